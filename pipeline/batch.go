@@ -1,0 +1,214 @@
+package pipeline
+
+import "math"
+
+// Bytes is a column of byte strings, back to back: value i is Data[Ends[i-1]:Ends[i]].
+type Bytes struct {
+	Data []byte
+	Ends []int32
+}
+
+// Len returns the number of values.
+func (c *Bytes) Len() int { return len(c.Ends) }
+
+// At returns value i, which aliases c.Data and is valid until c changes.
+func (c *Bytes) At(i int) []byte {
+	start := int32(0)
+	if i > 0 {
+		start = c.Ends[i-1]
+	}
+	end := c.Ends[i]
+	return c.Data[start:end:end]
+}
+
+// Append adds a copy of v. The column never holds more than [MaxBatchBytes] bytes: sources end a batch before
+// that.
+func (c *Bytes) Append(v []byte) {
+	c.Data = append(c.Data, v...)
+	c.Ends = append(c.Ends, int32(len(c.Data)))
+}
+
+// End closes the value whose bytes the caller has just appended to Data.
+func (c *Bytes) End() { c.Ends = append(c.Ends, int32(len(c.Data))) }
+
+// Reset empties the column and keeps its memory.
+func (c *Bytes) Reset() { c.Data, c.Ends = c.Data[:0], c.Ends[:0] }
+
+// NullBytes is a column of byte strings that may be null. A null value has no bytes.
+type NullBytes struct {
+	Bytes
+	Valid []bool
+}
+
+// Append adds a copy of v.
+func (c *NullBytes) Append(v []byte) {
+	c.Bytes.Append(v)
+	c.Valid = append(c.Valid, true)
+}
+
+// AppendNull adds a null.
+func (c *NullBytes) AppendNull() {
+	c.End()
+	c.Valid = append(c.Valid, false)
+}
+
+// Reset empties the column and keeps its memory.
+func (c *NullBytes) Reset() {
+	c.Bytes.Reset()
+	c.Valid = c.Valid[:0]
+}
+
+// Headers is a column of lists of key and value: row i has the entries Ends[i-1]:Ends[i] of Keys and Values.
+type Headers struct {
+	Keys   Bytes
+	Values NullBytes
+	Ends   []int32
+}
+
+// EndRow closes the list of the row whose entries the caller has just appended to Keys and Values.
+func (h *Headers) EndRow() { h.Ends = append(h.Ends, int32(h.Keys.Len())) }
+
+// Reset empties the column and keeps its memory.
+func (h *Headers) Reset() {
+	h.Keys.Reset()
+	h.Values.Reset()
+	h.Ends = h.Ends[:0]
+}
+
+// FieldType is the type of a carried field.
+type FieldType uint8
+
+const (
+	String    FieldType = iota // String is UTF-8 text.
+	Int64                      // Int64 is a signed 64-bit integer.
+	Float64                    // Float64 is an IEEE 754 double.
+	Bool                       // Bool is true or false.
+	Timestamp                  // Timestamp is in microseconds since 1970 UTC.
+	JSON                       // JSON is the text of any JSON value, as it stood in the record.
+)
+
+// Field describes a carried field: a part of the input record that goes along with its URL.
+type Field struct {
+	Name string
+	Type FieldType
+}
+
+// Values is the column of a carried field. Valid has one entry a row, and of the others the one that
+// fits the type has: Text for String and JSON, Ints for Int64 and Timestamp, Floats, Bools.
+// A null has a zero value there.
+type Values struct {
+	Field  Field
+	Valid  []bool
+	Text   Bytes
+	Ints   []int64
+	Floats []float64
+	Bools  []bool
+}
+
+// Reset empties the column and keeps its field and its memory.
+func (v *Values) Reset() {
+	v.Valid = v.Valid[:0]
+	v.Text.Reset()
+	v.Ints, v.Floats, v.Bools = v.Ints[:0], v.Floats[:0], v.Bools[:0]
+}
+
+// AppendNull adds a null.
+func (v *Values) AppendNull() {
+	v.Valid = append(v.Valid, false)
+	switch v.Field.Type {
+	case String, JSON:
+		v.Text.End()
+	case Int64, Timestamp:
+		v.Ints = append(v.Ints, 0)
+	case Float64:
+		v.Floats = append(v.Floats, 0)
+	case Bool:
+		v.Bools = append(v.Bools, false)
+	}
+}
+
+// FaultCode says why a record could not be taken apart. Its names are stable; they stand in the column
+// url_error.
+type FaultCode uint8
+
+const (
+	FaultMalformed    FaultCode = iota + 1 // FaultMalformed: the record is not in the codec's format.
+	FaultFieldMissing                      // FaultFieldMissing: the record has no URL field.
+	FaultFieldType                         // FaultFieldType: a field is not of the type that the configuration gives.
+	FaultNull                              // FaultNull: the record has no value, a tombstone.
+	FaultTooLarge                          // FaultTooLarge: the record is longer than the limit and was cut there.
+	numFaults
+)
+
+var faultNames = [numFaults]string{"", "record-malformed", "record-field-missing", "record-field-type", "record-null", "record-too-large"}
+
+func (c FaultCode) String() string { return faultNames[c] }
+
+// Fault is the error of a record that its codec could not take apart completely.
+type Fault struct {
+	Row  int32
+	Code FaultCode
+	Pos  int64 // byte position in the record, -1 when there is none
+}
+
+// MaxBatchBytes bounds the bytes of any one column of a batch, so that 32-bit ends suffice.
+const MaxBatchBytes = math.MaxInt32
+
+// Batch is a run of records of one lane, column by column. A source fills it in Lane.Next; it is valid until
+// the next Next with the same batch, and its memory is reused. Every column has either one entry a record or,
+// where the source does not have such a thing, none at all.
+type Batch struct {
+	// MaxRows and MaxBytes (of Records, or of URLs where there are no Records) bound what Next fills in.
+	// One record may go beyond MaxBytes, so that a record larger than it gets through. Set by the caller.
+	MaxRows, MaxBytes int
+
+	// Lane is where the records came from.
+	Lane LaneID
+	// First and Next are the span of positions covered; Next is where reading goes on. Positions may
+	// have holes.
+	First, Next int64
+
+	// URLs holds the URL text of every record as it was read, null for a record that has none.
+	URLs NullBytes
+	// Bases holds the base URL of every record; empty for a source without.
+	Bases NullBytes
+	// Records holds every record as received, null for a tombstone; empty where the record is the URL.
+	Records NullBytes
+
+	Offsets    []int64   // position of every record
+	Timestamps []int64   // microseconds since 1970 UTC; empty for a source without
+	Keys       NullBytes // Kafka message keys; empty for a source without
+	Headers    Headers   // Kafka message headers; Ends is empty for a source without
+	Carried    []Values  // carried fields; their Field is set once by the source
+	Faults     []Fault   // ascending by Row, at most one a row
+}
+
+// Len returns the number of records.
+func (b *Batch) Len() int { return len(b.Offsets) }
+
+// Raw returns record i as received and false for a tombstone. It aliases the batch.
+func (b *Batch) Raw(i int) ([]byte, bool) {
+	if b.Records.Len() > 0 {
+		return b.Records.At(i), b.Records.Valid[i]
+	}
+	return b.URLs.At(i), b.URLs.Valid[i]
+}
+
+// Full tells whether the batch has reached MaxRows or MaxBytes.
+func (b *Batch) Full() bool {
+	return b.Len() >= b.MaxRows || len(b.Records.Data) >= b.MaxBytes || len(b.URLs.Data) >= b.MaxBytes
+}
+
+// Reset empties every column and keeps the memory, the limits, and the fields of Carried.
+func (b *Batch) Reset() {
+	b.First, b.Next = 0, 0
+	b.URLs.Reset()
+	b.Bases.Reset()
+	b.Records.Reset()
+	b.Offsets, b.Timestamps, b.Faults = b.Offsets[:0], b.Timestamps[:0], b.Faults[:0]
+	b.Keys.Reset()
+	b.Headers.Reset()
+	for i := range b.Carried {
+		b.Carried[i].Reset()
+	}
+}

@@ -1,0 +1,175 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// Unknown is the position of a sink that keeps none, and of a lane that nobody has read yet: the source
+// then starts where its own policy says.
+const Unknown int64 = -1
+
+// ErrLaneLost is the cause of a lane context that was cancelled because the lane now belongs to somebody
+// else, or will before its rows could be committed. What was written since the last commit is abandoned;
+// whoever has the lane next reads it again.
+var ErrLaneLost = errors.New("lane lost: it was reassigned before its rows were committed")
+
+// LaneID names one ordered stream of records.
+type LaneID struct {
+	// Stream is the Kafka topic, the path of the file, "-" for standard input.
+	Stream string
+	// Partition is the Kafka partition, and 0 for everything else.
+	Partition int32
+}
+
+func (id LaneID) String() string { return fmt.Sprintf("%s/%d", id.Stream, id.Partition) }
+
+// Source hands out lanes.
+type Source interface {
+	// Run calls each once for every lane, side by side in goroutines of its own, and returns when all
+	// lanes have ended. A source may hand out the same lane again later, in another generation of a
+	// consumer group, never twice at the same time.
+	//
+	// Closing drain asks for a soft end: Next returns io.EOF on every lane, no new lanes are handed out,
+	// and Run returns once each has. Cancelling ctx is the hard end. The context that each receives is
+	// derived from ctx and is also cancelled, with the cause [ErrLaneLost], when the lane is lost.
+	//
+	// An error of each that is not the source's own stops all other lanes and is returned.
+	Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, Lane) error) error
+}
+
+// Lane is one ordered stream of records, read by one goroutine.
+type Lane interface {
+	// ID is constant.
+	ID() LaneID
+	// Start is called once before the first Next, with the position to begin at: the next offset of the
+	// sink, or [Unknown] to begin by the source's own policy.
+	Start(ctx context.Context, next int64) error
+	// Next resets b and fills it with at least one and at most b.MaxRows records, and stops once it holds
+	// b.MaxBytes. It waits for the first record, then takes what is there without waiting long for more.
+	// A batch without records but with b.Next beyond b.First is allowed: positions that hold none.
+	//
+	// io.EOF says that the lane has ended here, because its input has, because of a drain, or because
+	// the partition is about to move; what was read is to be committed. Any other error ends the lane
+	// after what was read before it has been committed.
+	Next(ctx context.Context, b *Batch) error
+	// Acknowledge tells the source that all before next is durable. It is called from another goroutine
+	// than Next, and with growing positions.
+	Acknowledge(ctx context.Context, next int64) error
+}
+
+// Table tells the two outputs of a lane apart.
+type Table uint8
+
+const (
+	// Rows is the table of parsed URLs.
+	Rows Table = iota
+	// DeadLetters is the table of the records that the error policy took out of Rows.
+	DeadLetters
+	// NumTables is the number of tables.
+	NumTables
+)
+
+func (t Table) String() string { return [...]string{"rows", "dead_letters"}[t] }
+
+// Schemas holds the schema of each [Table]. Schemas[DeadLetters] is nil when the error policy sends
+// nothing there.
+type Schemas [NumTables]*arrow.Schema
+
+// Span is a range of positions of a lane: First is the position of its first record, Next the one after its
+// last.
+type Span struct{ First, Next int64 }
+
+// Sink makes rows durable.
+type Sink interface {
+	// Start is called once, before any Open. It checks that the output can be written.
+	Start(ctx context.Context, schemas Schemas) error
+	// Open returns the writer of a lane and the position that the lane has to be read from, [Unknown]
+	// for a sink that keeps no positions.
+	Open(ctx context.Context, id LaneID) (w Writer, next int64, err error)
+	// Close is called once, after every writer's last call.
+	Close() error
+}
+
+// Writer takes the rows of one lane. Its methods are called from one goroutine at a time.
+type Writer interface {
+	// Write adds the rows of r, which came from the positions of span, to table t. r and its memory are
+	// the caller's again when Write returns; what is kept has to be copied. Spans arrive in order; one
+	// span may arrive once for each table.
+	Write(ctx context.Context, t Table, r arrow.Record, span Span) error
+	// Size tells what has been written since the last Commit.
+	Size() Size
+	// Commit makes everything written so far durable and visible, and returns the position after it.
+	// An error means that nothing of it may be acknowledged.
+	Commit(ctx context.Context) (next int64, err error)
+	// Abandon drops what was written since the last Commit and leaves nothing of it visible. No other
+	// call follows it.
+	Abandon() error
+}
+
+// Size counts what a writer holds uncommitted.
+type Size struct {
+	Rows  int64 // of both tables
+	Bytes int64 // as written so far, or an estimate of it
+}
+
+// Transform turns batches into Arrow records. An instance belongs to one slot of one lane and is not used
+// concurrently.
+type Transform interface {
+	// Apply parses b. The records of the result belong to the transform and are valid until the next
+	// Apply.
+	Apply(b *Batch) (Output, error)
+}
+
+// Output is what a [Transform] made of a batch.
+type Output struct {
+	// Records holds a record for each [Table], nil for a table that gets no rows from this batch.
+	Records [NumTables]arrow.Record
+	// Invalid counts the rows with an error, whatever became of them.
+	Invalid int64
+	// Dropped counts the rows that are in no table.
+	Dropped int64
+	// Errors counts the invalid rows by their stable code. It is valid as long as Records.
+	Errors []ErrorCount
+}
+
+// ErrorCount is a number of rows that have the same error.
+type ErrorCount struct {
+	Code string // as in the column url_error
+	Rows int64
+}
+
+// OnError says what happens to a row that has an error.
+type OnError uint8
+
+const (
+	// Keep leaves the row in its place, with null components, the error's code and its position.
+	Keep OnError = iota
+	// Drop leaves the row out and counts it.
+	Drop
+	// ToDeadLetters moves the row to the table [DeadLetters].
+	ToDeadLetters
+	// Fail stops the pipeline; everything before the row is committed.
+	Fail
+)
+
+// RowError is the error of a pipeline that stopped under the policy [Fail].
+type RowError struct {
+	Lane   LaneID
+	Offset int64
+	Code   string // as in the column url_error
+	Pos    int64  // byte position in the input, -1 when there is none
+	Input  string // the start of the offending input
+}
+
+func (e *RowError) Error() string {
+	at := ""
+	if e.Pos >= 0 {
+		at = fmt.Sprintf(" at byte %d", e.Pos)
+	}
+	return fmt.Sprintf("%s: offset %d: %s%s in %q: stopped, because the error policy is \"fail\"; "+
+		"use keep, drop or dead_letter to go on past such rows", e.Lane, e.Offset, e.Code, at, e.Input)
+}
