@@ -10,11 +10,15 @@ type Codec interface {
 	// Records and every column of Carried, and a Fault when the record could not be taken apart
 	// completely. It never fails: what cannot be read becomes null with a fault. It touches no other
 	// column of b, and does not keep record.
-	Decode(b *pipeline.Batch, record []byte)
+	//
+	// The result false says that record holds no row, such as an empty line where the options say to
+	// skip those: b is then as it was, and the source goes on to the next position.
+	Decode(b *pipeline.Batch, record []byte) bool
 	// DecodeNull does the same for a record without a value, a tombstone: its URL is null and its fault
-	// is FaultNull.
+	// is FaultNull. It always adds a row.
 	DecodeNull(b *pipeline.Batch)
-	// Prepare makes b ready for this codec: it sets the fields of Carried and adds no rows.
+	// Prepare makes b ready for this codec: it sets the fields of Carried and adds no rows. It costs next
+	// to nothing on a batch that is ready already, so that sources call it after every Reset.
 	Prepare(b *pipeline.Batch)
 }
 
@@ -27,4 +31,18 @@ type Factory interface {
 	HasBase() bool
 	// KeepsRecords tells whether the codec fills Batch.Records, because the record is more than its URL.
 	KeepsRecords() bool
+}
+
+// DecodeCut decodes the start of a record that was longer than the source's limit and was cut there. The row is
+// always there, and its fault is FaultTooLarge at the position of the cut: what the codec itself found wrong
+// with it may be but a consequence of the cut.
+func DecodeCut(c Codec, b *pipeline.Batch, record []byte) {
+	if !c.Decode(b, record) {
+		c.DecodeNull(b)
+	}
+	row := int32(b.URLs.Len() - 1)
+	if n := len(b.Faults); n > 0 && b.Faults[n-1].Row == row {
+		b.Faults = b.Faults[:n-1]
+	}
+	b.Faults = append(b.Faults, pipeline.Fault{Row: row, Code: pipeline.FaultTooLarge, Pos: int64(len(record))})
 }
