@@ -37,7 +37,9 @@ type Source interface {
 	// and Run returns once each has. Cancelling ctx is the hard end. The context that each receives is
 	// derived from ctx and is also cancelled, with the cause [ErrLaneLost], when the lane is lost.
 	//
-	// An error of each that is not the source's own stops all other lanes and is returned.
+	// each returns an error only when the lane's own methods did; Run decides whether the other lanes go
+	// on, and returns it in the end. When the fault is not the source's, each returns nil and drain is
+	// closed.
 	Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, Lane) error) error
 }
 
@@ -97,13 +99,14 @@ type Sink interface {
 // Writer takes the rows of one lane. Its methods are called from one goroutine at a time.
 type Writer interface {
 	// Write adds the rows of r, which came from the positions of span, to table t. r and its memory are
-	// the caller's again when Write returns; what is kept has to be copied. Spans arrive in order; one
-	// span may arrive once for each table.
+	// the caller's again when Write returns; what is kept has to be copied. Spans arrive in order; every
+	// span arrives for [Rows], with an r without rows where it only moves the position, and may have
+	// arrived for [DeadLetters] just before.
 	Write(ctx context.Context, t Table, r arrow.Record, span Span) error
 	// Size tells what has been written since the last Commit.
 	Size() Size
-	// Commit makes everything written so far durable and visible, and returns the position after it.
-	// An error means that nothing of it may be acknowledged.
+	// Commit makes everything written so far durable and visible, and returns the position after it. It
+	// makes no files where there were no rows. An error means that nothing of it may be acknowledged.
 	Commit(ctx context.Context) (next int64, err error)
 	// Abandon drops what was written since the last Commit and leaves nothing of it visible. No other
 	// call follows it.
@@ -120,13 +123,15 @@ type Size struct {
 // concurrently.
 type Transform interface {
 	// Apply parses b. The records of the result belong to the transform and are valid until the next
-	// Apply.
+	// Apply. Under the policy [Fail] a bad row gives a [*RowError] together with the output of the rows
+	// before it.
 	Apply(b *Batch) (Output, error)
 }
 
 // Output is what a [Transform] made of a batch.
 type Output struct {
-	// Records holds a record for each [Table], nil for a table that gets no rows from this batch.
+	// Records holds a record for each [Table]. That of Rows is never nil, but may have no rows; that of
+	// DeadLetters is nil when there are none.
 	Records [NumTables]arrow.Record
 	// Invalid counts the rows with an error, whatever became of them.
 	Invalid int64
