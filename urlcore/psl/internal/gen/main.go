@@ -1,0 +1,96 @@
+// Command gen writes list.txt, the list that package psl embeds: the Public Suffix List in its own format, with
+// A-labels and without comments other than the section marks and where it is from.
+//
+// The source is either a Go module that holds the list as Go data, which the go command downloads, or a file in the
+// list's own format such as Debian's /usr/share/publicsuffix/public_suffix_list.dat:
+//
+//	go run ./internal/gen -module github.com/weppos/publicsuffix-go@v0.50.3 -o list.txt
+//	go run ./internal/gen -file public_suffix_list.dat -source "..." -version 2026-01-31 -o list.txt
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urlmill/urlmill/urlcore/psl"
+)
+
+// header is the notice that the list's licence asks for.
+const header = `// This Source Code Form is subject to the terms of the Mozilla Public
+// License, v. 2.0. If a copy of the MPL was not distributed with this
+// file, You can obtain one at https://mozilla.org/MPL/2.0/.
+
+// The Public Suffix List (https://publicsuffix.org/list/), with IDN labels as A-labels and
+// without its comments. Written by urlcore/psl/internal/gen; DO NOT EDIT.
+`
+
+// A list is what both kinds of source give.
+type list struct {
+	source, version, commit string
+	icann, private          []string // rules, IDN labels as A-labels
+}
+
+func main() {
+	module := flag.String("module", "", "take the list from this Go `module@version`")
+	file := flag.String("file", "", "take the list from this `file` in the format of publicsuffix.org")
+	source := flag.String("source", "", "with -file: where the file is from")
+	version := flag.String("version", "", "with -file: date of the list, unless the file tells it")
+	out := flag.String("o", "list.txt", "write to this `file`")
+	flag.Parse()
+	if err := run(*module, *file, *source, *version, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(module, file, source, version, out string) error {
+	var l *list
+	var err error
+	switch {
+	case module != "" && file == "":
+		l, err = fromModule(module)
+	case file != "" && module == "":
+		l, err = fromFile(file)
+	default:
+		return fmt.Errorf("give either -module or -file")
+	}
+	if err != nil {
+		return err
+	}
+	if source != "" {
+		l.source = source
+	}
+	if version != "" {
+		l.version = version
+	}
+	var text bytes.Buffer
+	if err := l.write(&text); err != nil {
+		return err
+	}
+	if _, err := psl.Parse(bytes.NewReader(text.Bytes())); err != nil {
+		return fmt.Errorf("what would be written is no list: %w", err)
+	}
+	return os.WriteFile(out, text.Bytes(), 0o644)
+}
+
+// write writes the list in the format of publicsuffix.org.
+func (l *list) write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "%s\n// SOURCE: %s\n// VERSION: %s\n", header, l.source, l.version)
+	if l.commit != "" {
+		fmt.Fprintf(b, "// COMMIT: %s\n", l.commit)
+	}
+	for _, section := range []struct {
+		name  string
+		rules []string
+	}{{"ICANN", l.icann}, {"PRIVATE", l.private}} {
+		fmt.Fprintf(b, "\n// ===BEGIN %s DOMAINS===\n%s\n// ===END %s DOMAINS===\n",
+			section.name, strings.Join(section.rules, "\n"), section.name)
+	}
+	return b.Flush()
+}
