@@ -9,11 +9,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -68,29 +66,26 @@ func run(module, file, source, version, out string) error {
 	if version != "" {
 		l.version = version
 	}
-	var text bytes.Buffer
-	if err := l.write(&text); err != nil {
-		return err
-	}
-	if _, err := psl.Parse(bytes.NewReader(text.Bytes())); err != nil {
+	text := l.text()
+	if _, err := psl.Parse(bytes.NewReader(text)); err != nil {
 		return fmt.Errorf("what would be written is no list: %w", err)
 	}
-	return os.WriteFile(out, text.Bytes(), 0o644)
+	return os.WriteFile(out, text, 0o644)
 }
 
-// write writes the list in the format of publicsuffix.org.
-func (l *list) write(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%s\n// SOURCE: %s\n// VERSION: %s\n", header, l.source, l.version)
+// text returns the list in the format of publicsuffix.org.
+func (l *list) text() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n// SOURCE: %s\n// VERSION: %s\n", header, l.source, l.version)
 	if l.commit != "" {
-		fmt.Fprintf(b, "// COMMIT: %s\n", l.commit)
+		fmt.Fprintf(&b, "// COMMIT: %s\n", l.commit)
 	}
 	for _, section := range []struct {
 		name  string
 		rules []string
 	}{{"ICANN", l.icann}, {"PRIVATE", l.private}} {
-		fmt.Fprintf(b, "\n// ===BEGIN %s DOMAINS===\n%s\n// ===END %s DOMAINS===\n",
+		fmt.Fprintf(&b, "\n// ===BEGIN %s DOMAINS===\n%s\n// ===END %s DOMAINS===\n",
 			section.name, strings.Join(section.rules, "\n"), section.name)
 	}
-	return b.Flush()
+	return b.Bytes()
 }
