@@ -1,0 +1,157 @@
+package kafkatest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+const requestTimeout = 30 * time.Second
+
+// Client returns a franz-go client of the brokers at addrs, closed when the test is over.
+func Client(tb testing.TB, addrs []string, opts ...kgo.Opt) *kgo.Client {
+	tb.Helper()
+	opts = append([]kgo.Opt{
+		kgo.SeedBrokers(addrs...),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.MetadataMinAge(50 * time.Millisecond),
+	}, opts...)
+	client, err := kgo.NewClient(opts...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(client.Close)
+	return client
+}
+
+// Client returns a client of the cluster, closed when the test is over. Its records go to the partition that
+// each names.
+func (c *Cluster) Client(tb testing.TB, opts ...kgo.Opt) *kgo.Client {
+	tb.Helper()
+	return Client(tb, c.Addrs(), opts...)
+}
+
+// CreateTopic creates a topic with one replica of each partition. configs are pairs of name and value, such as
+// "cleanup.policy", "compact".
+func (c *Cluster) CreateTopic(tb testing.TB, topic string, partitions int, configs ...string) {
+	tb.Helper()
+	CreateTopic(tb, c.Client(tb), topic, partitions, configs...)
+}
+
+// CreateTopic does the same through any client.
+func CreateTopic(tb testing.TB, client *kgo.Client, topic string, partitions int, configs ...string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	t := kmsg.NewCreateTopicsRequestTopic()
+	t.Topic, t.NumPartitions, t.ReplicationFactor = topic, int32(partitions), 1
+	for i := 0; i+1 < len(configs); i += 2 {
+		config := kmsg.NewCreateTopicsRequestTopicConfig()
+		config.Name, config.Value = configs[i], &configs[i+1]
+		t.Configs = append(t.Configs, config)
+	}
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, client)
+	if err != nil {
+		tb.Fatalf("creating topic %s: %v", topic, err)
+	}
+	if err := kerr.ErrorForCode(resp.Topics[0].ErrorCode); err != nil {
+		tb.Fatalf("creating topic %s: %v", topic, err)
+	}
+	awaitTopic(ctx, tb, client, topic, partitions)
+}
+
+// AddPartitions raises the number of partitions of a topic to total.
+func AddPartitions(tb testing.TB, client *kgo.Client, topic string, total int) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	t := kmsg.NewCreatePartitionsRequestTopic()
+	t.Topic, t.Count = topic, int32(total)
+	req := kmsg.NewPtrCreatePartitionsRequest()
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, client)
+	if err != nil {
+		tb.Fatalf("adding partitions to topic %s: %v", topic, err)
+	}
+	if err := kerr.ErrorForCode(resp.Topics[0].ErrorCode); err != nil {
+		tb.Fatalf("adding partitions to topic %s: %v", topic, err)
+	}
+	awaitTopic(ctx, tb, client, topic, total)
+}
+
+// awaitTopic returns when every partition of the topic has a leader.
+func awaitTopic(ctx context.Context, tb testing.TB, client *kgo.Client, topic string, partitions int) {
+	tb.Helper()
+	t := kmsg.NewMetadataRequestTopic()
+	t.Topic = &topic
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = append(req.Topics, t)
+	for {
+		resp, err := req.RequestWith(ctx, client)
+		if err != nil {
+			tb.Fatalf("waiting for topic %s: %v", topic, err)
+		}
+		led := 0
+		for _, p := range resp.Topics[0].Partitions {
+			if p.ErrorCode == 0 && p.Leader >= 0 {
+				led++
+			}
+		}
+		if led == partitions {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// Produce writes the records through a client with opts and returns when all are acknowledged.
+func (c *Cluster) Produce(tb testing.TB, records []*kgo.Record, opts ...kgo.Opt) {
+	tb.Helper()
+	Produce(tb, c.Client(tb, opts...), records)
+}
+
+// Produce writes the records through a client and returns when all are acknowledged.
+func Produce(tb testing.TB, client *kgo.Client, records []*kgo.Record) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*requestTimeout)
+	defer cancel()
+	if err := client.ProduceSync(ctx, records...).FirstErr(); err != nil {
+		tb.Fatalf("producing: %v", err)
+	}
+}
+
+// Committed returns the offset that a group has committed for a partition, -1 for none.
+func Committed(tb testing.TB, client *kgo.Client, group, topic string, partition int32) int64 {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	t := kmsg.NewOffsetFetchRequestTopic()
+	t.Topic, t.Partitions = topic, []int32{partition}
+	req := kmsg.NewPtrOffsetFetchRequest()
+	req.Group, req.Topics = group, append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, client)
+	if err != nil {
+		tb.Fatalf("fetching the offset of group %s: %v", group, err)
+	}
+	if err := kerr.ErrorForCode(resp.ErrorCode); errors.Is(err, kerr.GroupIDNotFound) {
+		return -1
+	} else if err != nil {
+		tb.Fatalf("fetching the offset of group %s: %v", group, err)
+	}
+	for _, t := range resp.Topics {
+		for _, p := range t.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				tb.Fatalf("fetching the offset of group %s: %v", group, err)
+			}
+			return p.Offset
+		}
+	}
+	return -1
+}
