@@ -194,6 +194,14 @@ func (b *Batch) Raw(i int) ([]byte, bool) {
 	return b.URLs.At(i), b.URLs.Valid[i]
 }
 
+// size returns the bytes of the records.
+func (b *Batch) size() int64 {
+	if b.Records.Len() > 0 {
+		return int64(len(b.Records.Data))
+	}
+	return int64(len(b.URLs.Data))
+}
+
 // Full tells whether the batch has reached MaxRows or MaxBytes.
 func (b *Batch) Full() bool {
 	return b.Len() >= b.MaxRows || len(b.Records.Data) >= b.MaxBytes || len(b.URLs.Data) >= b.MaxBytes

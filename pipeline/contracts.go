@@ -124,7 +124,7 @@ type Size struct {
 type Transform interface {
 	// Apply parses b. The records of the result belong to the transform and are valid until the next
 	// Apply. Under the policy [Fail] a bad row gives a [*RowError] together with the output of the rows
-	// before it.
+	// before it. Apply may take rows out of b.
 	Apply(b *Batch) (Output, error)
 }
 

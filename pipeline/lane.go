@@ -15,6 +15,8 @@ type slot struct {
 	transform Transform
 	output    Output
 	err       error // of the transform
+
+	rows, bytes int64 // of the batch as read; a transform may take rows out of it
 }
 
 // laneRun is one lane being run: a reading and a parsing goroutine, and the caller's, which writes.
@@ -112,6 +114,7 @@ func (l *laneRun) parseAll(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		s.rows, s.bytes = int64(s.batch.Len()), s.batch.size()
 		s.output, s.err = s.transform.Apply(&s.batch)
 		l.parsed <- s
 		if s.err != nil {
@@ -167,7 +170,7 @@ func (l *laneRun) write(ctx context.Context, s *slot) error {
 			l.rolling.Reset(l.opts.Roll.Every)
 		}
 	}
-	l.opts.Stats.add(&s.batch, &s.output)
+	l.opts.Stats.add(s)
 	if stop != nil {
 		return errors.Join(l.commit(ctx), stop)
 	}

@@ -47,15 +47,13 @@ func (s *Stats) laneEnded(LaneID) {
 	s.mu.Unlock()
 }
 
-func (s *Stats) add(b *Batch, out *Output) {
-	bytes := len(b.Records.Data)
-	if b.Records.Len() == 0 {
-		bytes = len(b.URLs.Data)
-	}
+// add counts a slot whose output has been written.
+func (s *Stats) add(sl *slot) {
+	out := &sl.output
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.t.Rows += int64(b.Len())
-	s.t.Bytes += int64(bytes)
+	s.t.Rows += sl.rows
+	s.t.Bytes += sl.bytes
 	s.t.Invalid += out.Invalid
 	s.t.Dropped += out.Dropped
 	if dead := out.Records[DeadLetters]; dead != nil {
