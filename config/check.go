@@ -1,0 +1,163 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// checkRoot reports conflicts between sections.
+func checkRoot(d *decoder, c *Config) {
+	const policy = "on_error"
+	at, dead, ok := deadLetters(c)
+	switch {
+	case !ok:
+	case c.OnError == pipeline.ToDeadLetters && dead == "":
+		d.conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the folder for the dead letters there", at)
+	case c.OnError != pipeline.ToDeadLetters && dead != "":
+		d.conflict(at, []string{policy}, "%s is set, but no row goes there; give on_error: dead_letter, or take it out", at)
+	}
+	if k := c.Source.Kafka; k != nil && c.Pipeline.DrainTimeout >= k.RebalanceTimeout {
+		rebalance, drain := "source.kafka.rebalance_timeout", "pipeline.drain_timeout"
+		place := drain
+		if !d.given(drain) {
+			place = rebalance
+		}
+		d.conflict(place, []string{rebalance, drain},
+			"%s (%s) has to be shorter than %s (%s), or a rebalance takes partitions away before their rows are committed",
+			drain, c.Pipeline.DrainTimeout, rebalance, k.RebalanceTimeout)
+	}
+}
+
+// deadLetters returns the place of the setting for dead letters in the sink that is given, and its value.
+func deadLetters(c *Config) (path, folder string, ok bool) {
+	switch s := c.Sink; {
+	case s.Parquet != nil:
+		return "sink.parquet.dead_letters", s.Parquet.DeadLetters, true
+	case s.ArrowIPC != nil:
+		return "sink.arrowipc.dead_letters", s.ArrowIPC.DeadLetters, true
+	case s.NDJSON != nil:
+		return "sink.ndjson.dead_letters", s.NDJSON.DeadLetters, true
+	}
+	return "", "", false
+}
+
+func checkKafka(d *decoder, path string, k *Kafka) {
+	for i, broker := range k.Brokers {
+		at := fmt.Sprintf("%s.brokers[%d]", path, i)
+		if hint := brokerProblem(broker); hint != "" {
+			d.report(d.at[at], at, "brokers: item %d %s; give host:port, such as kafka-1:9092", i+1, hint)
+		}
+	}
+	session, heartbeat := join(path, "session_timeout"), join(path, "heartbeat_interval")
+	if k.HeartbeatInterval*2 > k.SessionTimeout {
+		place := heartbeat
+		if !d.given(heartbeat) {
+			place = session
+		}
+		d.conflict(place, []string{session, heartbeat},
+			"heartbeat_interval (%s) is more than half of session_timeout (%s); a third or less is safe", k.HeartbeatInterval, k.SessionTimeout)
+	}
+	low, high := join(path, "min_bytes"), join(path, "max_bytes")
+	if k.MinBytes > k.MaxBytes {
+		place := low
+		if !d.given(low) {
+			place = high
+		}
+		d.conflict(place, []string{low, high}, "min_bytes (%s) is more than max_bytes (%s)", formatSize(int64(k.MinBytes)), formatSize(int64(k.MaxBytes)))
+	}
+}
+
+// brokerProblem says what is wrong with a broker's address, without printing it: it may come from a variable.
+func brokerProblem(s string) string {
+	if strings.Contains(s, "://") {
+		return "has a scheme"
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || host == "" || port == "" {
+		return "is not host:port"
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return "has a port that is not a number from 1 to 65535"
+	}
+	return ""
+}
+
+func checkTLS(d *decoder, path string, t *TLS) {
+	certificate, key := join(path, "cert_file"), join(path, "key_file")
+	switch {
+	case t.CertFile != "" && t.KeyFile == "":
+		d.conflict(certificate, []string{key}, "cert_file needs key_file beside it")
+	case t.KeyFile != "" && t.CertFile == "":
+		d.conflict(key, []string{certificate}, "key_file needs cert_file beside it")
+	}
+	if t.Enabled {
+		return
+	}
+	for _, name := range []string{"ca_file", "cert_file", "key_file", "server_name", "insecure_skip_verify"} {
+		if at := join(path, name); d.given(at) {
+			d.conflict(at, []string{join(path, "enabled")}, "%s has no effect without enabled: true", name)
+			return
+		}
+	}
+}
+
+func checkCarry(d *decoder, path string, carry []Carry) {
+	first := map[string]int{}
+	for i, c := range carry {
+		at := fmt.Sprintf("%s.carry[%d].name", path, i)
+		if c.Name == "" {
+			continue
+		}
+		if j, ok := first[c.Name]; ok {
+			d.conflict(at, nil, "name %q is that of item %d already; every carried field needs a name of its own", c.Name, j+1)
+			continue
+		}
+		first[c.Name] = i
+	}
+}
+
+// levels are the compression levels of the codecs that have any.
+var levels = map[string]int{"gzip": 9, "zstd": 22}
+
+func checkParquet(d *decoder, path string, p *Parquet) {
+	level, codec := join(path, "compression_level"), join(path, "compression")
+	if d.given(level) {
+		switch most, ok := levels[p.Compression]; {
+		case !ok:
+			d.conflict(level, []string{codec}, "compression %s has no levels; take compression_level out", p.Compression)
+		case p.CompressionLevel > most:
+			d.conflict(level, []string{codec}, "compression_level is %d, but %s has levels from 1 to %d", p.CompressionLevel, p.Compression, most)
+		}
+	} else if p.Compression != DefaultParquet().Compression {
+		p.CompressionLevel = 0
+	}
+	checkFolders(d, path, p.Path, p.DeadLetters)
+}
+
+func checkOutput(d *decoder, path string, o *Output) {
+	folder, stdout := join(path, "path"), join(path, "stdout")
+	switch {
+	case o.Path != "" && o.Stdout:
+		d.conflict(stdout, []string{folder}, "%s has both path and stdout; keep one of them", path)
+	case o.Path == "" && !o.Stdout:
+		d.conflict(path, []string{folder, stdout}, "%s does not say where to; add path: out, or stdout: true", path)
+	}
+	checkFolders(d, path, o.Path, o.DeadLetters)
+}
+
+// checkFolders reports dead letters that would lie among the rows, where they would be read as rows.
+func checkFolders(d *decoder, path, rows, dead string) {
+	if rows == "" || dead == "" {
+		return
+	}
+	rel, err := filepath.Rel(filepath.Clean(rows), filepath.Clean(dead))
+	if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		at := join(path, "dead_letters")
+		d.conflict(at, []string{join(path, "path")}, "dead_letters lies in path, where it would be read as rows; give a folder beside it")
+	}
+}

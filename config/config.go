@@ -1,0 +1,263 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// Config is a whole configuration.
+type Config struct {
+	Source   Source
+	Columns  Columns
+	OnError  pipeline.OnError
+	Sink     Sink
+	Pipeline Pipeline
+	Log      Log
+
+	file string
+	at   map[string]position
+}
+
+// File returns the name that the configuration was read under.
+func (c *Config) File() string { return c.file }
+
+// Given tells whether the file has a value at path, such as "source.kafka.start".
+func (c *Config) Given(path string) bool {
+	_, ok := c.at[path]
+	return ok
+}
+
+// Problem returns a problem of the value at path, for what only those who use the configuration can check. Its
+// position is that of the nearest value that the file has, when it does not have that one.
+func (c *Config) Problem(path, format string, args ...any) Problem {
+	p := Problem{Path: path, Message: fmt.Sprintf(format, args...)}
+	for at := path; ; {
+		if pos, ok := c.at[at]; ok {
+			p.Line, p.Column = pos.line, pos.column
+			return p
+		}
+		i := strings.LastIndexAny(at, ".[")
+		if i < 0 {
+			return p
+		}
+		at = at[:i]
+	}
+}
+
+// Errors makes an error of problems, nil when there are none.
+func (c *Config) Errors(problems []Problem) error { return newError(c.file, problems) }
+
+// Source is where records come from: exactly one of Kafka, File and Generate is set.
+type Source struct {
+	Kafka    *Kafka
+	File     *File
+	Generate *Generate
+	Codec    Codec
+}
+
+// Start policies of a consumer group.
+const (
+	StartEarliest  = "earliest"  // from the oldest record, where the group has no position yet
+	StartLatest    = "latest"    // from records to come, where the group has no position yet
+	StartCommitted = "committed" // only where the group has a position
+	StartTime      = "time"      // from the first record at or after a time, where the group has no position yet
+)
+
+// Start says where reading begins.
+type Start struct {
+	Policy string
+	Time   time.Time // for StartTime, in UTC
+}
+
+// Kafka reads topics as a member of a consumer group.
+type Kafka struct {
+	Brokers  []string
+	Topics   []string
+	Group    string
+	ClientID string
+	Start    Start
+	TLS      TLS
+	SASL     *SASL
+
+	SessionTimeout    time.Duration
+	HeartbeatInterval time.Duration
+	RebalanceTimeout  time.Duration
+	DialTimeout       time.Duration
+	MaxWait           time.Duration
+	MinBytes          int
+	MaxBytes          int
+	MaxRecordBytes    int
+	// WaitForTopic is how long a topic that is not there is waited for.
+	WaitForTopic time.Duration
+}
+
+// TLS secures connections to brokers.
+type TLS struct {
+	Enabled            bool
+	CAFile             string
+	CertFile           string
+	KeyFile            string
+	ServerName         string
+	InsecureSkipVerify bool
+}
+
+// SASL authenticates at brokers.
+type SASL struct {
+	Mechanism string // "plain", "scram-sha-256" or "scram-sha-512"
+	Username  string
+	Password  Secret
+}
+
+// File reads files.
+type File struct {
+	Paths          []string // paths, globs, directories, and "-" for standard input
+	Parallel       int      // files at a time; 0: as many as there are CPUs
+	MaxRecordBytes int
+}
+
+// Generate makes up a clickstream.
+type Generate struct {
+	Records int64 // 0: without end
+	Seed    uint64
+	Lanes   int
+	Rate    float64 // records per second over all lanes; 0: as fast as they are taken
+	Format  string  // "ndjson" or "lines"
+	Profile string  // "clickstream" or "crawl"
+}
+
+// Codec takes records apart. At most one is set; none stands for Lines.
+type Codec struct {
+	Lines  *Lines
+	NDJSON *NDJSON
+}
+
+// Lines are records that are a URL and nothing else.
+type Lines struct {
+	SkipEmpty bool
+	Trim      bool
+}
+
+// NDJSON are records that are a JSON value each.
+type NDJSON struct {
+	URL   string // JSON pointer
+	Base  string // JSON pointer, or "" for none
+	Carry []Carry
+}
+
+// Carry is a field that goes along with its URL.
+type Carry struct {
+	Name    string
+	Pointer string
+	Type    pipeline.FieldType
+	// Unit is that of timestamps that are numbers: "s", "ms" or "us".
+	Unit string
+}
+
+// Columns picks and renames columns.
+type Columns struct {
+	Include []string // nil: all that there are
+	Exclude []string
+	Rename  map[string]string
+}
+
+// Sink is where rows go: exactly one of Parquet, ArrowIPC and NDJSON is set.
+type Sink struct {
+	Parquet  *Parquet
+	ArrowIPC *ArrowIPC
+	NDJSON   *NDJSONOut
+	Roll     Roll
+}
+
+// Output is where a sink writes: to files in the folder Path, or to standard output.
+type Output struct {
+	Path        string
+	Stdout      bool
+	DeadLetters string // folder of the dead letters
+}
+
+// Parquet writes Parquet files.
+type Parquet struct {
+	Path             string
+	DeadLetters      string
+	Compression      string // "none", "snappy", "gzip", "zstd" or "lz4_raw"
+	CompressionLevel int    // 0: the codec's own default
+	RowGroupRows     int
+	RowGroupBytes    int64
+}
+
+// ArrowIPC writes Arrow IPC files or one stream.
+type ArrowIPC struct{ Output }
+
+// NDJSONOut writes a JSON object a line.
+type NDJSONOut struct{ Output }
+
+// Roll says when files are finished and positions committed: as soon as one of the limits is reached. 0 turns a
+// limit off.
+type Roll struct {
+	Rows  int64
+	Bytes int64
+	Every time.Duration
+}
+
+// Pipeline tunes the way between source and sink.
+type Pipeline struct {
+	BatchRows    int
+	BatchBytes   int
+	Buffers      int
+	DrainTimeout time.Duration
+}
+
+// Log says what is logged, to standard error.
+type Log struct {
+	Level  slog.Level
+	Format string // "text" or "json"
+}
+
+// Default returns the defaults of everything that a configuration can leave out, without a source and a sink.
+func Default() Config {
+	return Config{
+		OnError: pipeline.Keep,
+		Sink:    Sink{Roll: Roll{Bytes: 512 << 20, Every: time.Minute}},
+		Pipeline: Pipeline{
+			BatchRows:    8192,
+			BatchBytes:   4 << 20,
+			Buffers:      3,
+			DrainTimeout: 20 * time.Second,
+		},
+		Log: Log{Level: slog.LevelInfo, Format: "text"},
+	}
+}
+
+// DefaultKafka returns the defaults of a Kafka source.
+func DefaultKafka() Kafka {
+	return Kafka{
+		ClientID:          "urlmill",
+		Start:             Start{Policy: StartEarliest},
+		SessionTimeout:    30 * time.Second,
+		HeartbeatInterval: 3 * time.Second,
+		RebalanceTimeout:  60 * time.Second,
+		DialTimeout:       10 * time.Second,
+		MaxWait:           500 * time.Millisecond,
+		MinBytes:          1,
+		MaxBytes:          8 << 20,
+		MaxRecordBytes:    16 << 20,
+		WaitForTopic:      30 * time.Second,
+	}
+}
+
+// DefaultFile returns the defaults of a file source.
+func DefaultFile() File { return File{MaxRecordBytes: 16 << 20} }
+
+// DefaultGenerate returns the defaults of the generator.
+func DefaultGenerate() Generate {
+	return Generate{Seed: 1, Lanes: 4, Format: "ndjson", Profile: "clickstream"}
+}
+
+// DefaultParquet returns the defaults of a Parquet sink.
+func DefaultParquet() Parquet {
+	return Parquet{Compression: "zstd", CompressionLevel: 1, RowGroupRows: 128 << 10, RowGroupBytes: 256 << 20}
+}

@@ -1,0 +1,131 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// maxFileSize bounds a configuration, and a file that is put into one.
+const maxFileSize = 1 << 20
+
+// Load reads the configuration in a file. The error is an [*Error] when the file was read and is not right.
+func Load(path string, env Env) (*Config, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	if info.Size() > maxFileSize {
+		return nil, fmt.Errorf("configuration: %s is larger than %s", path, formatSize(maxFileSize))
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	return Parse(path, data, env)
+}
+
+// Parse reads a configuration that is called file in messages. Relative paths of ${file:...} begin in its folder.
+// The error is an [*Error].
+func Parse(file string, data []byte, env Env) (*Config, error) {
+	d := &decoder{
+		env: env, dir: filepath.Dir(file),
+		anchors: map[string]ast.Node{}, bad: map[string]bool{}, at: map[string]position{},
+	}
+	c := Default()
+	c.file, c.at = file, d.at
+	if root := d.parse(data); root != nil {
+		d.collectAnchors(root)
+		if n := d.resolve(root); n != nil {
+			d.decodeObject(n, position{1, 1}, "", rootSchema(&c))
+		}
+	}
+	if err := newError(file, d.problems); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// parse returns the root of the only document in data, or nil after it has reported what is wrong.
+func (d *decoder) parse(data []byte) ast.Node {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if len(data) > maxFileSize {
+		d.report(position{1, 1}, "", "larger than %s", formatSize(maxFileSize))
+		return nil
+	}
+	if at, ok := invalidUTF8(data); ok {
+		d.report(at, "", "not UTF-8 here; save the file as UTF-8")
+		return nil
+	}
+	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		d.reportSyntax(err, data)
+		return nil
+	}
+	var roots []ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body != nil && doc.Body.Type() != ast.CommentType && doc.Body.Type() != ast.CommentGroupType {
+			roots = append(roots, doc.Body)
+		}
+	}
+	switch {
+	case len(roots) == 0:
+		d.report(position{1, 1}, "", "the configuration is empty; it needs at least a source and a sink")
+		return nil
+	case len(roots) > 1:
+		d.report(positionOf(roots[1]), "", `a second YAML document begins here; keep one, without the line "---" between`)
+	}
+	return roots[0]
+}
+
+// reportSyntax reports what the YAML parser says. Its own rendering would print the lines around the error and
+// whatever secrets are there.
+func (d *decoder) reportSyntax(err error, data []byte) {
+	var e yaml.Error
+	if !errors.As(err, &e) {
+		d.report(position{1, 1}, "", "not YAML: %v", err)
+		return
+	}
+	at := tokenPosition(e.GetToken())
+	hint := ""
+	lines := bytes.Split(data, []byte("\n"))
+	if at.line <= len(lines) && bytes.Contains(lines[at.line-1], []byte("${")) {
+		hint = `; inside [ ] and { } put quotes around a variable: "${NAME}"`
+	} else if at.line <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[at.line-1], " "), []byte("\t")) {
+		hint = "; YAML is indented by spaces, not by tabs"
+	}
+	d.report(at, "", "not YAML: %s%s", strings.TrimSuffix(e.GetMessage(), "."), hint)
+}
+
+// invalidUTF8 returns the place of the first byte that is not UTF-8.
+func invalidUTF8(data []byte) (position, bool) {
+	at := position{1, 1}
+	for len(data) > 0 {
+		r, n := utf8.DecodeRune(data)
+		if r == utf8.RuneError && n == 1 {
+			return at, true
+		}
+		at.column++
+		if r == '\n' {
+			at.line, at.column = at.line+1, 1
+		}
+		data = data[n:]
+	}
+	return position{}, false
+}
+
+// resolvePath makes a path relative to the folder of the configuration.
+func (d *decoder) resolvePath(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(d.dir, path)
+}

@@ -1,0 +1,56 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is one thing that is wrong with a configuration.
+type Problem struct {
+	// Line and Column count from 1, columns in characters. They are 0 for a problem of the file as a whole.
+	Line, Column int
+	// Path is where the problem is, such as "source.kafka.brokers[0]".
+	Path string
+	// Message says what is wrong and what would be right.
+	Message string
+}
+
+// Error is the list of all problems of a configuration. It is never empty.
+type Error struct {
+	// File is the name of the file as it was given.
+	File string
+	// Problems are in the order of their positions.
+	Problems []Problem
+}
+
+// Error returns a line "file:line:column: message" for every problem.
+func (e *Error) Error() string {
+	var b strings.Builder
+	for i, p := range e.Problems {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(e.File)
+		if p.Line > 0 {
+			fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+		}
+		b.WriteString(": ")
+		b.WriteString(p.Message)
+	}
+	return b.String()
+}
+
+// newError sorts problems and makes an error of them, nil when there are none.
+func newError(file string, problems []Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return &Error{File: file, Problems: problems}
+}

@@ -1,0 +1,248 @@
+package config
+
+import (
+	"log/slog"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// rootSchema binds the keys of a configuration to c.
+func rootSchema(c *Config) object {
+	return object{
+		fields: []field{
+			{name: "source", value: section(&c.Source, sourceSchema), example: "source: {file: {paths: [urls.txt]}}"},
+			{name: "columns", value: section(&c.Columns, columnsSchema)},
+			{name: "on_error", value: enum(&c.OnError,
+				[]string{"keep", "drop", "dead_letter", "fail"},
+				[]pipeline.OnError{pipeline.Keep, pipeline.Drop, pipeline.ToDeadLetters, pipeline.Fail})},
+			{name: "sink", value: section(&c.Sink, sinkSchema), example: "sink: {parquet: {path: out}}"},
+			{name: "pipeline", value: section(&c.Pipeline, pipelineSchema)},
+			{name: "log", value: section(&c.Log, logSchema)},
+		},
+		check: func(d *decoder, _ string) { checkRoot(d, c) },
+	}
+}
+
+func sourceSchema(s *Source) object {
+	return object{
+		fields: []field{
+			{name: "kafka", value: optional(&s.Kafka, DefaultKafka, kafkaSchema)},
+			{name: "file", value: optional(&s.File, DefaultFile, fileSchema)},
+			{name: "generate", value: optional(&s.Generate, DefaultGenerate, generateSchema)},
+			{name: "codec", value: section(&s.Codec, codecSchema)},
+		},
+		oneOf: []string{"kafka", "file", "generate"},
+		check: func(d *decoder, path string) {
+			if s.Generate != nil && d.given(join(path, "codec")) {
+				d.conflict(join(path, "codec"), nil,
+					"the generator brings its own codec; take codec out, source.generate.format chooses between lines and ndjson")
+			}
+		},
+	}
+}
+
+// maxTimeout bounds durations that somebody waits for.
+const maxTimeout = time.Hour
+
+func kafkaSchema(k *Kafka) object {
+	return object{
+		fields: []field{
+			{name: "brokers", value: texts(&k.Brokers, "[kafka-1:9092, kafka-2:9092]"), example: "brokers: [localhost:9092]"},
+			{name: "topics", value: texts(&k.Topics, "[clicks]"), example: "topics: [clicks]"},
+			{name: "group", value: text(&k.Group, "urlmill-clicks"), example: "group: urlmill-clicks"},
+			{name: "client_id", value: text(&k.ClientID, "urlmill")},
+			{name: "start", value: startValue(&k.Start)},
+			{name: "tls", value: section(&k.TLS, tlsSchema)},
+			{name: "sasl", value: optional(&k.SASL, func() SASL { return SASL{} }, saslSchema)},
+			{name: "session_timeout", value: duration(&k.SessionTimeout, time.Second, maxTimeout)},
+			{name: "heartbeat_interval", value: duration(&k.HeartbeatInterval, 100*time.Millisecond, maxTimeout)},
+			{name: "rebalance_timeout", value: duration(&k.RebalanceTimeout, time.Second, maxTimeout)},
+			{name: "dial_timeout", value: duration(&k.DialTimeout, 100*time.Millisecond, maxTimeout)},
+			{name: "max_wait", value: duration(&k.MaxWait, time.Millisecond, time.Minute)},
+			{name: "min_bytes", value: size(&k.MinBytes, 1, 1<<30)},
+			{name: "max_bytes", value: size(&k.MaxBytes, 1<<10, 1<<30)},
+			{name: "max_record_bytes", value: size(&k.MaxRecordBytes, 1<<10, 1<<30)},
+			{name: "wait_for_topic", value: duration(&k.WaitForTopic, 0, 24*time.Hour)},
+		},
+		check: func(d *decoder, path string) { checkKafka(d, path, k) },
+	}
+}
+
+func tlsSchema(t *TLS) object {
+	return object{
+		fields: []field{
+			{name: "enabled", value: boolean(&t.Enabled)},
+			{name: "ca_file", value: text(&t.CAFile, "/etc/urlmill/ca.pem")},
+			{name: "cert_file", value: text(&t.CertFile, "/etc/urlmill/client.pem")},
+			{name: "key_file", value: text(&t.KeyFile, "/etc/urlmill/client.key")},
+			{name: "server_name", value: text(&t.ServerName, "kafka.example.com")},
+			{name: "insecure_skip_verify", value: boolean(&t.InsecureSkipVerify)},
+		},
+		check: func(d *decoder, path string) { checkTLS(d, path, t) },
+	}
+}
+
+func saslSchema(s *SASL) object {
+	return object{fields: []field{
+		{name: "mechanism", value: names(&s.Mechanism, "plain", "scram-sha-256", "scram-sha-512"), example: "mechanism: scram-sha-512"},
+		{name: "username", value: text(&s.Username, "urlmill"), example: "username: urlmill"},
+		{name: "password", value: secret(&s.Password), example: `password: "${KAFKA_PASSWORD}"`},
+	}}
+}
+
+func fileSchema(f *File) object {
+	return object{fields: []field{
+		{name: "paths", value: texts(&f.Paths, "[logs/, 'more/*.gz']"), example: "paths: [urls.txt]"},
+		{name: "parallel", value: integer(&f.Parallel, 1, 1024)},
+		{name: "max_record_bytes", value: size(&f.MaxRecordBytes, 1<<10, 1<<30)},
+	}}
+}
+
+func generateSchema(g *Generate) object {
+	return object{fields: []field{
+		{name: "records", value: integer(&g.Records, 0, math.MaxInt64)},
+		{name: "seed", value: integer(&g.Seed, 0, math.MaxUint64)},
+		{name: "lanes", value: integer(&g.Lanes, 1, 1024)},
+		{name: "rate", value: rate(&g.Rate)},
+		{name: "format", value: names(&g.Format, "ndjson", "lines")},
+		{name: "profile", value: names(&g.Profile, "clickstream", "crawl")},
+	}}
+}
+
+func codecSchema(c *Codec) object {
+	return object{
+		fields: []field{
+			{name: "lines", value: optional(&c.Lines, func() Lines { return Lines{} }, linesSchema)},
+			{name: "ndjson", value: optional(&c.NDJSON, func() NDJSON { return NDJSON{} }, ndjsonSchema)},
+		},
+		oneOf: []string{"lines", "ndjson"},
+	}
+}
+
+func linesSchema(l *Lines) object {
+	return object{fields: []field{
+		{name: "skip_empty", value: boolean(&l.SkipEmpty)},
+		{name: "trim", value: boolean(&l.Trim)},
+	}}
+}
+
+func ndjsonSchema(n *NDJSON) object {
+	return object{
+		fields: []field{
+			{name: "url", value: pointer(&n.URL), example: "url: /url"},
+			{name: "base", value: pointer(&n.Base)},
+			{name: "carry", value: list(&n.Carry, func() Carry { return Carry{} }, "[{name: user_id, pointer: /user/id, type: int64}]", carrySchema)},
+		},
+		check: func(d *decoder, path string) { checkCarry(d, path, n.Carry) },
+	}
+}
+
+func carrySchema(c *Carry) object {
+	return object{
+		fields: []field{
+			{name: "name", value: text(&c.Name, "user_id"), example: "name: user_id"},
+			{name: "pointer", value: pointer(&c.Pointer), example: "pointer: /user/id"},
+			{name: "type", value: enum(&c.Type,
+				[]string{"string", "int64", "float64", "bool", "timestamp", "json"},
+				[]pipeline.FieldType{pipeline.String, pipeline.Int64, pipeline.Float64, pipeline.Bool, pipeline.Timestamp, pipeline.JSON})},
+			{name: "unit", value: names(&c.Unit, "s", "ms", "us")},
+		},
+		check: func(d *decoder, path string) {
+			if c.Unit != "" && c.Type != pipeline.Timestamp {
+				d.conflict(join(path, "unit"), []string{join(path, "type")},
+					"unit is for timestamps only; take it out, or give type: timestamp")
+			}
+		},
+	}
+}
+
+func columnsSchema(c *Columns) object {
+	return object{fields: []field{
+		{name: "include", value: texts(&c.Include, "[href, host, registrable_domain]")},
+		{name: "exclude", value: texts(&c.Exclude, "[params, headers]")},
+		{name: "rename", value: pairsValue{&c.Rename, "{href: url_clean}"}},
+	}}
+}
+
+func sinkSchema(s *Sink) object {
+	return object{
+		fields: []field{
+			{name: "parquet", value: optional(&s.Parquet, DefaultParquet, parquetSchema)},
+			{name: "arrowipc", value: optional(&s.ArrowIPC, func() ArrowIPC { return ArrowIPC{} }, func(a *ArrowIPC) object { return outputSchema(&a.Output) })},
+			{name: "ndjson", value: optional(&s.NDJSON, func() NDJSONOut { return NDJSONOut{} }, func(n *NDJSONOut) object { return outputSchema(&n.Output) })},
+			{name: "roll", value: section(&s.Roll, rollSchema)},
+		},
+		oneOf: []string{"parquet", "arrowipc", "ndjson"},
+	}
+}
+
+func parquetSchema(p *Parquet) object {
+	return object{
+		fields: []field{
+			{name: "path", value: text(&p.Path, "/var/lib/urlmill/clicks"), example: "path: out"},
+			{name: "dead_letters", value: text(&p.DeadLetters, "/var/lib/urlmill/dead")},
+			{name: "compression", value: names(&p.Compression, "none", "snappy", "gzip", "zstd", "lz4_raw")},
+			{name: "compression_level", value: integer(&p.CompressionLevel, 1, 22)},
+			{name: "row_group_rows", value: integer(&p.RowGroupRows, 1, 16<<20)},
+			{name: "row_group_bytes", value: size(&p.RowGroupBytes, 1<<10, 2<<30)},
+		},
+		check: func(d *decoder, path string) { checkParquet(d, path, p) },
+	}
+}
+
+func outputSchema(o *Output) object {
+	return object{
+		fields: []field{
+			{name: "path", value: text(&o.Path, "/var/lib/urlmill/clicks")},
+			{name: "stdout", value: boolean(&o.Stdout)},
+			{name: "dead_letters", value: text(&o.DeadLetters, "/var/lib/urlmill/dead")},
+		},
+		check: func(d *decoder, path string) { checkOutput(d, path, o) },
+	}
+}
+
+func rollSchema(r *Roll) object {
+	return object{fields: []field{
+		{name: "rows", value: integer(&r.Rows, 0, 1<<40)},
+		{name: "bytes", value: size(&r.Bytes, 0, 1<<40)},
+		{name: "every", value: duration(&r.Every, 0, 24*time.Hour)},
+	}}
+}
+
+func pipelineSchema(p *Pipeline) object {
+	return object{fields: []field{
+		{name: "batch_rows", value: integer(&p.BatchRows, 1, 1<<20)},
+		{name: "batch_bytes", value: size(&p.BatchBytes, 1<<10, 256<<20)},
+		{name: "buffers", value: integer(&p.Buffers, 1, 64)},
+		{name: "drain_timeout", value: duration(&p.DrainTimeout, time.Second, maxTimeout)},
+	}}
+}
+
+func logSchema(l *Log) object {
+	return object{fields: []field{
+		{name: "level", value: enum(&l.Level,
+			[]string{"debug", "info", "warn", "error"},
+			[]slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError})},
+		{name: "format", value: names(&l.Format, "text", "json")},
+	}}
+}
+
+// schemaHomes maps every key to the mappings that have it.
+var schemaHomes = sync.OnceValue(func() map[string][]string {
+	homes := map[string][]string{}
+	var visit func(path string, o object)
+	visit = func(path string, o object) {
+		for _, f := range o.fields {
+			homes[f.name] = append(homes[f.name], title(path))
+			if s, ok := f.value.(sectionValue); ok {
+				visit(join(path, f.name), s.object())
+			}
+		}
+	}
+	c := Default()
+	visit("", rootSchema(&c))
+	return homes
+})
