@@ -1,0 +1,137 @@
+package codec
+
+import (
+	"math"
+	"strconv"
+	"unsafe"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/urlcore/charset"
+)
+
+// carryField appends the value at v to its column, null when it is missing, null or of another type.
+func (c *ndjson) carryField(column *pipeline.Values, v capture, format TimeFormat) {
+	ok := true
+	switch value := c.data[v.start:v.end]; column.Field.Type {
+	case pipeline.JSON:
+		if ok = v.kind > missing; ok {
+			column.Text.Data = c.appendJSON(column.Text.Data, v)
+			column.Text.End()
+		}
+	case pipeline.String:
+		if ok = v.kind == text; ok {
+			column.Text.Data = c.appendText(column.Text.Data, v)
+			column.Text.End()
+		}
+	case pipeline.Int64:
+		var i int64
+		if ok = v.kind == number; ok {
+			i, ok = parseInt(value)
+		}
+		if ok {
+			column.Ints = append(column.Ints, i)
+		}
+	case pipeline.Float64:
+		var f float64
+		if ok = v.kind == number; ok {
+			f, ok = parseFloat(value)
+		}
+		if ok {
+			column.Floats = append(column.Floats, f)
+		}
+	case pipeline.Bool:
+		if ok = v.kind == boolean; ok {
+			column.Bools = append(column.Bools, value[0] == 't')
+		}
+	case pipeline.Timestamp:
+		var t int64
+		if t, ok = c.timestamp(v, format); ok {
+			column.Ints = append(column.Ints, t)
+		}
+	}
+	if ok {
+		column.Valid = append(column.Valid, true)
+		return
+	}
+	if v.kind > null {
+		c.wrongType(v)
+	}
+	column.AppendNull()
+}
+
+// appendText appends the string at v, unescaped, as well-formed UTF-8.
+func (c *ndjson) appendText(dst []byte, v capture) []byte {
+	value := c.data[v.start:v.end]
+	if v.escaped {
+		c.scratch = appendUnescaped(c.scratch[:0], value)
+		value = c.scratch
+	}
+	return charset.AppendUTF8(dst, value)
+}
+
+// appendJSON appends the text of the value at v as well-formed UTF-8.
+func (c *ndjson) appendJSON(dst []byte, v capture) []byte {
+	if v.kind == text {
+		v.start, v.end = v.start-1, v.end+1
+	}
+	return charset.AppendUTF8(dst, c.data[v.start:v.end])
+}
+
+func (c *ndjson) timestamp(v capture, format TimeFormat) (int64, bool) {
+	value := c.data[v.start:v.end]
+	if format != RFC3339 {
+		if v.kind != number {
+			return 0, false
+		}
+		return parseEpoch(value, format)
+	}
+	if v.kind != text {
+		return 0, false
+	}
+	if v.escaped {
+		c.scratch = appendUnescaped(c.scratch[:0], value)
+		value = c.scratch
+	}
+	return parseRFC3339(value)
+}
+
+// parseInt reads a JSON number that is a whole number and fits.
+func parseInt(s []byte) (int64, bool) {
+	digits := s
+	negative := len(s) > 0 && s[0] == '-'
+	if negative {
+		digits = s[1:]
+	}
+	u := uint64(0)
+	for _, d := range digits {
+		d -= '0'
+		if d > 9 {
+			return wholeFloat(s)
+		}
+		if u > (math.MaxUint64-9)/10 {
+			return wholeFloat(s)
+		}
+		u = u*10 + uint64(d)
+	}
+	if negative {
+		return -int64(u), u <= 1<<63
+	}
+	return int64(u), u <= math.MaxInt64
+}
+
+// wholeFloat reads a JSON number with a fraction or an exponent that is nevertheless a whole number, such as
+// 3.0 or 1e3, as long as every whole number of its size is a float64.
+func wholeFloat(s []byte) (int64, bool) {
+	f, ok := parseFloat(s)
+	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// parseFloat reads a JSON number. Its text is passed as it is, since a copy of more than 32 bytes would be
+// allocated; strconv keeps nothing of it, its errors hold copies.
+func parseFloat(s []byte) (float64, bool) {
+	f, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(s), len(s)), 64)
+	return f, err == nil
+}

@@ -1,0 +1,76 @@
+package codec
+
+import "github.com/urlmill/urlmill/pipeline"
+
+// LinesOptions configures the codec in which the record is the URL. The zero value is the default; there is no
+// combination that is wrong.
+type LinesOptions struct {
+	// SkipEmpty leaves empty records out. By default each is a row of its own, whose URL is the empty
+	// string and does not parse: nothing that was in the input is missing in the output.
+	SkipEmpty bool
+	// Trim removes spaces, tabs, form feeds, carriage returns and line feeds from both ends, beyond the
+	// one carriage return at the end that always goes. The URL parser strips them as well; with Trim they
+	// are also gone from the column that shows the URL as read, and a line of them alone counts as empty.
+	Trim bool
+}
+
+// NewLines returns the codec of records that are a URL and nothing else: the lines of a file, or the values of
+// a topic. One carriage return at the end does not belong to the URL.
+func NewLines(o LinesOptions) Factory { return linesFactory{o} }
+
+type linesFactory struct{ o LinesOptions }
+
+// New implements [Factory].
+func (f linesFactory) New() Codec { return lines(f) }
+
+// Fields implements [Factory]: a line has nothing but its URL.
+func (f linesFactory) Fields() []pipeline.Field { return nil }
+
+// HasBase implements [Factory].
+func (f linesFactory) HasBase() bool { return false }
+
+// KeepsRecords implements [Factory]: the record is the URL.
+func (f linesFactory) KeepsRecords() bool { return false }
+
+type lines linesFactory
+
+// Prepare implements [Codec].
+func (c lines) Prepare(b *pipeline.Batch) { b.Carried = b.Carried[:0] }
+
+// Decode implements [Codec].
+func (c lines) Decode(b *pipeline.Batch, record []byte) bool {
+	if n := len(record); n > 0 && record[n-1] == '\r' {
+		record = record[:n-1]
+	}
+	if c.o.Trim {
+		record = trim(record)
+	}
+	if len(record) == 0 && c.o.SkipEmpty {
+		return false
+	}
+	b.URLs.Append(record)
+	return true
+}
+
+// DecodeNull implements [Codec].
+func (c lines) DecodeNull(b *pipeline.Batch) {
+	b.URLs.AppendNull()
+	addFault(b, pipeline.FaultNull, -1)
+}
+
+// addFault sets the fault of the row that was added to URLs last.
+func addFault(b *pipeline.Batch, code pipeline.FaultCode, pos int64) {
+	b.Faults = append(b.Faults, pipeline.Fault{Row: int32(b.URLs.Len() - 1), Code: code, Pos: pos})
+}
+
+func trim(s []byte) []byte {
+	for len(s) > 0 && isSpace(s[0]) {
+		s = s[1:]
+	}
+	for len(s) > 0 && isSpace(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+func isSpace(b byte) bool { return b == ' ' || b >= '\t' && b <= '\r' && b != '\v' }

@@ -1,0 +1,251 @@
+package codec
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// NDJSONOptions configures the codec of records that are one JSON value each (RFC 8259): the lines of an NDJSON
+// file, or the values of a topic. Places in a record are named by JSON pointers (RFC 6901), such as /url or
+// /request/headers/0.
+type NDJSONOptions struct {
+	// URL points to the URL, a string. It must be given.
+	URL string
+	// Base points to the URL that the URL is resolved against, a string. Empty: records have none.
+	Base string
+	// Carry lists the fields that go along with the URL, in the order of their columns.
+	Carry []CarriedField
+	// SkipEmpty leaves records out that are empty or only white space. By default each is a row whose
+	// fault is FaultMalformed.
+	SkipEmpty bool
+}
+
+// CarriedField is a part of the record that goes along with its URL.
+type CarriedField struct {
+	// Name is the name of its column. It must be given and be unique.
+	Name string
+	// Pointer points to it. Empty: the whole record.
+	Pointer string
+	// Type is the type of its column, String by default.
+	Type pipeline.FieldType
+	// Time says how a Timestamp is written, RFC 3339 by default.
+	Time TimeFormat
+}
+
+// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+func (o NDJSONOptions) Validate() error {
+	var problems []error
+	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.URL == "" {
+		add("URL: empty; give the JSON pointer of the URL, such as /url")
+	} else if _, err := parsePointer(o.URL); err != nil {
+		add("URL: %w", err)
+	}
+	if _, err := parsePointer(o.Base); err != nil {
+		add("Base: %w", err)
+	}
+	names := map[string]int{}
+	for i, f := range o.Carry {
+		if f.Name == "" {
+			add("Carry[%d].Name: empty; give the name of the column", i)
+		} else if first, taken := names[f.Name]; taken {
+			add("Carry[%d].Name: %q is the name of Carry[%d] already", i, f.Name, first)
+		} else {
+			names[f.Name] = i
+		}
+		if _, err := parsePointer(f.Pointer); err != nil {
+			add("Carry[%d].Pointer: %w", i, err)
+		}
+		if f.Type > pipeline.JSON {
+			add("Carry[%d].Type: unknown", i)
+		}
+		if f.Time >= numTimeFormats {
+			add("Carry[%d].Time: unknown", i)
+		} else if f.Time != RFC3339 && f.Type != pipeline.Timestamp {
+			add("Carry[%d].Time: given for a field that is not a timestamp", i)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// NewNDJSON returns the codec of JSON records, or what Validate has to say about o.
+//
+// The record is kept in Batch.Records as received. A record that is not JSON has a null URL, null fields and
+// the fault FaultMalformed at the byte where it stops being JSON. A URL that is missing or null gives
+// FaultFieldMissing; a URL, base or field of another type gives FaultFieldType at its value, and is null while
+// the rest is there. A missing or null base or field is null without a fault. Where there are several faults,
+// the first counts in the order URL, base, fields. Of members with the same key the last counts.
+//
+// Strings are unescaped; an escaped surrogate without its other half becomes U+FFFD. Bytes that are not UTF-8
+// stay as they are in the URL and the base, which their parser deals with, and become U+FFFD in fields.
+// An Int64 may be written with a fraction or an exponent as long as it is a whole number, up to 2^53 then.
+// A JSON field is the text of its value, the null value's too.
+func NewNDJSON(o NDJSONOptions) (Factory, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	f := &ndjsonFactory{skipEmpty: o.SkipEmpty, hasBase: o.Base != ""}
+	var pointers [][]string
+	add := func(p string) {
+		tokens, _ := parsePointer(p) // validated above
+		pointers = append(pointers, tokens)
+	}
+	add(o.URL)
+	if f.hasBase {
+		add(o.Base)
+	}
+	for _, c := range o.Carry {
+		add(c.Pointer)
+		f.fields = append(f.fields, pipeline.Field{Name: c.Name, Type: c.Type})
+		f.times = append(f.times, c.Time)
+	}
+	f.root, f.slots = newTree(pointers)
+	f.url, f.carry = f.slots[0], f.slots[1:]
+	if f.hasBase {
+		f.base, f.carry = f.slots[1], f.slots[2:]
+	}
+	return f, nil
+}
+
+// ndjsonFactory is what all instances share and none changes.
+type ndjsonFactory struct {
+	skipEmpty, hasBase bool
+	fields             []pipeline.Field
+	times              []TimeFormat // of every field
+	root               *node
+	slots              []int // capture of every pointer: the URL, the base where there is one, the fields
+	url, base          int   // their captures
+	carry              []int
+}
+
+// New implements [Factory].
+func (f *ndjsonFactory) New() Codec {
+	c := &ndjson{ndjsonFactory: f}
+	c.caps = make([]capture, len(f.slots))
+	return c
+}
+
+// Fields implements [Factory].
+func (f *ndjsonFactory) Fields() []pipeline.Field { return f.fields }
+
+// HasBase implements [Factory].
+func (f *ndjsonFactory) HasBase() bool { return f.hasBase }
+
+// KeepsRecords implements [Factory]: a record is more than its URL.
+func (f *ndjsonFactory) KeepsRecords() bool { return true }
+
+type ndjson struct {
+	*ndjsonFactory
+	scanner
+	scratch []byte
+	fault   pipeline.Fault // of the current record; Code 0: none
+}
+
+// Prepare implements [Codec].
+func (c *ndjson) Prepare(b *pipeline.Batch) {
+	if len(b.Carried) != len(c.fields) {
+		b.Carried = make([]pipeline.Values, len(c.fields))
+	}
+	for i, f := range c.fields {
+		b.Carried[i].Field = f
+	}
+}
+
+// Decode implements [Codec].
+func (c *ndjson) Decode(b *pipeline.Batch, record []byte) bool {
+	if c.skipEmpty && len(trim(record)) == 0 {
+		return false
+	}
+	b.Records.Append(record)
+	if !c.scan(c.root, record) {
+		c.nulls(b)
+		addFault(b, pipeline.FaultMalformed, int64(c.pos))
+		c.release()
+		return true
+	}
+	c.fault.Code = 0
+	if v := c.caps[c.url]; v.kind == missing {
+		c.note(pipeline.FaultFieldMissing, -1)
+		b.URLs.AppendNull()
+	} else if v.kind == null {
+		c.note(pipeline.FaultFieldMissing, int64(v.start))
+		b.URLs.AppendNull()
+	} else {
+		c.appendURL(&b.URLs, v)
+	}
+	if c.hasBase {
+		c.appendURL(&b.Bases, c.caps[c.base])
+	}
+	for i, slot := range c.carry {
+		c.carryField(&b.Carried[i], c.caps[slot], c.times[i])
+	}
+	if c.fault.Code != 0 {
+		addFault(b, c.fault.Code, c.fault.Pos)
+	}
+	c.release()
+	return true
+}
+
+// release lets go of the record, and of scratch memory that a giant record has made too large to keep.
+func (c *ndjson) release() {
+	const keep = 64 << 10
+	c.data = nil
+	if cap(c.scratch) > keep {
+		c.scratch = nil
+	}
+	if cap(c.key) > keep {
+		c.key = nil
+	}
+}
+
+// DecodeNull implements [Codec].
+func (c *ndjson) DecodeNull(b *pipeline.Batch) {
+	b.Records.AppendNull()
+	c.nulls(b)
+	addFault(b, pipeline.FaultNull, -1)
+}
+
+// nulls adds a row without anything to every column but Records.
+func (c *ndjson) nulls(b *pipeline.Batch) {
+	b.URLs.AppendNull()
+	if c.hasBase {
+		b.Bases.AppendNull()
+	}
+	for i := range b.Carried {
+		b.Carried[i].AppendNull()
+	}
+}
+
+// note keeps the first fault of the record.
+func (c *ndjson) note(code pipeline.FaultCode, pos int64) {
+	if c.fault.Code == 0 {
+		c.fault.Code, c.fault.Pos = code, pos
+	}
+}
+
+// wrongType notes that the value at v is not of the type it should be of.
+func (c *ndjson) wrongType(v capture) {
+	start := v.start
+	if v.kind == text {
+		start-- // the quote
+	}
+	c.note(pipeline.FaultFieldType, int64(start))
+}
+
+func (c *ndjson) appendURL(column *pipeline.NullBytes, v capture) {
+	switch {
+	case v.kind != text:
+		if v.kind > null {
+			c.wrongType(v)
+		}
+		column.AppendNull()
+	case v.escaped:
+		column.Data = appendUnescaped(column.Data, c.data[v.start:v.end])
+		column.End()
+		column.Valid = append(column.Valid, true)
+	default:
+		column.Append(c.data[v.start:v.end])
+	}
+}

@@ -1,0 +1,105 @@
+package codec
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// parsePointer splits a JSON pointer (RFC 6901 section 3) into its unescaped reference tokens. The empty
+// pointer has none and means the whole record.
+func parsePointer(p string) ([]string, error) {
+	if p == "" {
+		return nil, nil
+	}
+	if !utf8.ValidString(p) {
+		return nil, errors.New("not valid UTF-8")
+	}
+	if p[0] != '/' {
+		return nil, fmt.Errorf("%q does not begin with a slash; a JSON pointer (RFC 6901) is written /%s", p, p)
+	}
+	tokens := strings.Split(p[1:], "/")
+	for i, t := range tokens {
+		for at := 0; at < len(t); at++ {
+			if t[at] == '~' && (at+1 == len(t) || t[at+1] != '0' && t[at+1] != '1') {
+				return nil, fmt.Errorf("%q has a ~ that is not followed by 0 or 1; a JSON pointer (RFC 6901) writes ~ as ~0 and / as ~1", p)
+			}
+		}
+		// The order matters: ~01 stands for ~1 and not for a slash.
+		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
+	}
+	return tokens, nil
+}
+
+// node is a place in a record that a pointer leads to or through. All pointers of a codec form one tree, so
+// that a single pass over the record finds what every one of them points to.
+type node struct {
+	key   string // as member of an object
+	index int    // as element of an array, -1 where key is no array index
+	next  []*node
+	// own are the captures that this place fills; lo and hi span those of the whole subtree, which is
+	// what a duplicate key has to forget.
+	own    []int
+	lo, hi int
+}
+
+// newTree builds the tree of the pointers whose tokens are given, and numbers the captures in tree order:
+// slots[i] is the capture of pointer i.
+func newTree(pointers [][]string) (root *node, slots []int) {
+	root = &node{index: -1}
+	for i, tokens := range pointers {
+		n := root
+		for _, t := range tokens {
+			n = n.child(t)
+		}
+		n.own = append(n.own, i)
+	}
+	slots = make([]int, len(pointers))
+	root.number(slots, 0)
+	return root, slots
+}
+
+func (n *node) child(key string) *node {
+	for _, c := range n.next {
+		if c.key == key {
+			return c
+		}
+	}
+	c := &node{key: key, index: arrayIndex(key)}
+	n.next = append(n.next, c)
+	return c
+}
+
+// number gives the captures of n's subtree the numbers from lo on, and turns own from pointers into captures.
+func (n *node) number(slots []int, lo int) int {
+	n.lo, n.hi = lo, lo
+	for i, pointer := range n.own {
+		slots[pointer] = n.hi
+		n.own[i] = n.hi
+		n.hi++
+	}
+	for _, c := range n.next {
+		n.hi = c.number(slots, n.hi)
+	}
+	return n.hi
+}
+
+// arrayIndex reads an array index as RFC 6901 section 4 has it: digits without leading zeros. "-" is the
+// element after the last, which no record has.
+func arrayIndex(token string) int {
+	if token == "" || len(token) > 1 && token[0] == '0' {
+		return -1
+	}
+	for i := 0; i < len(token); i++ {
+		if token[i] < '0' || token[i] > '9' {
+			return -1
+		}
+	}
+	i, err := strconv.Atoi(token)
+	if err != nil {
+		return -1
+	}
+	return i
+}

@@ -1,0 +1,188 @@
+package codec
+
+import (
+	"fmt"
+	"math"
+)
+
+// TimeFormat is how a timestamp is written.
+type TimeFormat uint8
+
+// The formats of timestamps.
+const (
+	RFC3339      TimeFormat = iota // RFC3339 is a string such as "2026-07-01T12:30:00.25+02:00".
+	EpochSeconds                   // EpochSeconds is a number of seconds since 1970 UTC, with or without a fraction.
+	EpochMillis                    // EpochMillis is a number of milliseconds since 1970 UTC.
+	EpochMicros                    // EpochMicros is a number of microseconds since 1970 UTC.
+	EpochNanos                     // EpochNanos is a number of nanoseconds since 1970 UTC.
+	numTimeFormats
+)
+
+var timeFormatNames = [numTimeFormats]string{"rfc3339", "s", "ms", "us", "ns"}
+
+// String returns the name that ParseTimeFormat takes.
+func (f TimeFormat) String() string { return timeFormatNames[f] }
+
+// ParseTimeFormat returns the format with the given name: rfc3339, s, ms, us or ns.
+func ParseTimeFormat(name string) (TimeFormat, error) {
+	for f, n := range timeFormatNames {
+		if n == name {
+			return TimeFormat(f), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown time format %q; there are rfc3339, and s, ms, us and ns for numbers since 1970", name)
+}
+
+// parseEpoch reads a JSON number in the unit of f as microseconds. What is finer is rounded down.
+func parseEpoch(s []byte, f TimeFormat) (int64, bool) {
+	digits := s
+	negative := s[0] == '-'
+	if negative {
+		digits = s[1:]
+	}
+	// mantissa / 10^scale microseconds, exactly; only numbers of more than 18 digits and those with an
+	// exponent go through floating point.
+	mantissa, scale := int64(0), (int(f)-int(EpochMicros))*3
+	perDigit, seen := 0, 0
+	for _, d := range digits {
+		switch {
+		case d == '.':
+			perDigit = 1
+			continue
+		case d > '9' || seen == 18: // an exponent, or too many digits
+			return floatEpoch(s, f)
+		}
+		mantissa = mantissa*10 + int64(d-'0')
+		scale += perDigit
+		seen++
+	}
+	for ; scale < 0; scale++ {
+		if mantissa > math.MaxInt64/10 {
+			return 0, false
+		}
+		mantissa *= 10
+	}
+	if negative {
+		mantissa = -mantissa
+	}
+	for ; scale > 0; scale-- {
+		mantissa = floorDiv(mantissa, 10)
+	}
+	return mantissa, true
+}
+
+func floatEpoch(s []byte, f TimeFormat) (int64, bool) {
+	v, ok := parseFloat(s)
+	v = math.Floor(v * math.Pow(1000, float64(EpochMicros)-float64(f)))
+	return int64(v), ok && v >= -1<<63 && v < 1<<63
+}
+
+// floorDiv divides by a positive d and rounds down. Dividing by ten again and again this way rounds down as a
+// single division would.
+func floorDiv(n, d int64) int64 {
+	q := n / d
+	if n%d < 0 {
+		q--
+	}
+	return q
+}
+
+// parseRFC3339 reads a time as RFC 3339 section 5.6 has it, a space for the T and lower case included, as
+// microseconds since 1970 UTC. What is finer is rounded down. A leap second is the second after it.
+//
+// The time package would allocate a location for every offset that is not UTC.
+func parseRFC3339(s []byte) (int64, bool) {
+	if len(s) < len("2006-01-02T15:04:05Z") || s[4] != '-' || s[7] != '-' || s[13] != ':' || s[16] != ':' ||
+		s[10]|0x20 != 't' && s[10] != ' ' {
+		return 0, false
+	}
+	century, year := twoDigits(s), twoDigits(s[2:])
+	month, day := twoDigits(s[5:]), twoDigits(s[8:])
+	hour, minute, second := twoDigits(s[11:]), twoDigits(s[14:]), twoDigits(s[17:])
+	if century < 0 || year < 0 || hour < 0 || minute < 0 || second < 0 {
+		return 0, false
+	}
+	year += century * 100
+	if month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 60 {
+		return 0, false
+	}
+	micros, rest, ok := fraction(s[19:])
+	if !ok {
+		return 0, false
+	}
+	offset, ok := zone(rest)
+	if !ok {
+		return 0, false
+	}
+	seconds := int64(daysSince1970(year, month, day))*86400 + int64(hour*3600+minute*60+second-offset)
+	return seconds*1e6 + micros, true
+}
+
+// twoDigits reads two decimal digits, and returns a negative number for anything else.
+func twoDigits(s []byte) int {
+	if s[0]-'0' > 9 || s[1]-'0' > 9 {
+		return -1
+	}
+	return int(s[0]-'0')*10 + int(s[1]-'0')
+}
+
+// fraction reads the fraction of a second, which may be missing, in microseconds.
+func fraction(s []byte) (micros int64, rest []byte, ok bool) {
+	if s[0] != '.' {
+		return 0, s, true
+	}
+	s = s[1:]
+	n, unit := 0, int64(100000)
+	for n < len(s) && s[n]-'0' <= 9 {
+		micros += int64(s[n]-'0') * unit
+		unit /= 10
+		n++
+	}
+	return micros, s[n:], n > 0
+}
+
+// zone reads what ends an RFC 3339 time and returns its offset in seconds.
+func zone(s []byte) (offset int, ok bool) {
+	if len(s) == 1 {
+		return 0, s[0]|0x20 == 'z'
+	}
+	if len(s) != len("+00:00") || s[0] != '+' && s[0] != '-' || s[3] != ':' {
+		return 0, false
+	}
+	hour, minute := twoDigits(s[1:]), twoDigits(s[4:])
+	if hour < 0 || hour > 23 || minute < 0 || minute > 59 {
+		return 0, false
+	}
+	offset = hour*3600 + minute*60
+	if s[0] == '-' {
+		offset = -offset
+	}
+	return offset, true
+}
+
+func daysIn(year, month int) int {
+	if month == 2 {
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	}
+	return 30 + (month+month>>3)&1
+}
+
+// daysSince1970 counts the days to a date of the proleptic Gregorian calendar. Years are counted from March, so
+// that the leap day is the last of its year and a month's start is (153m+2)/5 days into it.
+func daysSince1970(year, month, day int) int {
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	const marchFirstOfYear0 = 719468 // days before 1970
+	return year*365 + floorYears(year) + (153*(month-3)+2)/5 + day - 1 - marchFirstOfYear0
+}
+
+// floorYears counts the leap days of the years before, the year -1 included, which January of the year 0
+// belongs to.
+func floorYears(year int) int {
+	return int(floorDiv(int64(year), 4) - floorDiv(int64(year), 100) + floorDiv(int64(year), 400))
+}

@@ -1,0 +1,107 @@
+package codec
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestRFC3339(t *testing.T) {
+	for _, s := range []string{
+		"1970-01-01T00:00:00Z", "2026-07-01T12:30:00.25+02:00", "2024-02-29T23:59:59.999999Z", "2000-02-29T00:00:00Z",
+		"0000-01-01T00:00:00Z", "0000-03-01T00:00:00Z", "0000-02-29T12:00:00Z", "9999-12-31T23:59:59.999999999Z", "1969-12-31T23:59:59.9999995Z",
+		"2026-07-01T00:00:00-23:59", "2026-07-01T00:00:00.1234567890123456789Z",
+	} {
+		want, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := parseRFC3339([]byte(s)); !ok || got != want.UnixMicro() {
+			t.Errorf("%s: %d %v, want %d", s, got, ok, want.UnixMicro())
+		}
+	}
+	for s, want := range map[string]string{
+		"2026-07-01t12:30:00z": "2026-07-01T12:30:00Z", "2026-07-01 12:30:00Z": "2026-07-01T12:30:00Z",
+		"2016-12-31T23:59:60Z": "2017-01-01T00:00:00Z",
+	} {
+		a, ok := parseRFC3339([]byte(s))
+		if b, _ := parseRFC3339([]byte(want)); !ok || a != b {
+			t.Errorf("%s: %d, want %d", s, a, b)
+		}
+	}
+	for _, s := range []string{
+		"", "2026-07-01", "2026-07-01T12:30:00", "2026-07-01T12:30Z", "2026-7-01T12:30:00Z0", "2025-02-29T00:00:00Z", "1900-02-29T00:00:00Z",
+		"2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-04-31T00:00:00Z", "2026-01-01T24:00:00Z",
+		"2026-01-01T00:60:00Z", "2026-01-01T00:00:61Z", "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00,5Z", "2026-01-01T00:00:00+0100",
+		"2026-01-01T00:00:00+24:00", "2026-01-01T00:00:00+01:60", "2026-01-01T00:00:00+01-00", "2026-01-01T00:00:00*01:00", "2026-01-01T00:00:00.5",
+		"2026-01-01T00:00:00ZZ", "2026/01/01T00:00:00Z", "2026-01-01T00-00:00Z", "x026-01-01T00:00:00Z", "2026-01-01T0x:00:00Z", "2026-01-01_00:00:00Z",
+	} {
+		if got, ok := parseRFC3339([]byte(s)); ok {
+			t.Errorf("%s: read as %d", s, got)
+		}
+	}
+}
+
+func TestRFC3339AgainstTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.Unix(rapid.Int64Range(-62167219200, 253402300799).Draw(t, "s"), rapid.Int64Range(0, 999999999).Draw(t, "ns"))
+		zone := time.FixedZone("", 60*rapid.IntRange(-719, 719).Draw(t, "zone"))
+		s := at.In(zone).Format(time.RFC3339Nano)
+		if len(s) < 20 || s[4] != '-' {
+			t.Skip("the zone moved it out of the years 0 to 9999")
+		}
+		if got, ok := parseRFC3339([]byte(s)); !ok || got != at.UnixMicro() {
+			t.Fatalf("%s: %d %v, want %d", s, got, ok, at.UnixMicro())
+		}
+	})
+}
+
+func TestEpoch(t *testing.T) {
+	for _, test := range []struct {
+		s    string
+		f    TimeFormat
+		want int64
+	}{
+		{"1700000000", EpochSeconds, 1700000000000000},
+		{"1700000000.123456", EpochSeconds, 1700000000123456},
+		{"1700000000.1234569", EpochSeconds, 1700000000123456},
+		{"1.7e9", EpochSeconds, 1700000000000000},
+		{"-0.0000001", EpochSeconds, -1},
+		{"-1", EpochSeconds, -1000000},
+		{"1700000000123", EpochMillis, 1700000000123000},
+		{"1700000000123.75", EpochMillis, 1700000000123750},
+		{"1700000000123456", EpochMicros, 1700000000123456},
+		{"1700000000123456.9", EpochMicros, 1700000000123456},
+		{"1700000000123456789", EpochNanos, 1700000000123456},
+		{"999", EpochNanos, 0},
+		{"-999", EpochNanos, -1},
+		{"-1000", EpochNanos, -1},
+		{"-1001", EpochNanos, -2},
+		{"0", EpochSeconds, 0},
+	} {
+		if got, ok := parseEpoch([]byte(test.s), test.f); !ok || got != test.want {
+			// Floating point has 53 bits: a microsecond here is fine for numbers of more than 18 digits.
+			if !ok || len(test.s) < 19 || math.Abs(float64(got-test.want)) > 256 {
+				t.Errorf("%s %v: %d %v, want %d", test.s, test.f, got, ok, test.want)
+			}
+		}
+	}
+	for _, s := range []string{"1e300", "-1e300", "99999999999999999", "1e999"} {
+		if got, ok := parseEpoch([]byte(s), EpochSeconds); ok {
+			t.Errorf("%s: read as %d", s, got)
+		}
+	}
+}
+
+func TestTimeFormatNames(t *testing.T) {
+	for f := range numTimeFormats {
+		if got, err := ParseTimeFormat(f.String()); err != nil || got != f {
+			t.Errorf("%v: %v %v", f, got, err)
+		}
+	}
+	if _, err := ParseTimeFormat("minutes"); err == nil {
+		t.Error("minutes accepted")
+	}
+}

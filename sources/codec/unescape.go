@@ -1,0 +1,69 @@
+package codec
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// appendUnescaped appends the string whose JSON text, already checked, is src. An escaped surrogate without its
+// other half becomes U+FFFD; bytes that are not UTF-8 stay as they are.
+func appendUnescaped(dst, src []byte) []byte {
+	for {
+		i := bytes.IndexByte(src, '\\')
+		if i < 0 {
+			return append(dst, src...)
+		}
+		dst = append(dst, src[:i]...)
+		c := src[i+1]
+		src = src[i+2:]
+		switch c {
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'n':
+			dst = append(dst, '\n')
+		case 'r':
+			dst = append(dst, '\r')
+		case 't':
+			dst = append(dst, '\t')
+		case 'u':
+			var r rune
+			r, src = codePoint(src)
+			dst = utf8.AppendRune(dst, r)
+		default:
+			dst = append(dst, c)
+		}
+	}
+}
+
+// codePoint reads the digits of a \u escape, and the escape after it where the two are a surrogate pair.
+func codePoint(src []byte) (rune, []byte) {
+	r := hex4(src)
+	src = src[4:]
+	if !utf16.IsSurrogate(r) {
+		return r, src
+	}
+	if len(src) >= 6 && src[0] == '\\' && src[1] == 'u' {
+		if pair := utf16.DecodeRune(r, hex4(src[2:])); pair != utf8.RuneError {
+			return pair, src[6:]
+		}
+	}
+	return utf8.RuneError, src
+}
+
+func hex4(s []byte) rune {
+	return rune(hexValue(s[0])<<12 | hexValue(s[1])<<8 | hexValue(s[2])<<4 | hexValue(s[3]))
+}
+
+// hexValue returns the value of a hexadecimal digit, -1 for another byte.
+func hexValue(c byte) int {
+	switch {
+	case c-'0' <= 9:
+		return int(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}
