@@ -1,0 +1,10 @@
+package urlcore
+
+// NeedsUnicodeDelta tells tests whether x/net's tables are older than the standard's.
+const NeedsUnicodeDelta = needsUnicodeDelta
+
+// SameRecord reports whether two URLs are alike to the last offset.
+func SameRecord(a, b *URL) bool { return string(a.buf) == string(b.buf) && a.loc == b.loc }
+
+// DescribeRecord returns the offsets of a URL for test output.
+func (u *URL) DescribeRecord() any { return u.loc }

@@ -1,0 +1,140 @@
+package urlcore
+
+import (
+	"bytes"
+
+	"github.com/urlmill/urlmill/urlcore/charset"
+	"github.com/urlmill/urlmill/urlcore/percent"
+)
+
+// parseHost is the host parser for in[start:end]. It appends the serialized host to the buffer and sets
+// its kind. On failure it reports and returns false.
+//
+// https://url.spec.whatwg.org/#concept-host-parser
+func (p *Parser) parseHost(start, end int) bool {
+	switch {
+	case start < end && p.in[start] == '[':
+		if p.in[end-1] != ']' {
+			p.fail(CodeIPv6Unclosed, end)
+			return false
+		}
+		return p.parseIPv6(start+1, end-1)
+	case !p.u.loc.scheme.special():
+		return p.parseOpaqueHost(start, end)
+	}
+	return p.parseDomain(start, end)
+}
+
+// parseOpaqueHost is the opaque-host parser.
+//
+// https://url.spec.whatwg.org/#concept-opaque-host-parser
+func (p *Parser) parseOpaqueHost(start, end int) bool {
+	for i := start; i < end; i++ {
+		if class[p.in[i]]&isForbiddenHost != 0 {
+			p.fail(CodeHostInvalidCodePoint, i)
+			return false
+		}
+	}
+	if p.CollectErrors {
+		p.checkUnits(start, end)
+	}
+	p.u.loc.host = HostOpaque
+	if start == end {
+		p.u.loc.host = HostEmpty
+	}
+	p.u.buf = appendEncoded(p.u.buf, p.in[start:end], isEncodedC0)
+	return true
+}
+
+// parseDomain is the rest of the host parser, for special schemes: a domain or IPv4 address.
+//
+// https://url.spec.whatwg.org/#concept-host-parser, steps 3 to 9
+func (p *Parser) parseDomain(start, end int) bool {
+	host := len(p.u.buf)
+	buf := p.u.buf
+	for _, c := range p.in[start:end] {
+		lower := domainByte[c]
+		if lower == 0 {
+			return p.parseUnusualDomain(start, end)
+		}
+		buf = append(buf, lower)
+	}
+	p.u.buf = buf
+	if p.CollectErrors {
+		p.checkStrictDomain(buf[host:], start)
+	}
+	if !endsInNumber(buf[host:]) {
+		p.u.loc.host = HostDomain
+		return true
+	}
+	return p.parseIPv4(host, start, true)
+}
+
+// parseUnusualDomain does the same for a domain that holds percent signs, non-ASCII characters or
+// forbidden domain code points.
+func (p *Parser) parseUnusualDomain(start, end int) bool {
+	host := len(p.u.buf)
+	domain := p.in[start:end]
+	if bytes.IndexByte(domain, '%') >= 0 {
+		p.host = percent.AppendDecode(p.host[:0], domain)
+		if len(p.host) != len(domain) {
+			p.report(CodeDomainPercentEncoded, start+bytes.IndexByte(domain, '%'))
+		}
+		domain = p.host
+		if !utf8Valid(domain) {
+			domain = charset.AppendUTF8(nil, domain)
+		}
+	}
+	ascii := isASCII(domain)
+	if ascii {
+		for _, c := range domain {
+			p.u.buf = append(p.u.buf, toLower(c))
+		}
+	} else {
+		result, ok := domainToASCII(domain)
+		if !ok {
+			p.fail(CodeDomainToASCII, start)
+			return false
+		}
+		p.u.buf = append(p.u.buf, result...)
+	}
+	for i, c := range p.u.buf[host:] {
+		if isForbiddenDomainByte(c) {
+			if !ascii || len(domain) != end-start {
+				i = 0
+			}
+			p.fail(CodeDomainToASCII, start+i)
+			return false
+		}
+	}
+	if p.CollectErrors {
+		p.checkStrictDomain(domain, start)
+	}
+	if !endsInNumber(p.u.buf[host:]) {
+		p.u.loc.host = HostDomain
+		return true
+	}
+	if !ascii {
+		p.report(CodeIPv4NonASCIIInput, start)
+	}
+	return p.parseIPv4(host, start, false)
+}
+
+// checkStrictDomain notes a domain-to-ASCII error where the strict rules refuse the domain.
+//
+// https://url.spec.whatwg.org/#concept-domain-to-ascii
+func (p *Parser) checkStrictDomain(domain []byte, pos int) {
+	if _, ok := domainToASCIIStrict(domain); !ok {
+		p.report(CodeDomainToASCII, pos)
+	}
+}
+
+// isASCII reports whether s holds bytes below 0x80 only.
+func isASCII(s []byte) bool {
+	for _, c := range s {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
