@@ -1,0 +1,256 @@
+package urlcols
+
+import (
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/urlcore/columns"
+)
+
+// The arrays alias the buffers of the columns and of the batch; only offsets with a leading zero, bitmaps and
+// constant columns are made anew, in scratch.
+
+// scratch lends int32 and byte slices that live until its reset.
+type scratch struct {
+	ints  [][]int32
+	bytes [][]byte
+	nInts int
+	nByte int
+}
+
+func (s *scratch) reset() { s.nInts, s.nByte = 0, 0 }
+
+// takeInts returns a slice of length n whose contents are undefined.
+func (s *scratch) takeInts(n int) []int32 {
+	if s.nInts == len(s.ints) {
+		s.ints = append(s.ints, nil)
+	}
+	if cap(s.ints[s.nInts]) < n {
+		s.ints[s.nInts] = make([]int32, n+n/4)
+	}
+	s.nInts++
+	return s.ints[s.nInts-1][:n]
+}
+
+// takeBytes returns a slice of n zero bytes.
+func (s *scratch) takeBytes(n int) []byte {
+	if s.nByte == len(s.bytes) {
+		s.bytes = append(s.bytes, nil)
+	}
+	if cap(s.bytes[s.nByte]) < n {
+		s.bytes[s.nByte] = make([]byte, n+n/4)
+	}
+	s.nByte++
+	b := s.bytes[s.nByte-1][:n]
+	clear(b)
+	return b
+}
+
+// offsets puts a zero in front of ends.
+func (s *scratch) offsets(ends []int32) []int32 {
+	offsets := s.takeInts(len(ends) + 1)
+	offsets[0] = 0
+	copy(offsets[1:], ends)
+	return offsets
+}
+
+// bitmap packs valid and counts its nulls. Without nulls there is no bitmap.
+func (s *scratch) bitmap(valid []bool) ([]byte, int) {
+	nulls := 0
+	for _, v := range valid {
+		if !v {
+			nulls++
+		}
+	}
+	if nulls == 0 {
+		return nil, 0
+	}
+	bits := s.takeBytes((len(valid) + 7) / 8)
+	for i, v := range valid {
+		if v {
+			bits[i/8] |= 1 << (i % 8)
+		}
+	}
+	return bits, nulls
+}
+
+func buffer(b []byte) *memory.Buffer {
+	if b == nil {
+		return nil
+	}
+	return memory.NewBufferBytes(b)
+}
+
+func ints32(v []int32) *memory.Buffer { return memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(v)) }
+func ints64(v []int64) *memory.Buffer { return memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(v)) }
+
+func newArray(t arrow.DataType, rows, nulls int, buffers []*memory.Buffer, children ...arrow.ArrayData) arrow.Array {
+	return array.MakeFromData(array.NewData(t, rows, buffers, children, nulls, 0))
+}
+
+// validBuffer returns the bitmap, nil when nothing is null.
+func validBuffer(v *columns.Validity) *memory.Buffer {
+	if v.Nulls == 0 {
+		return nil
+	}
+	return buffer(v.Valid)
+}
+
+func varArray(t arrow.DataType, valid *memory.Buffer, nulls int, offsets []int32, data []byte) arrow.Array {
+	return newArray(t, len(offsets)-1, nulls, []*memory.Buffer{valid, ints32(offsets), memory.NewBufferBytes(data)})
+}
+
+func (s *state) text(t *columns.Text) arrow.Array {
+	return varArray(utf8Type, validBuffer(&t.Validity), t.Nulls, t.Offsets, t.Data)
+}
+
+// nullBytes builds an array of an optional column of the batch; all null where the source has none.
+func (s *state) nullBytes(t arrow.DataType, c *pipeline.NullBytes) arrow.Array {
+	if c.Len() == 0 {
+		return s.allNull(t)
+	}
+	valid, nulls := s.scratch.bitmap(c.Valid)
+	return varArray(t, buffer(valid), nulls, s.scratch.offsets(c.Ends), c.Data)
+}
+
+func (s *state) allNull(t arrow.DataType) arrow.Array {
+	return array.MakeArrayOfNull(memory.DefaultAllocator, t, s.batch.Len())
+}
+
+func (s *state) hasUsername() arrow.Array {
+	c := &s.cols.HasUsername
+	return newArray(boolType, s.batch.Len(), c.Nulls, []*memory.Buffer{validBuffer(&c.Validity), memory.NewBufferBytes(c.Bits)})
+}
+
+func (s *state) port() arrow.Array {
+	c := &s.cols.Port
+	return newArray(int32Type, s.batch.Len(), c.Nulls, []*memory.Buffer{validBuffer(&c.Validity), ints32(c.Values)})
+}
+
+func (s *state) params() arrow.Array {
+	p := &s.cols.Params
+	return s.pairs(paramsType, validBuffer(&p.Validity), p.Nulls, p.Offsets, s.text(&p.Keys), s.text(&p.Values))
+}
+
+// pairs builds a list of structs of key and value.
+func (s *state) pairs(t *arrow.ListType, valid *memory.Buffer, nulls int, offsets []int32, keys, values arrow.Array) arrow.Array {
+	entries := newArray(t.Elem(), keys.Len(), 0, []*memory.Buffer{nil}, keys.Data(), values.Data())
+	return newArray(t, len(offsets)-1, nulls, []*memory.Buffer{valid, ints32(offsets)}, entries.Data())
+}
+
+func (s *state) headers() arrow.Array {
+	h := &s.batch.Headers
+	if len(h.Ends) == 0 {
+		return s.allNull(headersType)
+	}
+	keys, starts := s.utf8(&h.Keys)
+	return s.pairs(headersType, nil, 0, s.scratch.offsets(h.Ends),
+		varArray(utf8Type, nil, 0, starts, keys), s.headerValues(&h.Values))
+}
+
+func (s *state) headerValues(v *pipeline.NullBytes) arrow.Array {
+	valid, nulls := s.scratch.bitmap(v.Valid)
+	return varArray(binaryType, buffer(valid), nulls, s.scratch.offsets(v.Ends), v.Data)
+}
+
+func (s *state) offset() arrow.Array {
+	return newArray(int64Type, s.batch.Len(), 0, []*memory.Buffer{nil, ints64(s.batch.Offsets)})
+}
+
+func (s *state) timestamp() arrow.Array {
+	if len(s.batch.Timestamps) == 0 {
+		return s.allNull(timestampType)
+	}
+	return newArray(timestampType, s.batch.Len(), 0, []*memory.Buffer{nil, ints64(s.batch.Timestamps)})
+}
+
+func (s *state) key() arrow.Array { return s.nullBytes(binaryType, &s.batch.Keys) }
+
+func (s *state) rawRecord() arrow.Array { return s.nullBytes(binaryType, &s.batch.Records) }
+
+func (s *state) partition() arrow.Array {
+	values := s.scratch.takeInts(s.batch.Len())
+	for i := range values {
+		values[i] = s.batch.Lane.Partition
+	}
+	return newArray(int32Type, len(values), 0, []*memory.Buffer{nil, ints32(values)})
+}
+
+// stream builds the constant column of the lane's stream.
+func (s *state) stream() arrow.Array {
+	name := s.batch.Lane.Stream
+	n := s.batch.Len()
+	offsets := s.scratch.takeInts(n + 1)
+	data := s.scratch.takeBytes(n * len(name))
+	offsets[0] = 0
+	for i := range n {
+		copy(data[i*len(name):], name)
+		offsets[i+1] = int32((i + 1) * len(name))
+	}
+	return varArray(utf8Type, nil, 0, offsets, data)
+}
+
+func (s *state) errorCode() arrow.Array {
+	bits := s.scratch.takeBytes((len(s.errs) + 7) / 8)
+	offsets := s.scratch.takeInts(len(s.errs) + 1)
+	size := 0
+	for _, e := range s.errs {
+		size += len(errorNames[e.code])
+	}
+	data := s.scratch.takeBytes(size)
+	offsets[0] = 0
+	nulls := len(s.errs)
+	for i, e := range s.errs {
+		offsets[i+1] = offsets[i]
+		if e.code != 0 {
+			offsets[i+1] += int32(copy(data[offsets[i]:], errorNames[e.code]))
+			bits[i/8] |= 1 << (i % 8)
+			nulls--
+		}
+	}
+	return varArray(utf8Type, memory.NewBufferBytes(bits), nulls, offsets, data)
+}
+
+func (s *state) errorPos() arrow.Array {
+	bits := s.scratch.takeBytes((len(s.errs) + 7) / 8)
+	values := s.scratch.takeInts(len(s.errs))
+	nulls := len(s.errs)
+	for i, e := range s.errs {
+		values[i] = 0
+		if e.code != 0 && e.pos >= 0 {
+			values[i] = int32(e.pos)
+			bits[i/8] |= 1 << (i % 8)
+			nulls--
+		}
+	}
+	return newArray(int32Type, len(values), nulls, []*memory.Buffer{memory.NewBufferBytes(bits), ints32(values)})
+}
+
+func (s *state) carried(i int) arrow.Array {
+	v := &s.batch.Carried[i]
+	bits, nulls := s.scratch.bitmap(v.Valid)
+	valid := buffer(bits)
+	n := len(v.Valid)
+	switch v.Field.Type {
+	case pipeline.Int64:
+		return newArray(int64Type, n, nulls, []*memory.Buffer{valid, ints64(v.Ints)})
+	case pipeline.Timestamp:
+		return newArray(timestampType, n, nulls, []*memory.Buffer{valid, ints64(v.Ints)})
+	case pipeline.Float64:
+		return newArray(arrow.PrimitiveTypes.Float64, n, nulls,
+			[]*memory.Buffer{valid, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(v.Floats))})
+	case pipeline.Bool:
+		packed := s.scratch.takeBytes((n + 7) / 8)
+		for i, b := range v.Bools {
+			if b {
+				packed[i/8] |= 1 << (i % 8)
+			}
+		}
+		return newArray(boolType, n, nulls, []*memory.Buffer{valid, memory.NewBufferBytes(packed)})
+	default:
+		data, offsets := s.utf8(&v.Text)
+		return varArray(utf8Type, valid, nulls, offsets, data)
+	}
+}

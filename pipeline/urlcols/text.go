@@ -1,0 +1,87 @@
+package urlcols
+
+import (
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/urlcore/charset"
+)
+
+// utf8 returns the values of c as UTF-8: as they are where all of them are, and else copies with U+FFFD for
+// every maximal ill-formed part.
+func (s *state) utf8(c *pipeline.Bytes) (data []byte, offsets []int32) {
+	if allUTF8(c) {
+		return c.Data, s.scratch.offsets(c.Ends)
+	}
+	offsets = s.scratch.takeInts(c.Len() + 1)
+	offsets[0] = 0
+	start := len(s.texts)
+	for i := range c.Len() {
+		s.texts = charset.AppendUTF8(s.texts, c.At(i))
+		offsets[i+1] = int32(len(s.texts) - start)
+	}
+	return s.texts[start:len(s.texts):len(s.texts)], offsets
+}
+
+// allUTF8 tells whether every value is UTF-8. That all of them together are is not enough: one value could
+// end what another began.
+func allUTF8(c *pipeline.Bytes) bool {
+	if !utf8.Valid(c.Data) {
+		return false
+	}
+	start := int32(0)
+	for _, end := range c.Ends {
+		if start < end && !utf8.RuneStart(c.Data[start]) {
+			return false
+		}
+		start = end
+	}
+	return true
+}
+
+func (s *state) urls() arrow.Array { return s.urlText(&s.batch.URLs) }
+
+func (s *state) bases() arrow.Array { return s.urlText(&s.batch.Bases) }
+
+func (s *state) urlText(c *pipeline.NullBytes) arrow.Array {
+	if c.Len() == 0 {
+		return s.allNull(utf8Type)
+	}
+	valid, nulls := s.scratch.bitmap(c.Valid)
+	data, offsets := s.utf8(&c.Bytes)
+	return varArray(utf8Type, buffer(valid), nulls, offsets, data)
+}
+
+// raw builds the column of records that the column url does not show: those with a fault, and those whose
+// bytes are not UTF-8.
+func (s *state) raw() arrow.Array {
+	b := s.batch
+	n := b.Len()
+	bits := s.scratch.takeBytes((n + 7) / 8)
+	offsets := s.scratch.takeInts(n + 1)
+	offsets[0] = 0
+	nulls, fault := n, 0
+	clean := allUTF8(&b.URLs.Bytes)
+	if clean && len(b.Faults) == 0 {
+		clear(offsets)
+		return varArray(binaryType, memory.NewBufferBytes(bits), nulls, offsets, nil)
+	}
+	start := len(s.texts)
+	for i := range n {
+		show := !clean && !utf8.Valid(b.URLs.At(i))
+		if fault < len(b.Faults) && int(b.Faults[fault].Row) == i {
+			fault++
+			show = true
+		}
+		if record, ok := b.Raw(i); show && ok {
+			s.texts = append(s.texts, record...)
+			bits[i/8] |= 1 << (i % 8)
+			nulls--
+		}
+		offsets[i+1] = int32(len(s.texts) - start)
+	}
+	return varArray(binaryType, memory.NewBufferBytes(bits), nulls, offsets, s.texts[start:len(s.texts):len(s.texts)])
+}
