@@ -84,6 +84,7 @@ func buffer(b []byte) *memory.Buffer {
 }
 
 func ints32(v []int32) *memory.Buffer { return memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(v)) }
+
 func ints64(v []int64) *memory.Buffer { return memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(v)) }
 
 func newArray(t arrow.DataType, rows, nulls int, buffers []*memory.Buffer, children ...arrow.ArrayData) arrow.Array {

@@ -62,9 +62,9 @@ func (t *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {
 			out.Records[pipeline.DeadLetters] = t.dead.record(t.plan.schemas[pipeline.DeadLetters], t.plan.dead)
 			t.dropInvalid()
 		case pipeline.Fail:
-			stop = t.stopAtFirst()
-			out.Invalid, out.Errors = 1, t.counts[:1]
-			out.Errors[0] = pipeline.ErrorCount{Code: stop.(*pipeline.RowError).Code, Rows: 1}
+			row := t.stopAtFirst()
+			t.counts = append(t.counts[:0], pipeline.ErrorCount{Code: row.Code, Rows: 1})
+			out.Invalid, out.Errors, stop = 1, t.counts, row
 		case pipeline.Keep:
 		}
 	}
@@ -117,7 +117,7 @@ func (t *transform) compact() {
 }
 
 // stopAtFirst takes the first row with an error and all behind it out, and returns that error.
-func (t *transform) stopAtFirst() error {
+func (t *transform) stopAtFirst() *pipeline.RowError {
 	b := t.rows.batch
 	t.keep = t.keep[:0]
 	var stop *pipeline.RowError

@@ -168,8 +168,10 @@ func TestColumnsOfAKafkaBatch(t *testing.T) {
 		t.Error(diff)
 	}
 	wantCounts := []pipeline.ErrorCount{
-		{Code: "domain-to-ASCII", Rows: 1}, {Code: "base-missing-scheme-non-relative-URL", Rows: 1},
-		{Code: "record-malformed", Rows: 1}, {Code: "record-null", Rows: 1},
+		{Code: "domain-to-ASCII", Rows: 1},
+		{Code: "base-missing-scheme-non-relative-URL", Rows: 1},
+		{Code: "record-malformed", Rows: 1},
+		{Code: "record-null", Rows: 1},
 	}
 	if diff := cmp.Diff(wantCounts, out.Errors); diff != "" || out.Invalid != 4 || out.Dropped != 0 {
 		t.Errorf("invalid %d, dropped %d, %s", out.Invalid, out.Dropped, diff)

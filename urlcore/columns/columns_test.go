@@ -261,9 +261,15 @@ func TestWant(t *testing.T) {
 		}
 		filled := 0
 		pairs := []struct{ one, all *columns.Text }{
-			{&c.Href, &all.Href}, {&c.Scheme, &all.Scheme}, {&c.Host, &all.Host}, {&c.Origin, &all.Origin},
-			{&c.RegistrableDomain, &all.RegistrableDomain}, {&c.PublicSuffix, &all.PublicSuffix},
-			{&c.Path, &all.Path}, {&c.Query, &all.Query}, {&c.Fragment, &all.Fragment},
+			{&c.Href, &all.Href},
+			{&c.Scheme, &all.Scheme},
+			{&c.Host, &all.Host},
+			{&c.Origin, &all.Origin},
+			{&c.RegistrableDomain, &all.RegistrableDomain},
+			{&c.PublicSuffix, &all.PublicSuffix},
+			{&c.Path, &all.Path},
+			{&c.Query, &all.Query},
+			{&c.Fragment, &all.Fragment},
 			{&c.Params.Keys, &all.Params.Keys},
 		}
 		for _, p := range pairs {
