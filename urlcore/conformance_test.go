@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,6 +32,10 @@ func newTally(t *testing.T, file string) *tally {
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		name, key, ok := strings.Cut(lines.Text(), "\t")
 		if ok && name == file {
+			key, err := strconv.Unquote(key)
+			if err != nil {
+				t.Fatalf("testdata/expected_failures.txt: %v: %s", err, lines.Text())
+			}
 			c.expected[key] = true
 		}
 	}
@@ -42,6 +47,7 @@ func (c *tally) check(key string, ok bool, format string, args ...any) {
 	c.t.Helper()
 	c.total++
 	listed := c.expected[key] && urlcore.NeedsUnicodeDelta
+	delete(c.expected, key)
 	if ok {
 		c.passed++
 	}
@@ -56,6 +62,9 @@ func (c *tally) check(key string, ok bool, format string, args ...any) {
 // log reports the figures in the form that all conformance tests share.
 func (c *tally) log() {
 	c.t.Helper()
+	for key := range c.expected {
+		c.t.Errorf("%s: no case %q, which testdata/expected_failures.txt lists", c.file, key)
+	}
 	c.t.Logf("%s: %d/%d", c.file, c.passed, c.total)
 }
 

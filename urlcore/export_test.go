@@ -8,3 +8,6 @@ func SameRecord(a, b *URL) bool { return string(a.buf) == string(b.buf) && a.loc
 
 // DescribeRecord returns the offsets of a URL for test output.
 func (u *URL) DescribeRecord() any { return u.loc }
+
+// StartsWithDriveLetter gives tests the drive letter check.
+func StartsWithDriveLetter(s string) bool { return startsWithDriveLetter([]byte(s)) }

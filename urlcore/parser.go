@@ -75,6 +75,9 @@ type Parser struct {
 	base *URL
 	u    URL
 
+	// Where the path state begins to look for invalid URL units.
+	unitsFrom int
+
 	// With a state override: the state, and the URL that is changed.
 	override state
 	old      *URL
@@ -216,7 +219,7 @@ func (p *Parser) prepare(input []byte, trim bool) (lead int, cleaned bool) {
 			end--
 		}
 	}
-	p.in, p.pos = input[lead:end], 0
+	p.in, p.pos, p.unitsFrom = input[lead:end], 0, 0
 	if isPlain(p.in) {
 		return lead, false
 	}

@@ -60,6 +60,7 @@ func (p *Parser) fileHost() state {
 		// The letter is no host but the first segment of the path, which begins at it.
 		p.report(CodeFileInvalidWindowsDriveLetterHost, start)
 		p.emptyFileHost()
+		p.unitsFrom = end // its bar was seen here, where it is no error of its own
 		return statePath
 	}
 	p.emptyFileHost()

@@ -52,7 +52,7 @@ func (p *Parser) path() state {
 		buf, run, end = p.scanSegment(buf, run, segment)
 		slash := end < len(p.in) && (p.in[end] == '/' || p.in[end] == '\\')
 		if p.CollectErrors {
-			p.checkUnits(segment, end)
+			p.checkUnits(max(segment, p.unitsFrom), end)
 			if slash && p.in[end] == '\\' {
 				p.report(CodeInvalidReverseSolidus, end)
 			}
