@@ -47,6 +47,11 @@ func AppendUTF8OrFail(dst, src []byte) ([]byte, error) {
 
 // validPrefix returns the length of the longest prefix of src that is well-formed UTF-8.
 func validPrefix(src []byte) int {
+	// Valid is twice as fast as the loop. It does not say where the fault is, but stops there as well, so
+	// ill-formed text costs little more.
+	if utf8.Valid(src) {
+		return len(src)
+	}
 	n := 0
 	for n < len(src) {
 		if n+8 <= len(src) && binary.LittleEndian.Uint64(src[n:])&0x8080808080808080 == 0 {
