@@ -42,7 +42,7 @@ func (p *Parser) parseOpaqueHost(start, end int) bool {
 	if start == end {
 		p.u.loc.host = HostEmpty
 	}
-	p.u.buf = appendEncoded(p.u.buf, p.in[start:end], isEncodedC0)
+	p.u.buf = p.appendEncoded(p.u.buf, start, end, isEncodedC0)
 	return true
 }
 
@@ -51,19 +51,20 @@ func (p *Parser) parseOpaqueHost(start, end int) bool {
 // https://url.spec.whatwg.org/#concept-host-parser, steps 3 to 9
 func (p *Parser) parseDomain(start, end int) bool {
 	host := len(p.u.buf)
-	buf := p.u.buf
-	for _, c := range p.in[start:end] {
+	buf := append(p.u.buf, p.in[start:end]...)
+	domain := buf[host:]
+	for i, c := range domain {
 		lower := domainByte[c]
 		if lower == 0 {
 			return p.parseUnusualDomain(start, end)
 		}
-		buf = append(buf, lower)
+		domain[i] = lower
 	}
 	p.u.buf = buf
 	if p.CollectErrors {
-		p.checkStrictDomain(buf[host:], start)
+		p.checkStrictDomain(domain, start)
 	}
-	if !endsInNumber(buf[host:]) {
+	if !endsInNumber(domain) {
 		p.u.loc.host = HostDomain
 		return true
 	}

@@ -75,6 +75,8 @@ type Parser struct {
 	base *URL
 	u    URL
 
+	// The buffer has room for all the rest, percent-encoded.
+	roomy bool
 	// Where the path state begins to look for invalid URL units.
 	unitsFrom int
 
@@ -272,23 +274,35 @@ func (p *Parser) reportWhitespace(input []byte, lead int) {
 // comparePos orders validation errors by position.
 func comparePos(a, b ValidationError) int { return a.Pos - b.Pos }
 
-// reserve empties the buffer in the making and makes room for the result, so that it need not grow later.
-// The bound is the input with every byte that may be percent-encoded counted three times, which is only
-// computed when the buffer could be too small.
+// extraRoom is what a URL may have at most beyond its input and base: "//", "/", "/." and "/C:".
+const extraRoom = 16
+
+// reserve empties the buffer in the making and makes room for the result. Where a new buffer is needed
+// anyway it is made large enough for what will be percent-encoded, so that it need not grow.
 func (p *Parser) reserve(base *URL) {
-	const extra = 16 // what is added at most: "//", "/", "/.", "/C:"
-	need := 3*len(p.in) + extra
+	need := len(p.in) + extraRoom
 	if base != nil {
 		need += len(base.buf)
 	}
-	if cap(p.u.buf) < need {
-		need -= 2 * (len(p.in) - countGrowing(p.in))
-		if cap(p.u.buf) < need {
-			p.u.buf = make([]byte, 0, need)
-		}
+	if p.roomy = cap(p.u.buf) < need; p.roomy {
+		p.u.buf = make([]byte, 0, need+2*countGrowing(p.in))
 	}
 	p.u.buf = p.u.buf[:0]
 	p.u.loc = location{port: -1, queryStart: unset, fragStart: unset}
+}
+
+// grow makes room in buf for all of the input from a position on, percent-encoded where it may have to be,
+// so that a buffer that turns out too small is enlarged once.
+func (p *Parser) grow(buf []byte, from int) []byte {
+	if p.roomy {
+		return buf
+	}
+	p.roomy = true
+	rest := p.in[from:]
+	if cap(buf)-len(buf) >= 3*len(rest)+extraRoom {
+		return buf
+	}
+	return slices.Grow(buf, len(rest)+2*countGrowing(rest)+extraRoom)
 }
 
 // unset marks the start of a query or fragment that is null while the URL is in the making.

@@ -47,6 +47,9 @@ func (p *Parser) pathStart() state {
 func (p *Parser) path() state {
 	buf := append(p.u.buf, '/')
 	run, segment := p.pos, p.pos
+	if !p.CollectErrors && p.u.loc.scheme != schemeFile {
+		segment = skipPlainSegments(p.in, segment)
+	}
 	for {
 		var end int
 		buf, run, end = p.scanSegment(buf, run, segment)
@@ -90,10 +93,30 @@ func (p *Parser) path() state {
 	}
 }
 
-// scanSegment goes to the end of the segment that starts at i and percent-encodes what has to be. It
+// skipPlainSegments returns the start of the first segment, from the one at i on, that has to be looked at:
+// the last one, and one with a byte to encode or a backslash, or that may be a dot segment. It is a shortcut
+// of the path state: those in front of it are kept as they are.
+func skipPlainSegments(in []byte, i int) int {
+	segment := i
+	for ; i < len(in); i++ {
+		if i == segment && (in[i] == '.' || in[i] == '%') {
+			break
+		}
+		if class[in[i]]&isPathStop == 0 {
+			continue
+		}
+		if in[i] != '/' {
+			break
+		}
+		segment = i + 1
+	}
+	return segment
+}
+
+// scanSegment goes to the end of the segment that starts at segment and percent-encodes what has to be. It
 // returns the buffer, the start of what is not yet appended to it, and the end of the segment.
-func (p *Parser) scanSegment(buf []byte, run, i int) ([]byte, int, int) {
-	in := p.in
+func (p *Parser) scanSegment(buf []byte, run, segment int) ([]byte, int, int) {
+	in, i := p.in, segment
 	for ; i < len(in); i++ {
 		c := in[i]
 		if class[c]&isPathStop == 0 {
@@ -112,6 +135,7 @@ func (p *Parser) scanSegment(buf []byte, run, i int) ([]byte, int, int) {
 				return buf, run, i
 			}
 		}
+		buf = p.grow(buf, run)
 		buf = percent.AppendByte(append(buf, in[run:i]...), c)
 		run = i + 1
 	}
@@ -202,6 +226,7 @@ func (p *Parser) opaquePath() state {
 		}
 		beforeEnd := c == ' ' && i+1 < len(in) && (in[i+1] == '?' || in[i+1] == '#')
 		if class[c]&isEncodedC0 != 0 || beforeEnd {
+			p.u.buf = p.grow(p.u.buf, run)
 			p.u.buf = percent.AppendByte(append(p.u.buf, in[run:i]...), c)
 			run = i + 1
 		}
@@ -229,16 +254,16 @@ func (p *Parser) query() state {
 	}
 	l := &p.u.loc
 	l.queryStart = uint32(len(p.u.buf))
-	buf, text := append(p.u.buf, '?'), p.in[p.pos:end]
+	buf := append(p.u.buf, '?')
 	set, bit := &percent.Query, isEncodedQuery
 	if l.scheme.special() {
 		set, bit = &percent.SpecialQuery, isEncodedSpecial
 	}
 	switch {
 	case p.Encoding == nil, l.scheme == schemeOther, l.scheme == schemeWS, l.scheme == schemeWSS:
-		p.u.buf = appendEncoded(buf, text, bit)
+		p.u.buf = p.appendEncoded(buf, p.pos, end, bit)
 	default:
-		p.u.buf = charset.AppendPercentEncode(buf, text, p.Encoding, set, false)
+		p.u.buf = charset.AppendPercentEncode(buf, p.in[p.pos:end], p.Encoding, set, false)
 	}
 	if end == len(p.in) {
 		return stateDone
@@ -255,17 +280,18 @@ func (p *Parser) fragment() state {
 		p.checkUnits(p.pos, len(p.in))
 	}
 	p.u.loc.fragStart = uint32(len(p.u.buf))
-	p.u.buf = appendEncoded(append(p.u.buf, '#'), p.in[p.pos:], isEncodedFragment)
+	p.u.buf = p.appendEncoded(append(p.u.buf, '#'), p.pos, len(p.in), isEncodedFragment)
 	return stateDone
 }
 
-// appendEncoded appends src with the bytes of a class percent-encoded.
+// appendEncoded appends in[start:end] with the bytes of a class percent-encoded.
 //
 // https://url.spec.whatwg.org/#string-utf-8-percent-encode
-func appendEncoded(dst, src []byte, bit uint16) []byte {
-	run := 0
+func (p *Parser) appendEncoded(dst []byte, start, end int, bit uint16) []byte {
+	src, run := p.in[start:end], 0
 	for i, c := range src {
 		if class[c]&bit != 0 {
+			dst = p.grow(dst, start+run)
 			dst = percent.AppendByte(append(dst, src[run:i]...), c)
 			run = i + 1
 		}

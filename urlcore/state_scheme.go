@@ -17,17 +17,20 @@ func (p *Parser) schemeStart() state {
 //
 // https://url.spec.whatwg.org/#scheme-state
 func (p *Parser) scheme() state {
-	end := p.pos
-	buf := p.u.buf
-	for end < len(p.in) && class[p.in[end]]&isSchemeByte != 0 {
-		buf = append(buf, toLower(p.in[end]))
+	in := p.in
+	end := 0
+	for end < len(in) && class[in[end]]&isSchemeByte != 0 {
 		end++
 	}
-	if end == len(p.in) || p.in[end] != ':' {
+	if end == len(in) || in[end] != ':' {
 		if p.override != noState {
 			return stateRefused
 		}
 		return stateNoScheme // begins again: nothing was consumed
+	}
+	buf := append(p.u.buf[:0], in[:end]...)
+	for i, c := range buf {
+		buf[i] = toLower(c)
 	}
 	kind := schemeOf(buf)
 	p.u.buf = append(buf, ':')
