@@ -26,7 +26,7 @@ func (s *score) check(t *testing.T, ok bool, format string, args ...any) {
 
 func (s *score) log(t *testing.T, file string) {
 	t.Helper()
-	t.Logf("conformance: %s: %d/%d", file, s.passed, s.total)
+	t.Logf("%s: %d/%d", file, s.passed, s.total)
 }
 
 func mustLookup(t *testing.T, label string) *Encoding {

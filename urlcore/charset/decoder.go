@@ -78,29 +78,28 @@ func (d *Decoder) AppendDecode(dst, src []byte, stream bool) ([]byte, error) {
 	fresh := d.fresh
 	out := dst
 	if len(d.rest) > 0 {
-		rest := d.rest
-		d.rest = nil
 		var n int
 		var err error
-		if out, n, err = d.run(out, rest, false); err != nil {
-			d.keep(fresh, rest[n:], src)
+		if out, n, err = d.run(out, d.rest, false); err != nil {
+			d.keep(fresh, d.rest[n:], src)
 			return dst, err
 		}
+		d.rest = d.rest[:0]
 	}
 	out, n, err := d.run(out, src, !stream)
 	if err != nil {
-		d.keep(fresh, src[n:], nil)
+		d.keep(fresh, d.rest, src[n:])
 		return dst, err
 	}
 	return out, nil
 }
 
 // keep prepares for going on after an error: what was put out before it does not count, so that a byte order
-// mark may still come, and what follows it is stored.
-func (d *Decoder) keep(fresh bool, one, two []byte) {
+// mark may still come, and what follows it is stored: the end of d.rest, and unread bytes of the chunk.
+func (d *Decoder) keep(fresh bool, rest, unread []byte) {
 	if d.open {
 		d.fresh = fresh
-		d.rest = append(append([]byte(nil), one...), two...)
+		d.rest = append(rest, unread...)
 	}
 }
 
