@@ -146,6 +146,8 @@ type NDJSON struct {
 	URL   string // JSON pointer
 	Base  string // JSON pointer, or "" for none
 	Carry []Carry
+	// SkipEmpty leaves empty records out.
+	SkipEmpty bool
 }
 
 // Carry is a field that goes along with its URL.
@@ -153,8 +155,8 @@ type Carry struct {
 	Name    string
 	Pointer string
 	Type    pipeline.FieldType
-	// Unit is that of timestamps that are numbers: "s", "ms" or "us".
-	Unit string
+	// Time is how a timestamp is written: "rfc3339", or as a number of "s", "ms", "us" or "ns" since 1970.
+	Time string
 }
 
 // Columns picks and renames columns.
@@ -251,6 +253,9 @@ func DefaultKafka() Kafka {
 
 // DefaultFile returns the defaults of a file source.
 func DefaultFile() File { return File{MaxRecordBytes: 16 << 20} }
+
+// DefaultCarry returns the defaults of a carried field.
+func DefaultCarry() Carry { return Carry{Type: pipeline.String, Time: "rfc3339"} }
 
 // DefaultGenerate returns the defaults of the generator.
 func DefaultGenerate() Generate {

@@ -102,9 +102,10 @@ func wantFull() Config {
 				MinBytes: 1 << 10, MaxBytes: 3 << 19, MaxRecordBytes: 1e6,
 			},
 			Codec: Codec{NDJSON: &NDJSON{URL: "/url", Base: "/page", Carry: []Carry{
-				{Name: "user_id", Pointer: "/user/id", Type: pipeline.Int64},
-				{Name: "at", Pointer: "/ts", Type: pipeline.Timestamp, Unit: "ms"},
-				{Name: "note", Pointer: "/a~1b/~0", Type: pipeline.String},
+				{Name: "user_id", Pointer: "/user/id", Type: pipeline.Int64, Time: "rfc3339"},
+				{Name: "at", Pointer: "/ts", Type: pipeline.Timestamp, Time: "ms"},
+				{Name: "note", Pointer: "/a~1b/~0", Type: pipeline.String, Time: "rfc3339"},
+				{Name: "all", Pointer: "", Type: pipeline.JSON, Time: "rfc3339"},
 			}}},
 		},
 		Columns: Columns{Include: []string{"url", "href", "host"}, Exclude: []string{"host"}, Rename: map[string]string{"href": "url_clean"}},

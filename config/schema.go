@@ -132,9 +132,10 @@ func linesSchema(l *Lines) object {
 func ndjsonSchema(n *NDJSON) object {
 	return object{
 		fields: []field{
-			{name: "url", value: pointer(&n.URL), example: "url: /url"},
-			{name: "base", value: pointer(&n.Base)},
-			{name: "carry", value: list(&n.Carry, func() Carry { return Carry{} }, "[{name: user_id, pointer: /user/id, type: int64}]", carrySchema)},
+			{name: "url", value: pointer(&n.URL, false), example: "url: /url"},
+			{name: "base", value: pointer(&n.Base, false)},
+			{name: "carry", value: list(&n.Carry, DefaultCarry, "[{name: user_id, pointer: /user/id, type: int64}]", carrySchema)},
+			{name: "skip_empty", value: boolean(&n.SkipEmpty)},
 		},
 		check: func(d *decoder, path string) { checkCarry(d, path, n.Carry) },
 	}
@@ -144,16 +145,16 @@ func carrySchema(c *Carry) object {
 	return object{
 		fields: []field{
 			{name: "name", value: text(&c.Name, "user_id"), example: "name: user_id"},
-			{name: "pointer", value: pointer(&c.Pointer), example: "pointer: /user/id"},
+			{name: "pointer", value: pointer(&c.Pointer, true), example: "pointer: /user/id"},
 			{name: "type", value: enum(&c.Type,
 				[]string{"string", "int64", "float64", "bool", "timestamp", "json"},
 				[]pipeline.FieldType{pipeline.String, pipeline.Int64, pipeline.Float64, pipeline.Bool, pipeline.Timestamp, pipeline.JSON})},
-			{name: "unit", value: names(&c.Unit, "s", "ms", "us")},
+			{name: "time", value: names(&c.Time, "rfc3339", "s", "ms", "us", "ns")},
 		},
 		check: func(d *decoder, path string) {
-			if c.Unit != "" && c.Type != pipeline.Timestamp {
-				d.conflict(join(path, "unit"), []string{join(path, "type")},
-					"unit is for timestamps only; take it out, or give type: timestamp")
+			if d.given(join(path, "time")) && c.Type != pipeline.Timestamp {
+				d.conflict(join(path, "time"), []string{join(path, "type")},
+					"time is for timestamps only; take it out, or give type: timestamp")
 			}
 		},
 	}

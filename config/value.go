@@ -235,10 +235,13 @@ func rate(p *float64) value {
 	}}
 }
 
-// pointer is a JSON pointer, RFC 6901.
-func pointer(p *string) value {
+// pointer is a JSON pointer, RFC 6901. With whole it may be empty, which is the record itself.
+func pointer(p *string, whole bool) value {
 	return scalarValue{wanted: "a JSON pointer such as /user/id", set: func(s scalar) (bool, string) {
 		*p = s.text
+		if whole && s.text == "" {
+			return true, ""
+		}
 		if !strings.HasPrefix(s.text, "/") {
 			if s.kind == textKind && s.text != "" && !strings.ContainsAny(s.text, "$~ ") {
 				return false, fmt.Sprintf(" (did you mean %q?)", "/"+strings.ReplaceAll(s.text, ".", "/"))

@@ -33,7 +33,7 @@ func (a *answerer) append(dst, line []byte) []byte {
 	var base *urlcore.URL
 	if req.hasBase {
 		if failure := a.parseBase(req.base); !failure.OK() {
-			return appendError(dst, failure.Code.String(), failure.Pos)
+			return appendError(dst, "base-"+failure.Code.String(), failure.Pos)
 		}
 		base = &a.baseURL
 	}
@@ -114,25 +114,20 @@ func (a *answerer) appendOrigin(dst []byte) []byte {
 
 // appendDomain adds the members public_suffix and registrable_domain.
 func (a *answerer) appendDomain(dst []byte) []byte {
-	suffix, domain := -1, -1
-	var host []byte
-	if a.url.HostKind() == urlcore.HostDomain {
-		host = a.url.Bytes(urlcore.Host)
-		suffix, domain, _ = psl.Default().Lookup(host)
-	}
+	suffix, domain, _ := a.url.Site(psl.Default())
 	dst = append(dst, `,"public_suffix":`...)
-	dst = appendFrom(dst, host, suffix)
+	dst = appendNullable(dst, suffix)
 	dst = append(dst, `,"registrable_domain":`...)
-	return appendFrom(dst, host, domain)
+	return appendNullable(dst, domain)
 }
 
-// appendFrom adds host[start:] as a JSON string, null for -1.
-func appendFrom(dst, host []byte, start int) []byte {
-	if start < 0 {
+// appendNullable adds a part of a host as a JSON string, null for nil.
+func appendNullable(dst, part []byte) []byte {
+	if part == nil {
 		return append(dst, "null"...)
 	}
 	dst = append(dst, '"')
-	dst = appendQuoted(dst, host[start:]) // a host may hold quotes: http://a"b/
+	dst = appendQuoted(dst, part) // it may hold quotes: http://a"b/
 	return append(dst, '"')
 }
 

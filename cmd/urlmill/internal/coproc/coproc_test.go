@@ -64,7 +64,7 @@ func TestAnswers(t *testing.T) {
 				`"port":"","pathname":"/","search":"","hash":"","public_suffix":"com","registrable_domain":null,"params":[]}`,
 		},
 		{"failure", `{"input":"https://"}`, `{"error":"host-missing","position":8}`},
-		{"failure of the base", `{"input":"x","base":"https://"}`, `{"error":"host-missing","position":8}`},
+		{"failure of the base", `{"input":"x","base":"https://"}`, `{"error":"base-host-missing","position":8}`},
 		{"empty line", ``, `{"error":"record-malformed","position":0}`},
 		{"no object", `"https://example.com"`, `{"error":"record-malformed","position":0}`},
 		{"no input", `{"base":null}`, `{"error":"record-malformed","position":13}`},

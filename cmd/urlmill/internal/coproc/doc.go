@@ -14,7 +14,7 @@
 //	 "params":[["x","1"],["x","2"]]}
 //
 // The answer to one that does not has the standard's name of the validation error and the byte position in the
-// UTF-8 of the input, or of the base when that is what does not parse:
+// UTF-8 of the input; when the base does not parse, "base-" is put before the name, and the position is in the base:
 //
 //	{"error":"host-missing","position":8}
 //
