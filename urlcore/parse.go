@@ -52,14 +52,14 @@ func MustParse(input string) *URL {
 // https://url.spec.whatwg.org/#dom-url-canparse
 func CanParse(input string) bool {
 	var p Parser
-	var u URL
-	return p.Parse(&u, stringBytes(input), nil).OK()
+	return p.parse(stringBytes(input), nil)
 }
 
 // CanParseWithBase reports whether base is an absolute URL and input can be parsed against it.
 func CanParseWithBase(input, base string) bool {
-	_, err := ParseWithBase(input, base)
-	return err == nil
+	var p Parser
+	var b URL
+	return p.Parse(&b, stringBytes(base), nil).OK() && p.parse(stringBytes(input), &b)
 }
 
 // Resolve parses ref against u.

@@ -97,22 +97,9 @@ type Parser struct {
 //
 // https://url.spec.whatwg.org/#concept-basic-url-parser
 func (p *Parser) Parse(dst *URL, input []byte, base *URL) Failure {
-	p.errors = p.errors[:0]
-	p.failure = Failure{}
-	if len(input) > MaxInput || base != nil && uint64(len(base.buf)) > maxBase {
-		return p.refuseLength()
-	}
-	lead, cleaned := p.prepare(input, true)
-	p.base = base
-	p.reserve(base)
-	final := p.run(stateSchemeStart)
-	p.base = nil
-	p.locate(input, lead, cleaned)
-	p.in = nil
-	if final == stateFailed {
+	if !p.parse(input, base) {
 		return p.failure
 	}
-	p.finish()
 	dst.buf, p.u.buf = p.u.buf, dst.buf
 	dst.loc = p.u.loc
 	dst.blob = nil
@@ -125,6 +112,28 @@ func (p *Parser) Parse(dst *URL, input []byte, base *URL) Failure {
 	return Failure{}
 }
 
+// parse parses input into the URL in the making and reports whether it is one.
+func (p *Parser) parse(input []byte, base *URL) bool {
+	p.errors = p.errors[:0]
+	p.failure = Failure{}
+	if len(input) > MaxInput || base != nil && uint64(len(base.buf)) > maxBase {
+		p.fail(CodeInputTooLong, 0)
+		return false
+	}
+	lead, cleaned := p.prepare(input, true)
+	p.base = base
+	p.reserve(base)
+	final := p.run(stateSchemeStart)
+	p.base = nil
+	p.locate(input, lead, cleaned)
+	p.in = nil
+	if final != stateDone {
+		return false
+	}
+	p.finish()
+	return true
+}
+
 // ValidationErrors returns the validation errors of the last Parse in the order of their positions. A
 // fatal one is among them. The slice belongs to the Parser and is valid until its next use; it is empty
 // unless CollectErrors is set.
@@ -133,15 +142,6 @@ func (p *Parser) ValidationErrors() []ValidationError { return p.errors }
 // Reset drops the Parser's buffers, which otherwise stay as large as the longest input needed.
 func (p *Parser) Reset() {
 	p.u, p.clean, p.host, p.errors = URL{}, nil, nil, nil
-}
-
-// refuseLength fails for input that is too long.
-func (p *Parser) refuseLength() Failure {
-	p.failure = Failure{Code: CodeInputTooLong}
-	if p.CollectErrors {
-		p.errors = append(p.errors, ValidationError{Code: CodeInputTooLong})
-	}
-	return p.failure
 }
 
 // run is the parser's main loop. A state consumes as much input as it can, leaves the position at the

@@ -42,6 +42,7 @@ func (p *Parser) authority() state {
 // https://url.spec.whatwg.org/#authority-state, step 1.4
 func (p *Parser) appendCredentials(userinfo []byte) {
 	username, password, _ := bytes.Cut(userinfo, []byte{':'})
+	p.u.buf = p.grow(p.u.buf, p.pos)
 	p.writeCredentials(username, password)
 }
 

@@ -9,6 +9,5 @@ package urlcore
 // https://url.spec.whatwg.org/#valid-url-string
 func IsValidURLString(input string, base *URL) bool {
 	p := Parser{CollectErrors: true}
-	var u URL
-	return p.Parse(&u, stringBytes(input), base).OK() && len(p.ValidationErrors()) == 0
+	return p.parse(stringBytes(input), base) && len(p.ValidationErrors()) == 0
 }
