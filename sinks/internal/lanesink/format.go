@@ -1,0 +1,53 @@
+package lanesink
+
+import (
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// Format is a file format.
+type Format interface {
+	// Ext is the suffix of file names, without its dot.
+	Ext() string
+	// Check refuses a schema that the format cannot hold.
+	Check(s *arrow.Schema) error
+	// NewEncoder returns the encoder of one file. It may write at once.
+	NewEncoder(w io.Writer, s *arrow.Schema) (Encoder, error)
+}
+
+// Encoder writes one file. It is used by one goroutine at a time.
+type Encoder interface {
+	// Write adds rows. r and its memory are the caller's again when it returns.
+	Write(r arrow.Record) error
+	// Buffered estimates the bytes that are still to be written for the rows added.
+	Buffered() int64
+	// Finish writes all that is left. The encoder has let go of its memory when it returns, whatever it
+	// returns.
+	Finish(p Provenance) error
+	// Discard lets go of the encoder's memory instead.
+	Discard()
+}
+
+// Provenance says what is in a file.
+type Provenance struct {
+	Table pipeline.Table
+	Lane  pipeline.LaneID
+	Span  pipeline.Span
+	Rows  int64
+}
+
+// Stream is an output that all lanes share and whose rows are out once they are written. Its methods may be
+// called from several goroutines.
+type Stream interface {
+	// Start is called once before the first Write.
+	Start(s *arrow.Schema) error
+	// Write adds rows and returns the bytes that they took.
+	Write(r arrow.Record) (int64, error)
+	// Flush hands everything written to the system.
+	Flush() error
+	// Close ends the stream.
+	Close() error
+}

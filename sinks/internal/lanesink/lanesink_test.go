@@ -1,0 +1,459 @@
+package lanesink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/internal/outfile"
+)
+
+var (
+	numbers = arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	letters = arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.BinaryTypes.String}}, nil)
+)
+
+func number(n ...int64) arrow.Record {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, numbers)
+	defer b.Release()
+	b.Field(0).(*array.Int64Builder).AppendValues(n, nil)
+	return b.NewRecord()
+}
+
+func letter(l ...string) arrow.Record {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, letters)
+	defer b.Release()
+	b.Field(0).(*array.StringBuilder).AppendValues(l, nil)
+	return b.NewRecord()
+}
+
+// text is a format of one value a line that ends with the provenance.
+type text struct {
+	check, new, write, finish error
+	mu                        sync.Mutex
+	open                      int // encoders not yet finished or discarded
+}
+
+func (*text) Ext() string                 { return "txt" }
+func (f *text) Check(*arrow.Schema) error { return f.check }
+func (f *text) count(n int)               { f.mu.Lock(); f.open += n; f.mu.Unlock() }
+func (f *text) NewEncoder(w io.Writer, _ *arrow.Schema) (Encoder, error) {
+	if f.new != nil {
+		return nil, f.new
+	}
+	f.count(1)
+	return &textEncoder{f: f, w: w}, nil
+}
+
+type textEncoder struct {
+	f    *text
+	w    io.Writer
+	held strings.Builder
+}
+
+func (e *textEncoder) Write(r arrow.Record) error {
+	for i := range int(r.NumRows()) {
+		fmt.Fprintln(&e.held, r.Column(0).ValueStr(i))
+	}
+	return e.f.write
+}
+func (e *textEncoder) Buffered() int64 { return int64(e.held.Len()) }
+func (e *textEncoder) Discard()        { e.f.count(-1) }
+func (e *textEncoder) Finish(p Provenance) error {
+	e.f.count(-1)
+	// The error is dropped on purpose: encoders do that.
+	_, _ = fmt.Fprintf(e.w, "%s%s %s %d:%d %d rows\n", e.held.String(), p.Table, p.Lane, p.Span.First, p.Span.Next, p.Rows)
+	return e.f.finish
+}
+
+type setup struct {
+	*Sink
+	format     *text
+	rows, dead string
+}
+
+func newSink(t *testing.T, format *text, ops outfile.Ops, stream Stream) setup {
+	t.Helper()
+	dir := t.TempDir()
+	s := setup{format: format, rows: filepath.Join(dir, "rows"), dead: filepath.Join(dir, "dead")}
+	if ops == nil {
+		ops = outfile.System
+	}
+	o := Options{Path: s.rows, DeadLetters: s.dead, Format: format, Log: slog.New(slog.DiscardHandler), Ops: ops, Stream: stream}
+	if stream != nil {
+		o.Path = ""
+	}
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	s.Sink = New(o)
+	return s
+}
+
+func (s setup) start(t *testing.T, id pipeline.LaneID) pipeline.Writer {
+	t.Helper()
+	if err := s.Start(t.Context(), pipeline.Schemas{numbers, letters}); err != nil {
+		t.Fatal(err)
+	}
+	w, next, err := s.Open(t.Context(), id)
+	if err != nil || next != pipeline.Unknown {
+		t.Fatal(next, err)
+	}
+	return w
+}
+
+func (s setup) close(t *testing.T) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if s.format.open != 0 {
+		t.Errorf("%d encoders were neither finished nor discarded", s.format.open)
+	}
+	for _, dir := range []string{s.rows, s.dead} {
+		if _, err := os.Stat(filepath.Join(dir, "_tmp")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: unfinished files are left: %v", dir, err)
+		}
+	}
+}
+
+// contents returns the contents of the visible files in the order of their names.
+func contents(t *testing.T, dir string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(b))
+	}
+	return out
+}
+
+func TestCommits(t *testing.T) {
+	s := newSink(t, &text{}, nil, nil)
+	ctx, id := t.Context(), pipeline.LaneID{Stream: "clicks", Partition: 7}
+	w := s.start(t, id)
+	if next, err := w.Commit(ctx); next != pipeline.Unknown || err != nil {
+		t.Errorf("an empty commit gave %d, %v", next, err)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(w.Write(ctx, pipeline.DeadLetters, letter("a"), pipeline.Span{First: 10, Next: 13}))
+	must(w.Write(ctx, pipeline.Rows, number(1, 2), pipeline.Span{First: 10, Next: 13}))
+	must(w.Write(ctx, pipeline.Rows, number(3), pipeline.Span{First: 13, Next: 14}))
+	must(w.Write(ctx, pipeline.Rows, nil, pipeline.Span{First: 14, Next: 20}))
+	if got := w.Size(); got != (pipeline.Size{Rows: 4, Bytes: 8}) {
+		t.Errorf("size %+v", got)
+	}
+	if got := append(contents(t, s.rows), contents(t, s.dead)...); got != nil {
+		t.Errorf("visible before the commit: %q", got)
+	}
+	if next, err := w.Commit(ctx); next != 20 || err != nil {
+		t.Fatalf("commit gave %d, %v", next, err)
+	}
+	if got := w.Size(); got != (pipeline.Size{}) {
+		t.Errorf("size after the commit %+v", got)
+	}
+	// A span without rows moves the position and makes no file.
+	must(w.Write(ctx, pipeline.Rows, nil, pipeline.Span{First: 20, Next: 25}))
+	if next, err := w.Commit(ctx); next != 25 || err != nil {
+		t.Errorf("commit gave %d, %v", next, err)
+	}
+	must(w.Write(ctx, pipeline.Rows, number(4), pipeline.Span{First: 25, Next: 26}))
+	if next, err := w.Commit(ctx); next != 26 || err != nil {
+		t.Errorf("commit gave %d, %v", next, err)
+	}
+	must(w.Abandon())
+	s.close(t)
+	if got, want := contents(t, s.rows), []string{"1\n2\n3\nrows clicks/7 10:20 3 rows\n", "4\nrows clicks/7 25:26 1 rows\n"}; !slices.Equal(got, want) {
+		t.Errorf("rows %q", got)
+	}
+	if got, want := contents(t, s.dead), []string{"a\ndead_letters clicks/7 10:20 1 rows\n"}; !slices.Equal(got, want) {
+		t.Errorf("dead letters %q", got)
+	}
+}
+
+func TestAbandon(t *testing.T) {
+	s := newSink(t, &text{}, nil, nil)
+	w := s.start(t, pipeline.LaneID{Stream: "clicks"})
+	for _, err := range []error{
+		w.Write(t.Context(), pipeline.Rows, number(1), pipeline.Span{First: 0, Next: 1}),
+		w.Write(t.Context(), pipeline.DeadLetters, letter("a"), pipeline.Span{First: 0, Next: 1}),
+		w.Abandon(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.close(t)
+	if got := append(contents(t, s.rows), contents(t, s.dead)...); got != nil {
+		t.Errorf("visible: %q", got)
+	}
+}
+
+// faulty is a system with faults that depend on the path.
+type faulty struct {
+	outfile.Ops
+	rename, syncDir func(path string) error
+	write           error
+}
+
+func (f faulty) Rename(o, n string) error {
+	if f.rename != nil {
+		if err := f.rename(n); err != nil {
+			return err
+		}
+	}
+	return f.Ops.Rename(o, n)
+}
+
+func (f faulty) SyncDir(path string) error {
+	if f.syncDir != nil {
+		if err := f.syncDir(path); err != nil {
+			return err
+		}
+	}
+	return f.Ops.SyncDir(path)
+}
+
+func (f faulty) Create(path string) (outfile.Handle, error) {
+	h, err := f.Ops.Create(path)
+	if err == nil && f.write != nil {
+		return faultyHandle{h, f.write}, nil
+	}
+	return h, err
+}
+
+type faultyHandle struct {
+	outfile.Handle
+	err error
+}
+
+func (h faultyHandle) Write([]byte) (int, error) { return 0, h.err }
+
+// TestFaults has every step of a commit fail. Nothing may be visible then, and nothing acknowledged.
+func TestFaults(t *testing.T) {
+	in := func(dir string, err error) func(string) error {
+		return func(path string) error {
+			if strings.Contains(path, dir) {
+				return err
+			}
+			return nil
+		}
+	}
+	tests := map[string]struct {
+		format *text
+		ops    outfile.Ops
+		want   error
+	}{
+		"disk full":         {&text{}, faulty{Ops: outfile.System, write: syscall.ENOSPC}, syscall.ENOSPC},
+		"new encoder":       {&text{new: syscall.EIO}, nil, syscall.EIO},
+		"encoder write":     {&text{write: syscall.EIO}, nil, syscall.EIO},
+		"encoder finish":    {&text{finish: syscall.EIO}, nil, syscall.EIO},
+		"rename dead":       {&text{}, faulty{Ops: outfile.System, rename: in("dead", syscall.EIO)}, syscall.EIO},
+		"rename rows":       {&text{}, faulty{Ops: outfile.System, rename: in("rows", syscall.EIO)}, syscall.EIO},
+		"sync dead letters": {&text{}, faulty{Ops: outfile.System, syncDir: in("dead", syscall.EIO)}, syscall.EIO},
+		"sync rows":         {&text{}, faulty{Ops: outfile.System, syncDir: in("rows", syscall.EIO)}, syscall.EIO},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newSink(t, tc.format, tc.ops, nil)
+			ctx := t.Context()
+			w := s.start(t, pipeline.LaneID{Stream: "clicks"})
+			err := w.Write(ctx, pipeline.DeadLetters, letter("a"), pipeline.Span{First: 0, Next: 2})
+			if err == nil {
+				err = w.Write(ctx, pipeline.Rows, number(1), pipeline.Span{First: 0, Next: 2})
+			}
+			if err == nil {
+				_, err = w.Commit(ctx)
+			}
+			if !errors.Is(err, tc.want) {
+				t.Errorf("got %v, want %v", err, tc.want)
+			}
+			if _, again := w.Commit(ctx); !errors.Is(again, tc.want) {
+				t.Errorf("the commit after it gave %v", again)
+			}
+			if again := w.Write(ctx, pipeline.Rows, number(1), pipeline.Span{First: 2, Next: 3}); !errors.Is(again, tc.want) {
+				t.Errorf("the write after it gave %v", again)
+			}
+			if err := w.Abandon(); err != nil {
+				t.Error(err)
+			}
+			s.close(t)
+			if got := append(contents(t, s.rows), contents(t, s.dead)...); got != nil {
+				t.Errorf("visible: %q", got)
+			}
+		})
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	s := newSink(t, &text{}, nil, nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	w := s.start(t, pipeline.LaneID{Stream: "clicks"})
+	if err := w.Write(ctx, pipeline.Rows, number(1), pipeline.Span{First: 0, Next: 1}); err != nil {
+		t.Fatal(err)
+	}
+	cancel(pipeline.ErrLaneLost)
+	if err := w.Write(ctx, pipeline.Rows, number(1), pipeline.Span{First: 1, Next: 2}); !errors.Is(err, pipeline.ErrLaneLost) {
+		t.Errorf("write gave %v", err)
+	}
+	if _, err := w.Commit(ctx); !errors.Is(err, pipeline.ErrLaneLost) {
+		t.Errorf("commit gave %v", err)
+	}
+	if err := w.Abandon(); err != nil {
+		t.Error(err)
+	}
+	s.close(t)
+	if got := contents(t, s.rows); got != nil {
+		t.Errorf("visible: %q", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	s := newSink(t, &text{check: errors.New("cannot hold that")}, nil, nil)
+	if err := s.Start(t.Context(), pipeline.Schemas{numbers}); err == nil || !strings.Contains(err.Error(), "rows: cannot hold that") {
+		t.Errorf("got %v", err)
+	}
+	s = newSink(t, &text{}, nil, nil)
+	s.opts.DeadLetters = ""
+	if err := s.Start(t.Context(), pipeline.Schemas{numbers, letters}); err == nil || !strings.Contains(err.Error(), "set dead_letters") {
+		t.Errorf("got %v", err)
+	}
+	s = newSink(t, &text{}, nil, nil)
+	s.opts.DeadLetters = "/nonexistent/urlmill/dead"
+	if err := s.Start(t.Context(), pipeline.Schemas{numbers, letters}); err == nil || !strings.Contains(err.Error(), "mkdir -p") {
+		t.Errorf("got %v", err)
+	}
+	s.close(t)
+
+	s = newSink(t, &text{}, nil, nil)
+	w := s.start(t, pipeline.LaneID{Stream: "clicks"})
+	if err := w.Write(t.Context(), pipeline.Rows, letter("a"), pipeline.Span{}); !errors.Is(err, errSchema) {
+		t.Errorf("got %v", err)
+	}
+	s.close(t)
+
+	for want, o := range map[string]Options{
+		"Path: missing":                   {},
+		"Path: cannot be given together":  {Path: "x", Stream: &memStream{}},
+		"DeadLetters: is the same direct": {Path: "x", DeadLetters: "./x/"},
+	} {
+		if err := o.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// memStream is a stream of lines.
+type memStream struct {
+	mu              sync.Mutex
+	out             []string
+	flushed, closed bool
+	start, write    error
+}
+
+func (s *memStream) Start(*arrow.Schema) error { return s.start }
+func (s *memStream) Write(r arrow.Record) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.out = append(s.out, r.Column(0).String())
+	return 5, s.write
+}
+func (s *memStream) Flush() error { s.flushed = true; return nil }
+func (s *memStream) Close() error { s.closed = true; return nil }
+
+func TestStream(t *testing.T) {
+	out := &memStream{}
+	s := newSink(t, &text{}, nil, out)
+	w := s.start(t, pipeline.LaneID{Stream: "-"})
+	for _, err := range []error{
+		w.Write(t.Context(), pipeline.Rows, number(1), pipeline.Span{First: 0, Next: 2}),
+		w.Write(t.Context(), pipeline.DeadLetters, letter("a"), pipeline.Span{First: 0, Next: 2}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := w.Size(); got != (pipeline.Size{Rows: 2, Bytes: 7}) {
+		t.Errorf("size %+v", got)
+	}
+	if next, err := w.Commit(t.Context()); next != 2 || err != nil || !out.flushed {
+		t.Errorf("commit gave %d, %v", next, err)
+	}
+	if got := w.Size(); got != (pipeline.Size{}) {
+		t.Errorf("size after the commit %+v", got)
+	}
+	out.write = syscall.EPIPE
+	if err := w.Write(t.Context(), pipeline.Rows, number(2), pipeline.Span{First: 2, Next: 3}); !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("got %v", err)
+	}
+	if err := w.Abandon(); err != nil {
+		t.Error(err)
+	}
+	s.close(t)
+	if !out.closed || !slices.Equal(out.out, []string{"[1]", "[2]"}) {
+		t.Errorf("got %v, closed %t", out.out, out.closed)
+	}
+	if got := contents(t, s.dead); len(got) != 1 {
+		t.Errorf("dead letters %q", got)
+	}
+}
+
+func TestStreamThatCannotStart(t *testing.T) {
+	s := newSink(t, &text{}, nil, &memStream{start: syscall.EBADF})
+	if err := s.Start(t.Context(), pipeline.Schemas{numbers, letters}); !errors.Is(err, syscall.EBADF) {
+		t.Errorf("got %v", err)
+	}
+	s.close(t)
+}
+
+func TestFileNames(t *testing.T) {
+	span := pipeline.Span{First: 5, Next: 1 << 40}
+	got := fileName(pipeline.LaneID{Stream: "clicks", Partition: 3}, span, "0123abcd", 12, "parquet")
+	if want := "clicks-3-00000000000000000005-00000001099511627776-0123abcd0012.parquet"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := stem("clicks.v2_eu-west"); got != "clicks.v2_eu-west" {
+		t.Errorf("got %s", got)
+	}
+	if got := stem("-"); got != "stdin" {
+		t.Errorf("got %s", got)
+	}
+	seen := map[string]string{}
+	for _, s := range []string{"", "_schemas", "schemas", ".schemas", "-schemas", "stdin", "/data/a b.gz", "/data/a_b.gz",
+		"données", "\xff", "\x00", strings.Repeat("x", 300), strings.Repeat("x", 301), "..", "../../etc", "a\nb", "漢字"} {
+		got := stem(s)
+		if len(got) > maxStem+9 || got == "" || strings.ContainsAny(got, "/\x00\n \\*?[]") || strings.ContainsAny(got[:1], "._-~") {
+			t.Errorf("%q: %q is no good stem", s, got)
+		}
+		if other, ok := seen[got]; ok {
+			t.Errorf("%q and %q are both %q", s, other, got)
+		}
+		seen[got] = s
+	}
+}

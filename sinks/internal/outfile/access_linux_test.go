@@ -1,0 +1,45 @@
+package outfile
+
+import (
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// asUser runs f with the file permissions of another user. The thread is thrown away afterwards.
+func asUser(uid int, f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked
+		if os.Getuid() == 0 {
+			_ = unix.Setfsuid(uid)
+		}
+		f()
+	}()
+	<-done
+}
+
+func TestOpenWithoutPermission(t *testing.T) {
+	dir, err := os.MkdirTemp("", "outfile") // t.TempDir is closed to other users already
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, dir + "/new"} {
+		asUser(65534, func() { _, err = Open(path, slog.New(slog.DiscardHandler), System) })
+		if err == nil || !strings.Contains(err.Error(), "no permission to write in "+path) {
+			t.Errorf("%s: got %v", path, err)
+		}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package outfile
+
+func renameNoReplace(oldPath, newPath string) error { return linkNoReplace(oldPath, newPath) }

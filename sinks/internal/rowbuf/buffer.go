@@ -1,0 +1,78 @@
+package rowbuf
+
+import (
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// MaxRow is the number of bytes that a single row may have. It keeps the offsets of a column, whose limit is
+// below 2 GiB, far from overflowing.
+const MaxRow = 1 << 30
+
+// Buffer collects rows of one schema.
+type Buffer struct {
+	Columns []*Column
+	rows    int
+	bytes   int64
+}
+
+// New returns an empty buffer, or an error that names the column whose type is not supported. Supported are
+// booleans, everything of a fixed width of whole bytes, strings and binaries, lists, maps and structs.
+func New(s *arrow.Schema) (*Buffer, error) {
+	b := &Buffer{}
+	for _, f := range s.Fields() {
+		c, err := newColumn(f, false)
+		if err != nil {
+			return nil, err
+		}
+		b.Columns = append(b.Columns, c)
+	}
+	return b, nil
+}
+
+// Rows returns the number of rows.
+func (b *Buffer) Rows() int { return b.rows }
+
+// Bytes returns the size of the rows in memory.
+func (b *Buffer) Bytes() int64 { return b.bytes }
+
+// Capacity returns the memory that the buffer holds.
+func (b *Buffer) Capacity() int64 {
+	n := int64(0)
+	for _, c := range b.Columns {
+		n += c.capacity()
+	}
+	return n
+}
+
+// Size returns the bytes that the rows from:to of r would take.
+func (b *Buffer) Size(r arrow.Record, from, to int) int64 {
+	n := int64(0)
+	for i, c := range b.Columns {
+		n += c.size(r.Column(i).Data(), from, to)
+	}
+	return n
+}
+
+// Append adds a copy of the rows from:to of r, which has the buffer's schema. The sum of Bytes and their Size
+// is less than 2 GiB. An error says which column has nulls against its schema; the buffer must then be Reset.
+func (b *Buffer) Append(r arrow.Record, from, to int) error {
+	for i, c := range b.Columns {
+		if err := c.append(r.Column(i).Data(), from, to); err != nil {
+			return err
+		}
+	}
+	b.rows += to - from
+	b.bytes = 0
+	for _, c := range b.Columns {
+		b.bytes += c.Bytes()
+	}
+	return nil
+}
+
+// Reset empties the buffer and keeps its memory.
+func (b *Buffer) Reset() {
+	for _, c := range b.Columns {
+		c.reset()
+	}
+	b.rows, b.bytes = 0, 0
+}
