@@ -144,11 +144,13 @@ func TestSerializer(t *testing.T) {
 		{"standard", Serializer{}, "a+b=c%2Bd&_charset_=&%C3%A9=%EF%BF%BD%26%3D%25%7E*&=%E2%98%83"},
 		{"mailto", Serializer{SpaceAsPercent20: true}, "a%20b=c%2Bd&_charset_=&%C3%A9=%EF%BF%BD%26%3D%25%7E*&=%E2%98%83"},
 		{
-			"windows-1252", Serializer{Encoding: charset.Windows1252, CharsetField: true},
+			"windows-1252",
+			Serializer{Encoding: charset.Windows1252, CharsetField: true},
 			"a+b=c%2Bd&_charset_=windows-1252&%E9=%26%2365533%3B%26%3D%25%7E*&=%26%239731%3B",
 		},
 		{
-			"UTF-16LE", Serializer{Encoding: charset.UTF16LE, CharsetField: true},
+			"UTF-16LE",
+			Serializer{Encoding: charset.UTF16LE, CharsetField: true},
 			"a+b=c%2Bd&_charset_=UTF-8&%C3%A9=%EF%BF%BD%26%3D%25%7E*&=%E2%98%83",
 		},
 		{"other set", Serializer{Set: &percent.Component}, "a+b=c%2Bd&_charset_=&%C3%A9=%EF%BF%BD%26%3D%25~*&=%E2%98%83"},

@@ -198,8 +198,10 @@ func naiveCompare(a, b string) int {
 }
 
 func TestCompareUTF16(t *testing.T) {
-	units := []string{"", "a", "b", "é", "\u07FF", "\u0800", "\uD7FF", "\uE000", "\uEFFF", "\uF000", "\uFB03", "\uFFFF",
-		"\U00010000", "\U0001F308", "\U0003FFFF", "\U00040000", "\U0010FFFF"}
+	units := []string{
+		"", "a", "b", "é", "\u07FF", "\u0800", "\uD7FF", "\uE000", "\uEFFF", "\uF000", "\uFB03", "\uFFFF",
+		"\U00010000", "\U0001F308", "\U0003FFFF", "\U00040000", "\U0010FFFF",
+	}
 	for _, a := range units {
 		for _, b := range units {
 			for _, tail := range units {
