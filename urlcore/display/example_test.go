@@ -28,7 +28,7 @@ func ExampleRender() {
 	}
 	// Output:
 	// https://examplecorp.com.evil.example/login (evil.example)
-	// https://examplecorp.com.evil.example/… (evil.example)
+	// https://examplecorp.com.evil.example/lo… (evil.example)
 	// https://…com.evil.example (evil.example)
 	// https://…evil.example (evil.example)
 }
