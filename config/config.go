@@ -18,8 +18,9 @@ type Config struct {
 	Pipeline Pipeline
 	Log      Log
 
-	file string
-	at   map[string]position
+	file     string
+	at       map[string]position
+	expanded map[string]expansion
 }
 
 // File returns the name that the configuration was read under.
@@ -33,8 +34,15 @@ func (c *Config) Given(path string) bool {
 
 // Problem returns a problem of the value at path, for what only those who use the configuration can check. Its
 // position is that of the nearest value that the file has, when it does not have that one.
+//
+// Where the message has what was put in for a variable at that path, it gets the variable back.
 func (c *Config) Problem(path, format string, args ...any) Problem {
 	p := Problem{Path: path, Message: fmt.Sprintf(format, args...)}
+	for at, e := range c.expanded {
+		if strings.HasPrefix(at, path) {
+			p.Message = strings.ReplaceAll(p.Message, e.value, e.source)
+		}
+	}
 	for at := path; ; {
 		if pos, ok := c.at[at]; ok {
 			p.Line, p.Column = pos.line, pos.column
@@ -47,6 +55,9 @@ func (c *Config) Problem(path, format string, args ...any) Problem {
 		at = at[:i]
 	}
 }
+
+// expansion is a value that had substitutions.
+type expansion struct{ source, value string }
 
 // Errors makes an error of problems, nil when there are none.
 func (c *Config) Errors(problems []Problem) error { return newError(c.file, problems) }
@@ -63,7 +74,7 @@ type Source struct {
 const (
 	StartEarliest  = "earliest"  // from the oldest record, where the group has no position yet
 	StartLatest    = "latest"    // from records to come, where the group has no position yet
-	StartCommitted = "committed" // only where the group has a position
+	StartCommitted = "committed" // where the group stopped, another word for StartEarliest
 	StartTime      = "time"      // from the first record at or after a time, where the group has no position yet
 )
 
@@ -91,8 +102,8 @@ type Kafka struct {
 	MinBytes          int
 	MaxBytes          int
 	MaxRecordBytes    int
-	// WaitForTopic is how long a topic that is not there is waited for.
-	WaitForTopic time.Duration
+	ConnectTimeout    time.Duration // for a broker to be there at the start; 0: for ever
+	TopicTimeout      time.Duration // for missing topics to be created at the start; 0: for ever
 }
 
 // TLS secures connections to brokers.
@@ -185,7 +196,7 @@ type Output struct {
 type Parquet struct {
 	Path             string
 	DeadLetters      string
-	Compression      string // "none", "snappy", "gzip", "zstd" or "lz4_raw"
+	Compression      string // "none", "snappy", "gzip" or "zstd"
 	CompressionLevel int    // 0: the codec's own default
 	RowGroupRows     int
 	RowGroupBytes    int64
@@ -238,16 +249,16 @@ func Default() Config {
 func DefaultKafka() Kafka {
 	return Kafka{
 		ClientID:          "urlmill",
-		Start:             Start{Policy: StartEarliest},
+		Start:             Start{Policy: StartCommitted},
 		SessionTimeout:    30 * time.Second,
 		HeartbeatInterval: 3 * time.Second,
 		RebalanceTimeout:  60 * time.Second,
 		DialTimeout:       10 * time.Second,
 		MaxWait:           500 * time.Millisecond,
 		MinBytes:          1,
-		MaxBytes:          8 << 20,
+		MaxBytes:          1 << 20,
 		MaxRecordBytes:    16 << 20,
-		WaitForTopic:      30 * time.Second,
+		TopicTimeout:      15 * time.Second,
 	}
 }
 
@@ -264,5 +275,5 @@ func DefaultGenerate() Generate {
 
 // DefaultParquet returns the defaults of a Parquet sink.
 func DefaultParquet() Parquet {
-	return Parquet{Compression: "zstd", CompressionLevel: 1, RowGroupRows: 128 << 10, RowGroupBytes: 256 << 20}
+	return Parquet{Compression: "zstd", CompressionLevel: 1, RowGroupRows: 128 << 10, RowGroupBytes: 64 << 20}
 }

@@ -100,6 +100,7 @@ func wantFull() Config {
 				SessionTimeout: 45 * time.Second, HeartbeatInterval: 5 * time.Second, RebalanceTimeout: 2 * time.Minute,
 				DialTimeout: 5 * time.Second, MaxWait: 250 * time.Millisecond,
 				MinBytes: 1 << 10, MaxBytes: 3 << 19, MaxRecordBytes: 1e6,
+				ConnectTimeout: time.Minute,
 			},
 			Codec: Codec{NDJSON: &NDJSON{URL: "/url", Base: "/page", Carry: []Carry{
 				{Name: "user_id", Pointer: "/user/id", Type: pipeline.Int64, Time: "rfc3339"},
@@ -215,6 +216,13 @@ func TestProblemPositions(t *testing.T) {
 		if got := c.Errors([]Problem{c.Problem(path, "%s", "no")}).Error(); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
+	}
+	v, err := Parse("x.yaml", []byte("source: {file: {paths: ['${PASSWORD}/a']}}\nsink: {parquet: {path: '${TOPIC}'}}\n"), testEnv())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := v.Problem("source.file.paths[0]", "%s is no clicks", v.Source.File.Paths[0]).Message; got != "${PASSWORD}/a is no clicks" {
+		t.Errorf("message %q", got)
 	}
 	if c.Errors(nil) != nil {
 		t.Error("an error without problems")

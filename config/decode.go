@@ -13,8 +13,9 @@ type decoder struct {
 	anchors map[string]ast.Node
 
 	problems []Problem
-	bad      map[string]bool     // paths with a problem
-	at       map[string]position // where each path was written
+	bad      map[string]bool      // paths with a problem
+	at       map[string]position  // where each path was written
+	expanded map[string]expansion // the values that had substitutions
 }
 
 // report adds a problem. A path that has one already gets no second.
@@ -92,6 +93,9 @@ func (d *decoder) scalar(n ast.Node, path, want string) (s scalar, ok bool) {
 		return scalar{}, false
 	}
 	if changed {
+		if text != "" {
+			d.expanded[path] = expansion{source: s.text, value: text}
+		}
 		s.kind = anyKind
 		s.shown = fmt.Sprintf("the value of %q", clip(s.text))
 	}

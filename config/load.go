@@ -38,10 +38,10 @@ func Load(path string, env Env) (*Config, error) {
 func Parse(file string, data []byte, env Env) (*Config, error) {
 	d := &decoder{
 		env: env, dir: filepath.Dir(file),
-		anchors: map[string]ast.Node{}, bad: map[string]bool{}, at: map[string]position{},
+		anchors: map[string]ast.Node{}, bad: map[string]bool{}, at: map[string]position{}, expanded: map[string]expansion{},
 	}
 	c := Default()
-	c.file, c.at = file, d.at
+	c.file, c.at, c.expanded = file, d.at, d.expanded
 	if root := d.parse(data); root != nil {
 		d.collectAnchors(root)
 		if n := d.resolve(root); n != nil {

@@ -18,7 +18,7 @@ type Problem struct {
 
 // Error is the list of all problems of a configuration. It is never empty.
 type Error struct {
-	// File is the name of the file as it was given.
+	// File is the name of the file as it was given, "" for a configuration that is from no file.
 	File string
 	// Problems are in the order of their positions.
 	Problems []Problem
@@ -31,11 +31,12 @@ func (e *Error) Error() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(e.File)
-		if p.Line > 0 {
-			fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+		switch {
+		case p.Line > 0:
+			fmt.Fprintf(&b, "%s:%d:%d: ", e.File, p.Line, p.Column)
+		case e.File != "":
+			fmt.Fprintf(&b, "%s: ", e.File)
 		}
-		b.WriteString(": ")
 		b.WriteString(p.Message)
 	}
 	return b.String()

@@ -65,7 +65,8 @@ func kafkaSchema(k *Kafka) object {
 			{name: "min_bytes", value: size(&k.MinBytes, 1, 1<<30)},
 			{name: "max_bytes", value: size(&k.MaxBytes, 1<<10, 1<<30)},
 			{name: "max_record_bytes", value: size(&k.MaxRecordBytes, 1<<10, 1<<30)},
-			{name: "wait_for_topic", value: duration(&k.WaitForTopic, 0, 24*time.Hour)},
+			{name: "connect_timeout", value: duration(&k.ConnectTimeout, 0, 24*time.Hour)},
+			{name: "topic_timeout", value: duration(&k.TopicTimeout, 0, 24*time.Hour)},
 		},
 		check: func(d *decoder, path string) { checkKafka(d, path, k) },
 	}
@@ -185,10 +186,10 @@ func parquetSchema(p *Parquet) object {
 		fields: []field{
 			{name: "path", value: text(&p.Path, "/var/lib/urlmill/clicks"), example: "path: out"},
 			{name: "dead_letters", value: text(&p.DeadLetters, "/var/lib/urlmill/dead")},
-			{name: "compression", value: names(&p.Compression, "none", "snappy", "gzip", "zstd", "lz4_raw")},
+			{name: "compression", value: names(&p.Compression, "none", "snappy", "gzip", "zstd")},
 			{name: "compression_level", value: integer(&p.CompressionLevel, 1, 22)},
 			{name: "row_group_rows", value: integer(&p.RowGroupRows, 1, 16<<20)},
-			{name: "row_group_bytes", value: size(&p.RowGroupBytes, 1<<10, 2<<30)},
+			{name: "row_group_bytes", value: size(&p.RowGroupBytes, 1<<10, 512<<20)},
 		},
 		check: func(d *decoder, path string) { checkParquet(d, path, p) },
 	}

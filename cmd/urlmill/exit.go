@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// The exit codes of every command; "urlmill help exit-codes" explains them.
+const (
+	exitOK         = 0
+	exitFailure    = 1
+	exitUsage      = 2
+	exitOnError    = 3
+	exitIncomplete = 4
+	exitInterrupt  = 130
+)
+
+// usageError is a command line that cannot be right.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// codeError is an error with an exit code of its own. Without err, all that there is to say has been said.
+type codeError struct {
+	code int
+	err  error
+}
+
+func (e *codeError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *codeError) Unwrap() error { return e.err }
+
+// exitCode returns the exit code for the error of a command.
+func exitCode(err error) int {
+	var (
+		usage  *usageError
+		bad    *config.Error
+		own    *codeError
+		row    *pipeline.RowError
+		inputs incompleteInput
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &own):
+		return own.code
+	case errors.As(err, &usage), errors.As(err, &bad):
+		return exitUsage
+	case errors.As(err, &row):
+		return exitOnError
+	case errors.As(err, &inputs) && onlyIncomplete(err):
+		return exitIncomplete
+	}
+	return exitFailure
+}
+
+// incompleteInput is what the errors of inputs have that could not be read completely, while everything else was.
+type incompleteInput interface{ Incomplete() bool }
+
+// onlyIncomplete tells whether err is about such inputs alone.
+func onlyIncomplete(err error) bool {
+	var inputs incompleteInput
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			if !onlyIncomplete(e) {
+				return false
+			}
+		}
+		return true
+	}
+	return errors.As(err, &inputs) && inputs.Incomplete()
+}
+
+// interrupted is the error of a command that was told twice to stop.
+var errInterrupted = &codeError{code: exitInterrupt, err: fmt.Errorf("stopped at once by a second signal: %w", context.Canceled)}
+
+const exitCodesHelp = `Exit codes of all commands:
+
+    0  everything was done
+    1  it could not be done: an output cannot be written, a broker refuses the credentials, ...
+    2  the command line or the configuration is wrong; nothing was started
+    3  stopped at a row with an error, because the error policy is "fail"; the rows before it are written
+    4  some input could not be read completely, such as a truncated file; all the rest is written
+  130  stopped at once by a second SIGINT or SIGTERM; what was not committed is read again next time
+
+The first SIGINT or SIGTERM lets a pipeline write and commit what it has read (pipeline.drain_timeout bounds the
+time) and ends with 0. "urlmill url" ends with 1 when one of its URLs does not parse.
+`

@@ -1,0 +1,102 @@
+// Package report says in the end what a pipeline did.
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// Reason is an error code and the number of rows that have it.
+type Reason struct {
+	Code string
+	Rows int64
+}
+
+// Summary is what a pipeline did.
+type Summary struct {
+	Totals pipeline.Totals
+	// Reasons are the invalid rows by code, most first.
+	Reasons []Reason
+	// Files and Written are the finished files and their bytes; Written also counts what went to a stream.
+	Files, Written int64
+	Elapsed        time.Duration
+}
+
+// counting is what sinks have that count their files.
+type counting interface {
+	Written() (files, bytes int64)
+}
+
+// New makes a summary. sink tells about files if it counts them.
+func New(t pipeline.Totals, sink any, elapsed time.Duration) Summary {
+	s := Summary{Totals: t, Elapsed: elapsed}
+	for _, code := range slices.Sorted(maps.Keys(t.Errors)) {
+		s.Reasons = append(s.Reasons, Reason{code, t.Errors[code]})
+	}
+	slices.SortStableFunc(s.Reasons, func(a, b Reason) int { return cmp.Compare(b.Rows, a.Rows) })
+	if c, ok := sink.(counting); ok {
+		s.Files, s.Written = c.Written()
+	}
+	return s
+}
+
+// RowsPerSecond returns the mean rate.
+func (s Summary) RowsPerSecond() float64 {
+	if s.Elapsed <= 0 {
+		return 0
+	}
+	return float64(s.Totals.Rows) / s.Elapsed.Seconds()
+}
+
+// Print writes the summary for people.
+func (s Summary) Print(w io.Writer) {
+	t := s.Totals
+	fmt.Fprintf(w, "%s in %s: %s rows/s, %s read, %s/s\n", plain.Plural(t.Rows, "row"), s.Elapsed.Round(time.Millisecond),
+		plain.Count(int64(s.RowsPerSecond())), plain.Bytes(t.Bytes), plain.Bytes(int64(float64(t.Bytes)/max(s.Elapsed.Seconds(), 1e-9))))
+	if s.Written > 0 {
+		files := ""
+		if s.Files > 0 {
+			files = plain.Plural(s.Files, "file") + ", "
+		}
+		fmt.Fprintf(w, "%s%s written\n", files, plain.Bytes(s.Written))
+	}
+	if t.Invalid == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%s without a URL (%.2f %%)%s\n", plain.Plural(t.Invalid, "row"), 100*float64(t.Invalid)/float64(t.Rows), s.fate())
+	width := len(plain.Count(s.Reasons[0].Rows))
+	for _, r := range s.Reasons {
+		fmt.Fprintf(w, "  %*s  %s\n", width, plain.Count(r.Rows), r.Code)
+	}
+}
+
+// fate says what became of the invalid rows.
+func (s Summary) fate() string {
+	switch t := s.Totals; {
+	case t.Dropped > 0:
+		return ", " + plain.Count(t.Dropped) + " left out"
+	case t.DeadLetters > 0:
+		return ", " + plain.Count(t.DeadLetters) + " among the dead letters"
+	}
+	return ", kept with their error"
+}
+
+// Log writes the summary as one log record.
+func (s Summary) Log(log *slog.Logger) {
+	t := s.Totals
+	reasons := make([]any, 0, len(s.Reasons))
+	for _, r := range s.Reasons {
+		reasons = append(reasons, slog.Int64(r.Code, r.Rows))
+	}
+	log.Info("done", "rows", t.Rows, "bytes", t.Bytes, "invalid", t.Invalid, "dropped", t.Dropped, "dead_letters", t.DeadLetters,
+		"committed", t.Committed, "commits", t.Commits, "files", s.Files, "written", s.Written,
+		"seconds", s.Elapsed.Seconds(), "rows_per_s", int64(s.RowsPerSecond()), slog.Group("errors", reasons...))
+}

@@ -1,0 +1,131 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/sources/codec"
+)
+
+// newPlan returns the plan of the columns that c asks for.
+func newPlan(c *config.Config, source Source, f codec.Factory) (*urlcols.Plan, []config.Problem) {
+	options := urlcols.Options{
+		Include:      c.Columns.Include,
+		Exclude:      c.Columns.Exclude,
+		Rename:       c.Columns.Rename,
+		OnError:      c.OnError,
+		Provenance:   source.Provenance,
+		HasBase:      f.HasBase(),
+		KeepsRecords: f.KeepsRecords(),
+		Carried:      f.Fields(),
+	}
+	plan, err := urlcols.New(options)
+	if err == nil {
+		return plan, nil
+	}
+	names := urlcols.Names(options)
+	var problems []config.Problem
+	for _, e := range flatten(err) {
+		var option *urlcols.OptionError
+		if !errors.As(e, &option) {
+			problems = append(problems, c.Problem("columns", "%v", e))
+			continue
+		}
+		hint := ""
+		if !slices.Contains(names, option.Column) {
+			hint = config.Suggest(option.Column, names)
+		}
+		problems = append(problems, c.Problem(columnPath(c, option), "%s: column %q: %s%s", option.Option, option.Column, option.Reason, hint))
+	}
+	return nil, problems
+}
+
+// columnPath returns where c has the column that e is about.
+func columnPath(c *config.Config, e *urlcols.OptionError) string {
+	lists := map[string][]string{"include": c.Columns.Include, "exclude": c.Columns.Exclude}
+	if i := slices.Index(lists[e.Option], e.Column); i >= 0 {
+		return fmt.Sprintf("columns.%s[%d]", e.Option, i)
+	}
+	if e.Option != "rename" {
+		return "columns." + e.Option
+	}
+	if _, ok := c.Columns.Rename[e.Column]; ok {
+		return "columns.rename." + e.Column
+	}
+	for from, to := range c.Columns.Rename {
+		if to == e.Column {
+			return "columns.rename." + from
+		}
+	}
+	return "columns.rename"
+}
+
+// flatten returns the errors that were joined into err.
+func flatten(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var out []error
+	for _, e := range joined.Unwrap() {
+		out = append(out, flatten(e)...)
+	}
+	return out
+}
+
+// fieldProblems turns an error whose lines begin with "Field: " into problems of the section at path.
+func fieldProblems(c *config.Config, path string, err error) []config.Problem {
+	if err == nil {
+		return nil
+	}
+	var problems []config.Problem
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimSuffix(line, "\n")
+		field, rest, ok := strings.Cut(line, ": ")
+		at := path
+		if ok && isField(field) {
+			at, line = path+"."+keyOf(field), keyOf(field)+": "+rest
+		}
+		problems = append(problems, c.Problem(at, "%s", line))
+	}
+	return problems
+}
+
+// isField tells whether s is the path of a field, such as TLS.CAFile or Paths[0].
+func isField(s string) bool {
+	if s == "" || s[0] < 'A' || s[0] > 'Z' {
+		return false
+	}
+	for _, b := range []byte(s) {
+		letter := 'a' <= b|0x20 && b|0x20 <= 'z'
+		if !letter && (b < '0' || b > '9') && b != '.' && b != '[' && b != ']' {
+			return false
+		}
+	}
+	return true
+}
+
+// keyOf returns the keys of a configuration for a field: tls.ca_file for TLS.CAFile.
+func keyOf(field string) string {
+	var b strings.Builder
+	upper := func(i int) bool { return i >= 0 && i < len(field) && 'A' <= field[i] && field[i] <= 'Z' }
+	letter := func(i int) bool { return i >= 0 && i < len(field) && 'a' <= field[i]|0x20 && field[i]|0x20 <= 'z' }
+	for i := range len(field) {
+		if !upper(i) {
+			b.WriteByte(field[i])
+			continue
+		}
+		// A word begins after a small letter, and with the last capital of several before a small one.
+		afterSmall := letter(i-1) && !upper(i-1)
+		lastCapital := upper(i-1) && letter(i+1) && !upper(i+1)
+		if afterSmall || lastCapital {
+			b.WriteByte('_')
+		}
+		b.WriteByte(field[i] | 0x20)
+	}
+	return b.String()
+}

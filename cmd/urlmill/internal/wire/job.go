@@ -1,0 +1,150 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/sources/codec"
+)
+
+// Job is a checked configuration.
+type Job struct {
+	// Plan is the plan of the columns.
+	Plan *urlcols.Plan
+
+	config     *config.Config
+	codec      codec.Factory
+	source     Source
+	sink       Sink
+	sourcePath string // "source.kafka"
+	sinkPath   string
+}
+
+// Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything
+// outside.
+func (r Registry) Check(c *config.Config) error {
+	_, err := r.Prepare(c, Setting{Log: slog.New(slog.DiscardHandler), In: io.MultiReader(), Out: io.Discard})
+	return err
+}
+
+// Prepare checks c and returns its job. The error is a [*config.Error] with every problem.
+func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
+	j := &Job{config: c}
+	var problems []config.Problem
+	note := func(path string, err error) { problems = append(problems, fieldProblems(c, path, err)...) }
+
+	source, ok := r.chooseSource(c, s, j)
+	if !ok {
+		problems = append(problems, c.Problem("source", "this urlmill has no source of that kind"))
+	}
+	j.source = source
+	if ok {
+		note(j.sourcePath, source.Validate())
+	}
+	var codecErr error
+	if j.codec, codecErr = r.newCodec(c, source); codecErr != nil {
+		note("source.codec."+codecName(c), codecErr)
+	}
+	sink, ok := r.chooseSink(c, s, j)
+	if !ok {
+		problems = append(problems, c.Problem("sink", "this urlmill has no sink of that kind"))
+	} else {
+		note(j.sinkPath, sink.Validate())
+	}
+	j.sink = sink
+	if codecErr == nil {
+		plan, columnProblems := newPlan(c, source, j.codec)
+		j.Plan = plan
+		problems = append(problems, columnProblems...)
+	}
+	if err := c.Errors(problems); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+func (r Registry) chooseSource(c *config.Config, s Setting, j *Job) (Source, bool) {
+	for _, kind := range r.Sources {
+		if source, ok := kind.Configure(c, s); ok {
+			j.sourcePath = "source." + kind.Name
+			return source, true
+		}
+	}
+	return Source{}, false
+}
+
+func (r Registry) chooseSink(c *config.Config, s Setting, j *Job) (Sink, bool) {
+	for _, kind := range r.Sinks {
+		if sink, ok := kind.Configure(c, s); ok {
+			j.sinkPath = "sink." + kind.Name
+			return sink, true
+		}
+	}
+	return Sink{}, false
+}
+
+// newCodec returns the codec of source, and else the one that c asks for.
+func (r Registry) newCodec(c *config.Config, source Source) (codec.Factory, error) {
+	if source.Codec != nil {
+		return source.Codec, nil
+	}
+	for _, kind := range r.Codecs {
+		if build, ok := kind.Configure(c); ok {
+			return build()
+		}
+	}
+	return nil, errors.New("this urlmill has no codec of that kind")
+}
+
+func codecName(c *config.Config) string {
+	if c.Source.Codec.NDJSON != nil {
+		return "ndjson"
+	}
+	return "lines"
+}
+
+// Open makes source and sink. The error is a [*config.Error] when it is about options, such as a file that is not
+// there.
+func (j *Job) Open() (pipeline.Source, pipeline.Sink, error) {
+	var problems []config.Problem
+	source, err := j.source.Open(j.codec)
+	problems = append(problems, fieldProblems(j.config, j.sourcePath, err)...)
+	sink, err := j.sink.Open()
+	problems = append(problems, fieldProblems(j.config, j.sinkPath, err)...)
+	if err := j.config.Errors(problems); err != nil {
+		return nil, nil, err
+	}
+	return source, sink, nil
+}
+
+// Run runs a pipeline between source and sink as configured; see [pipeline.Run].
+func (j *Job) Run(ctx context.Context, drain <-chan struct{}, source pipeline.Source, sink pipeline.Sink, stats *pipeline.Stats) error {
+	p := j.config.Pipeline
+	return pipeline.Run(ctx, drain, source, sink, pipeline.Options{
+		Schemas:      j.Plan.Schemas(),
+		NewTransform: j.Plan.NewTransform,
+		BatchRows:    p.BatchRows,
+		BatchBytes:   p.BatchBytes,
+		Buffers:      p.Buffers,
+		Roll:         roll(j.config.Sink.Roll),
+		DrainTimeout: p.DrainTimeout,
+		Stats:        stats,
+	})
+}
+
+// roll translates limits: 0 is none in a configuration and the default in the pipeline.
+func roll(r config.Roll) pipeline.Roll {
+	out := pipeline.Roll{Rows: r.Rows, Bytes: r.Bytes, Every: r.Every}
+	if out.Bytes == 0 {
+		out.Bytes = -1
+	}
+	if out.Every == 0 {
+		out.Every = -1
+	}
+	return out
+}

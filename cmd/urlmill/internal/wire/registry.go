@@ -1,0 +1,76 @@
+// Package wire puts pipelines together: it knows which sources, codecs and sinks there are, turns the sections of a
+// configuration into their options, and what they refuse into problems with a line and a column.
+package wire
+
+import (
+	"io"
+	"log/slog"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/sources/codec"
+)
+
+// Registry lists the kinds of components that a binary has. It is a value that main makes; nothing registers itself.
+type Registry struct {
+	Sources []SourceKind
+	Codecs  []CodecKind
+	Sinks   []SinkKind
+}
+
+// Standard returns the registry of the command urlmill.
+func Standard() Registry {
+	return Registry{
+		Sources: []SourceKind{fileSource},
+		Codecs:  []CodecKind{ndjsonCodec, linesCodec},
+		Sinks:   []SinkKind{parquetSink},
+	}
+}
+
+// Setting is what components are given beside their options.
+type Setting struct {
+	Log *slog.Logger
+	// In and Out are standard input and output.
+	In  io.Reader
+	Out io.Writer
+	// Version is urlmill's.
+	Version string
+}
+
+// SourceKind is a kind of source.
+type SourceKind struct {
+	Name string // of its section below "source"
+	// Configure returns the source that c asks for, and false when c asks for another kind.
+	Configure func(c *config.Config, s Setting) (Source, bool)
+}
+
+// Source is a configured source.
+type Source struct {
+	// Validate returns what is wrong with the options, and Open makes the source. The lines of their errors
+	// begin with the field of the options and a colon.
+	Validate func() error
+	Open     func(codec.Factory) (pipeline.Source, error)
+	// Provenance says which columns tell where a record came from.
+	Provenance urlcols.Provenance
+	// Codec is the codec of a source that makes its own records, nil for others.
+	Codec codec.Factory
+}
+
+// CodecKind is a kind of codec.
+type CodecKind struct {
+	Name      string // of its section below "source.codec"
+	Configure func(c *config.Config) (func() (codec.Factory, error), bool)
+}
+
+// SinkKind is a kind of sink.
+type SinkKind struct {
+	Name      string // of its section below "sink"
+	Configure func(c *config.Config, s Setting) (Sink, bool)
+}
+
+// Sink is a configured sink; see [Source].
+type Sink struct {
+	Validate func() error
+	Open     func() (pipeline.Sink, error)
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/urlmill/urlmill/config"
+)
+
+func newLint(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint CONFIG...",
+		Short: "Check configurations without running them",
+		Long: `Check configurations and report every problem as file:line:column: what is wrong; what would be right.
+
+Variables (${NAME}, ${file:...}) are put in, so that what is checked is what "urlmill run" would do. Nothing is
+connected to and nothing is written. The exit code is 2 when there is a problem.`,
+		Example: "  urlmill lint clickstream.yaml",
+		Args:    args(1, -1, "at least one configuration"),
+		RunE: func(_ *cobra.Command, files []string) error {
+			failed := false
+			for _, file := range files {
+				c, err := config.Load(file, config.OSEnv())
+				if err == nil {
+					err = a.registry.Check(c)
+				}
+				var bad *config.Error
+				switch {
+				case errors.As(err, &bad):
+					failed = true
+					fmt.Fprintln(a.console, bad)
+				case err != nil:
+					return &usageError{err}
+				default:
+					fmt.Fprintf(a.out, "%s: ok\n", file)
+				}
+			}
+			if failed {
+				return &codeError{code: exitUsage}
+			}
+			return nil
+		},
+	}
+}

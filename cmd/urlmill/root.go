@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
+)
+
+// app is what the commands share.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	registry wire.Registry
+
+	logFormat, logLevel string
+	console             *console
+	started             bool // the command line was right, and the command has begun
+}
+
+// execute runs the command line args and returns the exit code.
+func execute(args []string, a *app) int {
+	a.console = newConsole(a.err)
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := root.Execute()
+	var own *usageError
+	if err != nil && !a.started && !errors.As(err, &own) {
+		// The command line itself is wrong, by what cobra says.
+		err = usagef("%w\nsee \"%s --help\"", err, root.Name())
+	}
+	a.report(root, err)
+	return exitCode(err)
+}
+
+// report prints the error of a command.
+func (a *app) report(root *cobra.Command, err error) {
+	if err == nil {
+		return
+	}
+	if e := (*codeError)(nil); errors.As(err, &e) && e.err == nil {
+		return
+	}
+	if a.logFormat == "json" {
+		a.logger(slog.LevelInfo, a.logFormat).Error(err.Error())
+		return
+	}
+	fmt.Fprintf(a.console, "%s: %v\n", root.Name(), err)
+}
+
+// newRoot returns the command urlmill with all its subcommands.
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "urlmill",
+		Short: "Parse streams of URLs into columns",
+		Long: `urlmill reads URLs from Kafka, files or standard input, parses them as browsers do (WHATWG URL Standard),
+and writes their parts as columns of Parquet, Arrow or NDJSON.`,
+		Example: `  urlmill demo                                 # a million records through a Kafka broker in this process
+  urlmill url 'https://user@example.co.uk/?a=1'
+  urlmill parse access.ndjson.gz --url-field /url --to parquet -o out/
+  urlmill run clickstream.yaml`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := a.checkLogFlags(); err != nil {
+				return err
+			}
+			a.started = true
+			return nil
+		},
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.logFormat, "log-format", "text", "format of the log on standard error: text or json")
+	flags.StringVar(&a.logLevel, "log-level", "info", "least level that is logged: debug, info, warn or error")
+	completeFlag(root, "log-format", "text", "json")
+	completeFlag(root, "log-level", "debug", "info", "warn", "error")
+	root.AddCommand(
+		newRun(a), newParse(a), newURL(a), newLint(a), newVersion(a),
+		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp},
+	)
+	return root
+}
+
+// completeFlag lets the shell complete the values of a flag.
+func completeFlag(cmd *cobra.Command, flag string, values ...string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag does not exist
+	}
+}
+
+// args checks the number of arguments; its error says what is wanted.
+func args(low, high int, want string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < low || high >= 0 && len(args) > high {
+			return usagef("%s needs %s; see \"%s --help\"", cmd.CommandPath(), want, cmd.CommandPath())
+		}
+		return nil
+	}
+}

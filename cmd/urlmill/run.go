@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+func newRun(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run CONFIG",
+		Short: "Run the pipeline that a configuration describes",
+		Long: `Run the pipeline that a YAML file describes: from a source (Kafka, files, a generator) through the URL parser into a
+sink (Parquet, Arrow IPC, NDJSON).
+
+It runs until the source ends, which Kafka never does, or until SIGINT or SIGTERM: then it writes and commits what it
+has read, within pipeline.drain_timeout. A second signal stops at once; what was not committed is read again by the
+next run. Positions are committed only when their rows are durable, so that nothing is lost, whatever happens.`,
+		Example: `  urlmill run examples/clickstream.yaml
+  KAFKA_BROKERS=kafka-1:9092,kafka-2:9092 urlmill run clickstream.yaml --log-format json`,
+		Args: args(1, 1, "one configuration"),
+	}
+	cmd.RunE = func(cmd *cobra.Command, files []string) error {
+		c, err := config.Load(files[0], config.OSEnv())
+		if err != nil {
+			var bad *config.Error
+			if errors.As(err, &bad) {
+				return err
+			}
+			return &usageError{err}
+		}
+		if !cmd.Flags().Changed("log-level") {
+			a.logLevel = strings.ToLower(c.Log.Level.String())
+		}
+		if !cmd.Flags().Changed("log-format") {
+			a.logFormat = c.Log.Format
+		}
+		return a.runJob(cmd.Context(), c, a.registry, a.flagLogger(), view{progress: true, summary: true})
+	}
+	return cmd
+}
+
+// view says what of a pipeline shows on the console.
+type view struct{ progress, summary bool }
+
+// runJob runs a configuration to its end.
+func (a *app) runJob(parent context.Context, c *config.Config, registry wire.Registry, log *slog.Logger, v view) error {
+	job, err := registry.Prepare(c, wire.Setting{Log: log, In: a.in, Out: a.out, Version: readBuild().Version})
+	if err != nil {
+		return err
+	}
+	source, sink, err := job.Open()
+	if err != nil {
+		return err
+	}
+	if parent == nil {
+		parent = context.Background()
+	}
+	ctx, drain, release := watchSignals(parent, log)
+	defer release()
+	stats := new(pipeline.Stats)
+	began := time.Now()
+	stopProgress := func() {}
+	if v.progress {
+		stopProgress = a.startProgress(stats, source, log).stop
+	}
+	err = job.Run(ctx, drain, source, sink, stats)
+	stopProgress()
+	if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) && cause != context.Canceled {
+		return cause // interrupted: nothing else matters
+	}
+	if v.summary {
+		a.summarize(report.New(stats.Totals(), sink, time.Since(began)), log)
+	}
+	return err
+}
+
+// summarize prints what a pipeline did.
+func (a *app) summarize(s report.Summary, log *slog.Logger) {
+	if a.logFormat == "json" {
+		s.Log(log)
+		return
+	}
+	s.Print(a.console)
+}

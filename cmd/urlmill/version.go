@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/urlmill/urlmill/urlcore/psl"
+)
+
+// standardDate is the state of the URL Standard that urlcore implements.
+const standardDate = "July 2026"
+
+// buildInfo says what this binary is.
+type buildInfo struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Time     string `json:"commit_time,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Standard string `json:"url_standard"`
+	PSL      string `json:"public_suffix_list"`
+}
+
+// readBuild reads what the linker recorded.
+func readBuild() buildInfo {
+	b := buildInfo{
+		Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Standard: standardDate, PSL: psl.Version(),
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if info.Main.Version != "" {
+		b.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+func newVersion(a *app) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of urlmill, of the standard and of the Public Suffix List",
+		Example: "  urlmill version\n  urlmill version --json",
+		Args:    args(0, 0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			b := readBuild()
+			if asJSON {
+				enc := json.NewEncoder(a.out)
+				return enc.Encode(b)
+			}
+			commit := ""
+			if b.Commit != "" {
+				commit = fmt.Sprintf(" (commit %.12s, %s", b.Commit, b.Time)
+				if b.Modified {
+					commit += ", modified"
+				}
+				commit += ")"
+			}
+			_, err := fmt.Fprintf(a.out, "urlmill %s%s\n%-20s %s %s\n%-20s %s\n%-20s %s\n", b.Version, commit,
+				"Go", b.Go, b.Platform, "URL Standard", b.Standard, "Public Suffix List", b.PSL)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	return cmd
+}
