@@ -101,10 +101,11 @@ func (p *Parser) parseUnusualDomain(start, end int) bool {
 	}
 	for i, c := range p.u.buf[host:] {
 		if isForbiddenDomainByte(c) {
-			if !ascii || len(domain) != end-start {
-				i = 0
+			pos := start
+			if ascii {
+				pos += encodedOffset(p.in[start:end], i)
 			}
-			p.fail(CodeDomainToASCII, start+i)
+			p.fail(CodeDomainToASCII, pos)
 			return false
 		}
 	}
@@ -119,6 +120,18 @@ func (p *Parser) parseUnusualDomain(start, end int) bool {
 		p.report(CodeIPv4NonASCIIInput, start)
 	}
 	return p.parseIPv4(host, start, false)
+}
+
+// encodedOffset returns where in s the byte stands that is at offset i of the percent-decoding of s.
+func encodedOffset(s []byte, i int) int {
+	pos := 0
+	for ; i > 0; i-- {
+		if size, _ := urlUnit(s[pos:]); size == 3 && s[pos] == '%' {
+			pos += 2
+		}
+		pos++
+	}
+	return pos
 }
 
 // checkStrictDomain notes a domain-to-ASCII error where the strict rules refuse the domain.

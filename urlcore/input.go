@@ -113,7 +113,8 @@ func appendClean(dst, s []byte) []byte {
 // cleaner walks over an input and its cleaned form together.
 type cleaner struct {
 	in       []byte
-	from, to int // positions before and after cleaning
+	keep     bool // tabs and newlines stay
+	from, to int  // positions before and after cleaning
 }
 
 // original returns the position in the input of the character that stands at pos in the cleaned form.
@@ -121,6 +122,9 @@ type cleaner struct {
 func (c *cleaner) original(pos int) int {
 	for c.from < len(c.in) {
 		size, kind := unit(c.in[c.from:])
+		if kind == unitDrop && c.keep {
+			kind = unitKeep
+		}
 		out := 0
 		switch kind {
 		case unitKeep:
