@@ -7,6 +7,7 @@ import (
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/file"
 )
 
 // The exit codes of every command; "urlmill help exit-codes" explains them.
@@ -45,11 +46,10 @@ func (e *codeError) Unwrap() error { return e.err }
 // exitCode returns the exit code for the error of a command.
 func exitCode(err error) int {
 	var (
-		usage  *usageError
-		bad    *config.Error
-		own    *codeError
-		row    *pipeline.RowError
-		inputs incompleteInput
+		usage *usageError
+		bad   *config.Error
+		own   *codeError
+		row   *pipeline.RowError
 	)
 	switch {
 	case err == nil:
@@ -60,18 +60,15 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &row):
 		return exitOnError
-	case errors.As(err, &inputs) && onlyIncomplete(err):
+	case onlyIncomplete(err):
 		return exitIncomplete
 	}
 	return exitFailure
 }
 
-// incompleteInput is what the errors of inputs have that could not be read completely, while everything else was.
-type incompleteInput interface{ Incomplete() bool }
-
-// onlyIncomplete tells whether err is about such inputs alone.
+// onlyIncomplete tells whether err is about inputs alone that could not be read completely, so that everything else
+// was done.
 func onlyIncomplete(err error) bool {
-	var inputs incompleteInput
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
 			if !onlyIncomplete(e) {
@@ -80,10 +77,12 @@ func onlyIncomplete(err error) bool {
 		}
 		return true
 	}
-	return errors.As(err, &inputs) && inputs.Incomplete()
+	var read *file.ReadError
+	var short *file.TooShortError
+	return errors.As(err, &read) || errors.As(err, &short)
 }
 
-// interrupted is the error of a command that was told twice to stop.
+// errInterrupted is the error of a command that was told twice to stop.
 var errInterrupted = &codeError{code: exitInterrupt, err: fmt.Errorf("stopped at once by a second signal: %w", context.Canceled)}
 
 const exitCodesHelp = `Exit codes of all commands:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/kafka"
 )
 
 const (
@@ -25,10 +26,16 @@ type finite interface {
 	Progress() (done, total int64)
 }
 
-// lagging is what sources have that know how far behind they are.
-type lagging interface {
-	// Lag returns the number of records that are there and not read yet, and false while it is unknown.
-	Lag() (int64, bool)
+// lagOf returns how many records of its partitions a Kafka source has not read yet.
+func lagOf(source any) (lag int64, ok bool) {
+	s, ok := source.(*kafka.Source)
+	if !ok {
+		return 0, false
+	}
+	for _, l := range s.Lags() {
+		lag += l.Behind()
+	}
+	return lag, true
 }
 
 // progress tells how a pipeline is getting on: by a line that is drawn again and again on a terminal, by log lines
@@ -101,10 +108,8 @@ func (p *progress) line(t pipeline.Totals) string {
 	if t.Invalid > 0 {
 		parts = append(parts, plain.Count(t.Invalid)+" invalid")
 	}
-	if l, ok := p.source.(lagging); ok {
-		if lag, known := l.Lag(); known {
-			parts = append(parts, "lag "+plain.Count(lag))
-		}
+	if lag, ok := lagOf(p.source); ok {
+		parts = append(parts, "lag "+plain.Count(lag))
 	}
 	if bar := p.barText(); bar != "" {
 		parts = append([]string{bar}, parts...)
@@ -147,10 +152,8 @@ func (p *progress) log(log *slog.Logger, t pipeline.Totals) {
 		"rows", t.Rows, "rows_per_s", int64(p.rate), "bytes", t.Bytes, "invalid", t.Invalid,
 		"committed", t.Committed, "lanes", t.Lanes,
 	}
-	if l, ok := p.source.(lagging); ok {
-		if lag, known := l.Lag(); known {
-			attrs = append(attrs, "lag", lag)
-		}
+	if lag, ok := lagOf(p.source); ok {
+		attrs = append(attrs, "lag", lag)
 	}
 	if f, ok := p.source.(finite); ok {
 		if done, total := f.Progress(); total > 0 {

@@ -22,7 +22,7 @@ type Registry struct {
 // Standard returns the registry of the command urlmill.
 func Standard() Registry {
 	return Registry{
-		Sources: []SourceKind{fileSource},
+		Sources: []SourceKind{kafkaSource, fileSource},
 		Codecs:  []CodecKind{ndjsonCodec, linesCodec},
 		Sinks:   []SinkKind{parquetSink},
 	}

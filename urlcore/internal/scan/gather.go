@@ -1,0 +1,89 @@
+package scan
+
+import "encoding/binary"
+
+// Span is a piece of text: bytes Start to End of the input or, when both have the bit [Side] set, of the side
+// buffer.
+type Span struct {
+	Start, End uint32
+}
+
+// Side is the bit that is set in both ends of a [Span] of the side buffer.
+const Side = 1 << 31
+
+// Len returns the length of the piece in bytes.
+func (s Span) Len() int { return int(s.End - s.Start) }
+
+// Slack is how many bytes behind a piece, or behind the end of the destination, the kernels may read or
+// overwrite.
+const Slack = 64
+
+// Spans is a table of spans, or of structs that contain one: span i begins with the uint32 at Start+i*Stride and ends
+// with that at End+i*Stride, counted in words.
+type Spans struct {
+	Words              []uint32
+	Start, End, Stride int
+}
+
+// Gather appends the first n pieces of spans one after the other to dst and writes the length of dst after each into
+// offsets[:n]. It returns the extended dst.
+//
+// dst must have room for all of the pieces and Slack bytes more. The pieces must be in bounds, and Slack bytes
+// behind each of them must be readable: in the capacity of input or side, whichever it is in.
+func Gather(dst []byte, offsets []int32, spans Spans, n int, input, side []byte) []byte {
+	if n == 0 {
+		return dst
+	}
+	_ = offsets[n-1]
+	last := (n-1)*spans.Stride + max(spans.Start, spans.End)
+	_ = spans.Words[last]
+	return gather(dst, offsets, spans, n, input, side)
+}
+
+// GatherSafe is [Gather] for pieces behind which nothing may be read.
+func GatherSafe(dst []byte, offsets []int32, spans Spans, n int, input, side []byte) []byte {
+	at := 0
+	for i := range n {
+		start, end := spans.Words[at+spans.Start], spans.Words[at+spans.End]
+		at += spans.Stride
+		from := input
+		if start&Side != 0 {
+			from = side
+		}
+		dst = append(dst, from[start&^Side:end&^Side]...)
+		offsets[i] = int32(len(dst))
+	}
+	return dst
+}
+
+// gatherGeneric is the kernel of this name in Go: the first 32 bytes go word by word, whatever the length.
+func gatherGeneric(dst []byte, offsets []int32, spans Spans, n int, input, side []byte) []byte {
+	le := binary.LittleEndian
+	input, side = input[:cap(input)], side[:cap(side)]
+	out, to := dst[:cap(dst)], len(dst)
+	at := 0
+	for i := range offsets[:n] {
+		start, end := spans.Words[at+spans.Start], spans.Words[at+spans.End]
+		at += spans.Stride
+		from := input
+		if start&Side != 0 {
+			from = side
+		}
+		size := int(end - start)
+		src, d := from[start&^Side:], out[to:]
+		if size <= 32 {
+			_, _ = src[31], d[31]
+			le.PutUint64(d, le.Uint64(src))
+			le.PutUint64(d[8:], le.Uint64(src[8:]))
+			if size > 16 {
+				le.PutUint64(d[16:], le.Uint64(src[16:]))
+				le.PutUint64(d[24:], le.Uint64(src[24:]))
+			}
+		} else {
+			copy(d, src[:size])
+		}
+		to += size
+		offsets[i] = int32(to)
+	}
+	return dst[:to]
+}
