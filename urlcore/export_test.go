@@ -1,5 +1,7 @@
 package urlcore
 
+import "unsafe"
+
 // NeedsUnicodeDelta tells tests whether x/net's tables are older than the standard's.
 const NeedsUnicodeDelta = needsUnicodeDelta
 
@@ -11,3 +13,6 @@ func (u *URL) DescribeRecord() any { return u.loc }
 
 // StartsWithDriveLetter gives tests the drive letter check.
 func StartsWithDriveLetter(s string) bool { return startsWithDriveLetter([]byte(s)) }
+
+// StringOf returns b as a string without copying it.
+func StringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

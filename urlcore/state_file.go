@@ -1,5 +1,7 @@
 package urlcore
 
+import "bytes"
+
 // file is the file state.
 //
 // https://url.spec.whatwg.org/#file-state
@@ -113,14 +115,6 @@ func startsWithDriveLetter(s []byte) bool {
 
 // firstSegment returns the first segment of a serialized path.
 func firstSegment(path []byte) []byte {
-	if len(path) == 0 {
-		return nil
-	}
-	path = path[1:]
-	for i, c := range path {
-		if c == '/' {
-			return path[:i]
-		}
-	}
-	return path
+	first, _, _ := bytes.Cut(bytes.TrimPrefix(path, []byte{'/'}), []byte{'/'})
+	return first
 }
