@@ -11,6 +11,7 @@ type Reader struct {
 	batch batch
 	inner messages
 	buf   []byte // decompressed bytes of the entry that is open
+	err   error  // what stopped reading
 }
 
 // maxKeptBuffer bounds the buffer that a reader keeps between entries, so that one giant does not stay.
@@ -20,7 +21,7 @@ const maxKeptBuffer = 8 << 20
 // a fetch answers with whole batches.
 func (r *Reader) Reset(set []byte, from int64) {
 	r.set, r.next, r.end = set, from, from
-	r.batch, r.inner = batch{}, messages{}
+	r.batch, r.inner, r.err = batch{}, messages{}, nil
 }
 
 // Position returns the offset that reading goes on at: the one after the last record returned or, at the end of
@@ -29,8 +30,18 @@ func (r *Reader) Reset(set []byte, from int64) {
 func (r *Reader) Position() int64 { return r.next }
 
 // Next sets rec to the next record and returns true, or returns false at the end of the set, which may be in the
-// middle of an entry. It skips the markers of transactions.
+// middle of an entry. It skips the markers of transactions. An error is of kind [ErrCorrupt] and stays until
+// Reset.
 func (r *Reader) Next(rec *Record) (bool, error) {
+	if r.err != nil {
+		return false, r.err
+	}
+	found, err := r.find(rec)
+	r.err = err
+	return found, err
+}
+
+func (r *Reader) find(rec *Record) (bool, error) {
 	for {
 		found, err := r.nextInEntry(rec)
 		if err != nil {

@@ -1,0 +1,133 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol/listoffsets"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// commit records next as the offset that the group goes on at in the lane's partition. It is made with the
+// identity that the member had in this generation, so that the brokers refuse it if the partition may be
+// somebody else's by now. Generation.CommitOffsets of kafka-go would do the same over a connection that ends
+// with the generation; this one survives a broker that restarts in between.
+//
+// It tries as long as the lane is ours. A refusal makes every lane of the generation lost before it returns.
+func (g *generation) commit(ctx context.Context, id pipeline.LaneID, next int64) error {
+	var pause backoff
+	for {
+		err := g.session.commit(ctx, g.member, id, next)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case isFenced(err):
+			g.lose(err.Error())
+			return fmt.Errorf("%s: committing offset %d: %w (%v)", id, next, pipeline.ErrLaneLost, err)
+		}
+		if err = g.session.classify(err); isFatal(err) {
+			return fmt.Errorf("%s: committing offset %d: %w", id, next, err)
+		}
+		if pause.tries > 0 {
+			g.session.log.Warn("committing an offset failed; trying again", "lane", id.String(), "offset", next, "error", err)
+		}
+		if !pause.wait(ctx, nil) {
+			return ctx.Err()
+		}
+	}
+}
+
+// commit makes one try.
+func (s *session) commit(ctx context.Context, member *kafkago.Generation, id pipeline.LaneID, next int64) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	resp, err := s.client.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
+		GroupID:      member.GroupID,
+		GenerationID: int(member.ID),
+		MemberID:     member.MemberID,
+		Topics:       map[string][]kafkago.OffsetCommit{id.Stream: {{Partition: int(id.Partition), Offset: next}}},
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range resp.Topics[id.Stream] {
+		if p.Partition == int(id.Partition) {
+			return p.Error
+		}
+	}
+	return errNoAnswer
+}
+
+// errNoAnswer says that an answer leaves out what was asked for.
+var errNoAnswer = errors.New("the broker's answer leaves out the partition")
+
+// heartbeat tells the group that this member is alive. During a rebalance the answer says so; that is no
+// error here.
+func (s *session) heartbeat(ctx context.Context, member *kafkago.Generation) error {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.SessionTimeout)
+	defer cancel()
+	resp, err := s.client.Heartbeat(ctx, &kafkago.HeartbeatRequest{GroupID: member.GroupID, GenerationID: member.ID, MemberID: member.MemberID})
+	if err != nil {
+		return err
+	}
+	if errors.Is(resp.Error, kafkago.RebalanceInProgress) {
+		return nil
+	}
+	return resp.Error
+}
+
+// committed returns the offset that the group has committed for a partition, -1 if none.
+func (s *session) committed(ctx context.Context, id pipeline.LaneID) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	resp, err := s.client.OffsetFetch(ctx, &kafkago.OffsetFetchRequest{
+		GroupID: s.opts.Group,
+		Topics:  map[string][]int{id.Stream: {int(id.Partition)}},
+	})
+	if err != nil {
+		return 0, err
+	}
+	if resp.Error != nil {
+		return 0, resp.Error
+	}
+	for _, p := range resp.Topics[id.Stream] {
+		if p.Partition == int(id.Partition) {
+			return p.CommittedOffset, p.Error
+		}
+	}
+	return 0, errNoAnswer
+}
+
+// listOffset returns the first offset of a partition whose record is not older than timestamp, in milliseconds
+// since 1970 UTC, or one of the special times; -1 if there is no such record.
+func (s *session) listOffset(ctx context.Context, id pipeline.LaneID, timestamp int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	// Client.ListOffsets mixes up times and offsets where the answer has no record.
+	resp, err := s.transport.RoundTrip(ctx, s.transportAddr(), &listoffsets.Request{
+		ReplicaID: -1,
+		Topics: []listoffsets.RequestTopic{{
+			Topic:      id.Stream,
+			Partitions: []listoffsets.RequestPartition{{Partition: id.Partition, CurrentLeaderEpoch: -1, Timestamp: timestamp}},
+		}},
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range resp.(*listoffsets.Response).Topics {
+		for _, p := range t.Partitions {
+			if t.Topic == id.Stream && p.Partition == id.Partition {
+				if p.ErrorCode != 0 {
+					return 0, kafkago.Error(p.ErrorCode)
+				}
+				return p.Offset, nil
+			}
+		}
+	}
+	return 0, errNoAnswer
+}

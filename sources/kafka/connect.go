@@ -1,0 +1,263 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
+)
+
+const (
+	// requestTimeout bounds a request beyond the time that the broker may take on purpose. A peer that is
+	// gone without a word is noticed after it.
+	requestTimeout = 30 * time.Second
+	// metadataTTL bounds how long the transport believes what it has learned about leaders.
+	metadataTTL = 4 * time.Second
+)
+
+// session is what one run holds open: connections, and the clients on them.
+type session struct {
+	opts Options
+	log  *slog.Logger
+	tls  *tls.Config    // nil: plain text
+	sasl sasl.Mechanism // nil: no login
+
+	conns     connSet
+	transport *kafkago.Transport
+	client    *kafkago.Client
+}
+
+func newSession(opts Options, log *slog.Logger) (*session, error) {
+	s := &session{opts: opts, log: log}
+	var err error
+	if s.tls, err = opts.TLS.config(); err != nil {
+		return nil, err
+	}
+	if s.sasl, err = opts.SASL.mechanism(); err != nil {
+		return nil, err
+	}
+	s.transport = s.newTransport()
+	s.client = &kafkago.Client{Addr: s.transportAddr(), Transport: s.transport}
+	return s, nil
+}
+
+// newTransport returns a transport of its own connections. Whoever wants it gone calls its
+// CloseIdleConnections.
+func (s *session) newTransport() *kafkago.Transport {
+	return &kafkago.Transport{
+		Dial:           s.dial,
+		DialTimeout:    s.opts.DialTimeout,
+		MetadataTTL:    metadataTTL,
+		MetadataTopics: s.opts.Topics,
+		ClientID:       s.opts.ClientID,
+		SASL:           s.sasl,
+	}
+}
+
+func (s *session) transportAddr() net.Addr { return kafkago.TCP(s.opts.Brokers...) }
+
+// dialer returns what kafka-go's consumer group opens its connections with.
+func (s *session) dialer() *kafkago.Dialer {
+	return &kafkago.Dialer{
+		ClientID:      s.opts.ClientID,
+		Timeout:       s.opts.DialTimeout,
+		DialFunc:      s.dial,
+		SASLMechanism: s.sasl,
+	}
+}
+
+// close breaks every connection, and with that whatever still waits for an answer.
+func (s *session) close() {
+	s.transport.CloseIdleConnections()
+	s.conns.close()
+}
+
+// dial connects to a broker. It does the TLS handshake itself, so that its errors are told apart.
+func (s *session) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.DialTimeout)
+	defer cancel()
+	raw, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	conn := &trackedConn{Conn: raw, set: &s.conns, sniff: s.tls == nil}
+	if !s.conns.add(conn) {
+		_ = raw.Close()
+		return nil, fmt.Errorf("dialing %s: %w", address, net.ErrClosed)
+	}
+	if s.tls == nil {
+		return conn, nil
+	}
+	config := s.tls
+	if config.ServerName == "" {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		config = config.Clone()
+		config.ServerName = host
+	}
+	encrypted := tls.Client(conn, config)
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
+	}
+	return encrypted, nil
+}
+
+// config returns nil where TLS is not enabled.
+func (t TLS) config() (*tls.Config, error) {
+	if !t.Enabled {
+		return nil, nil
+	}
+	c := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		ServerName:         t.ServerName,
+		InsecureSkipVerify: t.InsecureSkipVerify, //nolint:gosec // asked for by name
+	}
+	if t.CAFile != "" {
+		text, err := os.ReadFile(t.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("TLS.CAFile: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("TLS.CAFile: %s holds no certificate in PEM form", t.CAFile)
+		}
+	}
+	if t.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("TLS.CertFile: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// mechanism returns nil where no login is asked for.
+func (s SASL) mechanism() (sasl.Mechanism, error) {
+	var m sasl.Mechanism
+	var err error
+	switch s.Mechanism {
+	case "":
+		return nil, nil
+	case MechanismPlain:
+		m = plain.Mechanism{Username: s.Username, Password: s.Password}
+	case MechanismScramSHA256:
+		m, err = scram.Mechanism(scram.SHA256, s.Username, s.Password)
+	case MechanismScramSHA512:
+		m, err = scram.Mechanism(scram.SHA512, s.Username, s.Password)
+	default:
+		return nil, fmt.Errorf("SASL.Mechanism: %q is unknown", s.Mechanism)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("SASL: %w", err) // the library's errors do not quote the password
+	}
+	return loginMechanism{m}, nil
+}
+
+// loginError is an error of the exchange of credentials, as opposed to one of the connection.
+type loginError struct{ err error }
+
+func (e *loginError) Error() string { return "login: " + e.err.Error() }
+func (e *loginError) Unwrap() error { return e.err }
+
+// loginMechanism marks the errors of a mechanism as a [loginError].
+type loginMechanism struct{ sasl.Mechanism }
+
+func (m loginMechanism) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
+	state, first, err := m.Mechanism.Start(ctx)
+	if err != nil {
+		return nil, nil, &loginError{err}
+	}
+	return loginState{state}, first, nil
+}
+
+type loginState struct{ sasl.StateMachine }
+
+func (s loginState) Next(ctx context.Context, challenge []byte) (bool, []byte, error) {
+	done, answer, err := s.StateMachine.Next(ctx, challenge)
+	if err != nil {
+		return false, nil, &loginError{err}
+	}
+	return done, answer, nil
+}
+
+// connSet knows every open connection of a session. kafka-go has no other way to end a request that waits.
+type connSet struct {
+	mu     sync.Mutex
+	open   map[net.Conn]struct{}
+	closed bool
+}
+
+func (s *connSet) add(c net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	if s.open == nil {
+		s.open = make(map[net.Conn]struct{})
+	}
+	s.open[c] = struct{}{}
+	return true
+}
+
+func (s *connSet) remove(c net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+}
+
+// close closes every connection, and lets no other be added.
+func (s *connSet) close() {
+	s.mu.Lock()
+	s.closed = true
+	open := s.open
+	s.open = nil
+	s.mu.Unlock()
+	for c := range open {
+		_ = c.Close() // it is broken off, whatever its state
+	}
+}
+
+// trackedConn leaves its set when it is closed, and tells the alert of a TLS listener from an answer.
+type trackedConn struct {
+	net.Conn
+	set   *connSet
+	sniff bool // nothing has been read yet
+}
+
+func (c *trackedConn) Close() error {
+	c.set.remove(c)
+	return c.Conn.Close()
+}
+
+func (c *trackedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.sniff && n > 0 {
+		c.sniff = false
+		// No answer of a broker begins with these two: it would be longer than 352 MB.
+		const tlsAlert, tlsMajor = 0x15, 0x03
+		if n >= 2 && b[0] == tlsAlert && b[1] == tlsMajor {
+			return 0, wantsTLS(c.RemoteAddr().String())
+		}
+	}
+	return n, err
+}
+
+func wantsTLS(address string) error {
+	return &fatalError{fmt.Errorf("the listener at %s speaks TLS, and this client plain text", address), "enable TLS, or use the address of a listener without"}
+}

@@ -1,0 +1,15 @@
+// Package kafka reads Kafka topics as a member of a consumer group.
+//
+// A [Source] joins the group once per run and hands out one lane per assigned partition and generation of the
+// group. Membership is kafka-go's ConsumerGroup; everything else goes around kafka-go's Reader:
+//
+//	group.go     generations: lanes begin, drain before a rebalance, are lost after the deadline
+//	commit.go    offsets, committed with the generation's own identity so that a stale one is refused
+//	position.go  where a lane begins
+//	lane.go      records into batches
+//	prefetch.go  one fetch ahead of the lane, retried while brokers are away
+//	fetch.go     the fetch request on the wire; records are decoded by internal/records
+//	connect.go   connections, TLS, credentials
+//	diagnose.go  what kind of listener hung up on us
+//	topics.go    waiting for brokers and topics at the start
+package kafka

@@ -1,0 +1,256 @@
+package kafka
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// fetcher gets record sets from brokers.
+type fetcher interface {
+	// fetch asks for the records of a partition from offset on and waits for some a while. The answer may
+	// begin before offset, end with a part of an entry, or be empty. buf is the fetcher's until fetch
+	// returns without an error, and lost with one; the answer may lie in it.
+	fetch(ctx context.Context, id pipeline.LaneID, offset int64, maxBytes int, buf []byte) (fetched, error)
+}
+
+// fetched is the answer to one fetch.
+type fetched struct {
+	buf           []byte // to pass to a later fetch once set is not needed any more
+	set           []byte // whole entries, and perhaps a part of one
+	highWatermark int64  // offset after the last record that every replica has
+	logStart      int64  // first offset of the log, -1 if the broker did not tell
+}
+
+// wireFetcher speaks the fetch request itself, over the connections that kafka-go's transport keeps, routes,
+// encrypts and logs in: kafka-go's own client decodes every record into memory of its own, and does not say
+// where a batch ends, without which compacted logs cannot be followed.
+type wireFetcher struct{ session *session }
+
+func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64, maxBytes int, buf []byte) (fetched, error) {
+	o := f.session.opts
+	ctx, cancel := context.WithTimeout(ctx, o.MaxWait+requestTimeout)
+	defer cancel()
+	req := &fetchRequest{
+		clientID: o.ClientID,
+		topic:    id.Stream, partition: id.Partition, offset: offset,
+		maxWait: o.MaxWait, minBytes: o.MinBytes, maxBytes: maxBytes,
+		buf: buf,
+	}
+	if _, err := f.session.transport.RoundTrip(ctx, f.session.transportAddr(), req); err != nil {
+		return fetched{}, err
+	}
+	return req.answer, req.code
+}
+
+// Versions of the request that are spoken: from the first with format v2 to the last before flexible fields.
+const (
+	minFetchVersion = 4
+	maxFetchVersion = 11
+)
+
+// maxResponseBytes bounds what is believed of the length of an answer.
+const maxResponseBytes = maxFetchBytesLimit + 64<<20
+
+// fetchRequest is a fetch of one partition. It is both request and answer: kafka-go hands it the connection.
+type fetchRequest struct {
+	clientID           string
+	topic              string
+	partition          int32
+	offset             int64
+	maxWait            time.Duration
+	minBytes, maxBytes int
+
+	version int16
+	buf     []byte
+	answer  fetched
+	code    error // the partition's
+}
+
+var (
+	_ protocol.BrokerMessage = (*fetchRequest)(nil)
+	_ protocol.RawExchanger  = (*fetchRequest)(nil)
+)
+
+// ApiKey implements [protocol.Message]; its name is kafka-go's.
+func (r *fetchRequest) ApiKey() protocol.ApiKey { return protocol.Fetch } //nolint:revive,staticcheck // see above
+
+// Broker implements [protocol.BrokerMessage]: fetches go to the partition's leader.
+func (r *fetchRequest) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
+	topic, ok := cluster.Topics[r.topic]
+	if !ok {
+		return protocol.Broker{}, protocol.NewErrNoTopic(r.topic)
+	}
+	partition, ok := topic.Partitions[r.partition]
+	if !ok {
+		return protocol.Broker{}, protocol.NewErrNoPartition(r.topic, r.partition)
+	}
+	broker, ok := cluster.Brokers[partition.Leader]
+	if !ok {
+		return protocol.Broker{}, protocol.NewErrNoLeader(r.topic, r.partition)
+	}
+	return broker, nil
+}
+
+// Required implements [protocol.RawExchanger].
+func (r *fetchRequest) Required(versions map[protocol.ApiKey]int16) bool {
+	r.version = min(versions[protocol.Fetch], maxFetchVersion)
+	return true
+}
+
+// RawExchange implements [protocol.RawExchanger].
+func (r *fetchRequest) RawExchange(conn io.ReadWriter) (protocol.Message, error) {
+	if r.version < minFetchVersion {
+		return nil, fmt.Errorf("fetch requests of version %d: %w", r.version, kafkago.UnsupportedVersion)
+	}
+	r.buf = r.appendRequest(r.buf[:0])
+	if _, err := conn.Write(r.buf); err != nil {
+		return nil, err
+	}
+	var size [4]byte
+	if _, err := io.ReadFull(conn, size[:]); err != nil {
+		return nil, unexpected(err)
+	}
+	n := int(int32(binary.BigEndian.Uint32(size[:])))
+	if n < 0 || n > maxResponseBytes {
+		return nil, fmt.Errorf("an answer of %d bytes to a fetch of %d", n, r.maxBytes)
+	}
+	if cap(r.buf) < n {
+		r.buf = make([]byte, n)
+	}
+	r.buf = r.buf[:n]
+	if _, err := io.ReadFull(conn, r.buf); err != nil {
+		return nil, unexpected(err)
+	}
+	return r, r.parse(r.buf)
+}
+
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// correlationID is the same for all: a connection carries one request at a time.
+const correlationID = 0x6d696c6c
+
+// appendRequest appends the request with its length before it.
+//
+// Source: https://kafka.apache.org/protocol#The_Messages_Fetch
+func (r *fetchRequest) appendRequest(b []byte) []byte {
+	i16, i32, i64 := binary.BigEndian.AppendUint16, binary.BigEndian.AppendUint32, binary.BigEndian.AppendUint64
+	str := func(b []byte, s string) []byte { return append(i16(b, uint16(len(s))), s...) }
+	const none = 0xffffffff // -1
+	b = i32(b, 0)           // the length
+	b = i16(b, uint16(protocol.Fetch))
+	b = i16(b, uint16(r.version))
+	b = i32(b, correlationID)
+	b = str(b, r.clientID)
+	b = i32(b, none) // replica: a consumer
+	b = i32(b, uint32(r.maxWait.Milliseconds()))
+	b = i32(b, uint32(r.minBytes))
+	b = i32(b, uint32(r.maxBytes))
+	b = append(b, 0) // isolation: read uncommitted
+	if r.version >= 7 {
+		b = i32(b, 0)    // no session
+		b = i32(b, none) // and none wanted
+	}
+	b = i32(b, 1)
+	b = str(b, r.topic)
+	b = i32(b, 1)
+	b = i32(b, uint32(r.partition))
+	if r.version >= 9 {
+		b = i32(b, none) // leader epoch unknown
+	}
+	b = i64(b, uint64(r.offset))
+	if r.version >= 5 {
+		b = i64(b, 1<<64-1) // log start: for replicas
+	}
+	b = i32(b, uint32(r.maxBytes))
+	if r.version >= 7 {
+		b = i32(b, 0) // nothing to forget
+	}
+	if r.version >= 11 {
+		b = str(b, "") // no rack
+	}
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b
+}
+
+// parse reads the answer, whose length has been taken off.
+func (r *fetchRequest) parse(body []byte) error {
+	p := fields{b: body}
+	if id := p.int32(); id != correlationID && !p.short {
+		return fmt.Errorf("an answer to another request, %08x", id)
+	}
+	p.int32() // throttled for so long
+	code := int16(0)
+	if r.version >= 7 {
+		code = p.int16()
+		p.int32() // session
+	}
+	if topics := p.int32(); code == 0 && topics != 1 && !p.short {
+		return fmt.Errorf("an answer for %d topics to a fetch of one", topics)
+	}
+	if code != 0 {
+		r.code = kafkago.Error(code)
+		return nil
+	}
+	p.skip(int(p.int16())) // its name
+	if partitions := p.int32(); partitions != 1 && !p.short {
+		return fmt.Errorf("an answer for %d partitions to a fetch of one", partitions)
+	}
+	p.int32() // its number
+	if code = p.int16(); code != 0 {
+		r.code = kafkago.Error(code)
+	}
+	r.answer = fetched{highWatermark: p.int64(), logStart: -1}
+	p.int64() // last stable offset
+	if r.version >= 5 {
+		r.answer.logStart = p.int64()
+	}
+	if aborted := p.int32(); aborted > 0 {
+		p.skip(int(aborted) * 16)
+	}
+	if r.version >= 11 {
+		p.int32() // preferred replica
+	}
+	size := int(p.int32())
+	if p.short || size > len(p.b) {
+		return fmt.Errorf("an answer of %d bytes that ends early: %w", len(body), io.ErrUnexpectedEOF)
+	}
+	r.answer.buf = body[:0]
+	r.answer.set = p.b[:max(size, 0)]
+	return nil
+}
+
+// fields takes integers off the front of b. What is not there any more is zero and sets short.
+type fields struct {
+	b     []byte
+	short bool
+}
+
+func (p *fields) take(n int) []byte {
+	if n < 0 || n > len(p.b) {
+		p.b, p.short = nil, true
+		return make([]byte, 8)
+	}
+	v := p.b[:n]
+	p.b = p.b[n:]
+	return v
+}
+
+func (p *fields) skip(n int) { p.take(max(n, 0)) }
+
+func (p *fields) int16() int16 { return int16(binary.BigEndian.Uint16(p.take(2))) }
+func (p *fields) int32() int32 { return int32(binary.BigEndian.Uint32(p.take(4))) }
+func (p *fields) int64() int64 { return int64(binary.BigEndian.Uint64(p.take(8))) }

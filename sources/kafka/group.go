@@ -1,0 +1,216 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// generation is the time from one rebalance of the group to the next, in which this member owns the same
+// partitions.
+//
+// When the group wants to rebalance, kafka-go closes the generation's context, stops its heartbeats, and rejoins
+// as soon as the function given to Generation.Start returns. All lanes run within that one function: they
+// are told to end, commit what they have read while the generation is still the valid one, and only then it
+// returns. Meanwhile the heartbeats are ours, for the brokers give up a silent member after the session
+// timeout however long the rebalance may take.
+type generation struct {
+	*consumer
+	member *kafkago.Generation
+	cancel context.CancelCauseFunc // of every lane
+	ctx    context.Context         // of every lane
+
+	endOnce sync.Once
+	ending  chan struct{} // closed: lanes return io.EOF
+
+	failOnce sync.Once
+	failed   chan struct{} // closed: err is set
+	err      error
+}
+
+func newGeneration(ctx context.Context, r *consumer, member *kafkago.Generation) *generation {
+	g := &generation{consumer: r, member: member, ending: make(chan struct{}), failed: make(chan struct{})}
+	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	return g
+}
+
+// run runs the generation's lanes to their end. The result last says that no other generation is to follow;
+// err is why, nil after a drain.
+func (g *generation) run(drain <-chan struct{}) (last bool, err error) {
+	done := make(chan struct{})
+	g.member.Start(func(over context.Context) {
+		defer close(done)
+		last, err = g.supervise(over, drain)
+		if last {
+			// Leaving from in here, while the generation stands, keeps kafka-go from joining
+			// once more before it leaves.
+			g.group.startLeaving()
+			<-over.Done()
+		}
+	})
+	<-done
+	return last, err
+}
+
+// supervise starts the lanes, waits for a reason to end them, and then for them to have ended.
+func (g *generation) supervise(over context.Context, drain <-chan struct{}) (last bool, err error) {
+	defer g.cancel(nil)
+	ended := g.startLanes()
+	changed, stopWatching := g.watchPartitions()
+	defer stopWatching()
+	select {
+	case <-over.Done():
+		g.session.log.Info("the consumer group rebalances", "generation", g.member.ID)
+	case <-changed:
+		g.session.log.Info("partitions were added; rejoining the consumer group", "generation", g.member.ID)
+	case <-g.failed:
+	case <-drain:
+		last, err = true, errStopped
+	case <-g.ctx.Done():
+		last, err = true, errStopped
+		if errors.Is(context.Cause(g.ctx), pipeline.ErrLaneLost) {
+			last = false // fenced: begin anew
+		}
+	}
+	g.end()
+	// A drain is bounded by whoever asked for it, everything else by us.
+	g.awaitLanes(over, ended, !last)
+	select {
+	case <-g.failed:
+		return true, g.err
+	default:
+		return last, err
+	}
+}
+
+// startLanes hands out a lane for every assigned partition, and returns a channel that is closed when all have
+// ended.
+func (g *generation) startLanes() <-chan struct{} {
+	var lanes sync.WaitGroup
+	var names []string
+	for topic, partitions := range g.member.Assignments {
+		for _, p := range partitions {
+			l := newLane(g, pipeline.LaneID{Stream: topic, Partition: int32(p.ID)}, p.Offset)
+			names = append(names, l.id.String())
+			lanes.Go(func() { g.runLane(l) })
+		}
+	}
+	g.session.log.Info("joined the consumer group", "generation", g.member.ID, "partitions", len(names), "assigned", names)
+	ended := make(chan struct{})
+	go func() {
+		lanes.Wait()
+		close(ended)
+	}()
+	return ended
+}
+
+func (g *generation) runLane(l *lane) {
+	g.source.mu.Lock()
+	g.source.lanes[l] = struct{}{}
+	g.source.mu.Unlock()
+	err := g.each(l.ctx, l)
+	l.close()
+	g.source.mu.Lock()
+	delete(g.source.lanes, l)
+	g.source.mu.Unlock()
+	// A lane that was lost, or stopped from outside, is no fault.
+	if err == nil || errors.Is(err, pipeline.ErrLaneLost) || g.ctx.Err() != nil {
+		return
+	}
+	g.failOnce.Do(func() {
+		g.err = err
+		close(g.failed)
+	})
+}
+
+// end tells the lanes to end after what they have read.
+func (g *generation) end() { g.endOnce.Do(func() { close(g.ending) }) }
+
+// lose takes the lanes away from whoever runs them: their partitions belong to somebody else now.
+func (g *generation) lose(why string) {
+	if g.ctx.Err() == nil {
+		g.session.log.Warn("the partitions were lost before everything was committed; it will be read again", "generation", g.member.ID, "reason", why)
+	}
+	g.end()
+	g.cancel(pipeline.ErrLaneLost)
+}
+
+// awaitLanes waits for the lanes to end. They are lost if they have not by the deadline, which counts from the
+// end of the generation, and from now on if bounded says so.
+func (g *generation) awaitLanes(over context.Context, ended <-chan struct{}, bounded bool) {
+	budget := g.drainBudget()
+	timer := time.NewTimer(budget)
+	defer timer.Stop()
+	if !bounded {
+		timer.Stop()
+	}
+	overDone := over.Done()
+	beats, stopBeats := context.WithCancel(g.ctx)
+	defer stopBeats()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-overDone:
+			overDone = nil
+			if !bounded {
+				timer.Reset(budget)
+			}
+			go g.heartbeat(beats)
+		case <-timer.C:
+			g.lose(fmt.Sprintf("they had %v for that", budget))
+		}
+	}
+}
+
+// drainBudget returns how long lanes may take to commit when the group rebalances. The group waits for
+// RebalanceTimeout, and a member hears of it up to a heartbeat later.
+func (g *generation) drainBudget() time.Duration {
+	o := g.session.opts
+	return max(o.RebalanceTimeout*9/10-o.HeartbeatInterval, o.RebalanceTimeout/4)
+}
+
+// heartbeat keeps the membership alive until ctx ends, and finds out if it is over already: after a long
+// standstill of the process, for example.
+func (g *generation) heartbeat(ctx context.Context) {
+	for {
+		err := g.session.heartbeat(ctx, g.member)
+		if isFenced(err) {
+			g.lose(err.Error())
+			return
+		}
+		if !sleep(ctx, nil, g.session.opts.HeartbeatInterval) {
+			return
+		}
+	}
+}
+
+// watchPartitions closes changed when a topic has got more partitions than it had.
+func (g *generation) watchPartitions() (changed <-chan struct{}, stop func()) {
+	ctx, cancel := context.WithCancel(g.ctx)
+	found, finished := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(finished)
+		for sleep(ctx, g.ending, g.source.watch) {
+			now, err := g.session.knownLayout(ctx)
+			if err != nil {
+				continue // the fetches of the lanes say what is wrong
+			}
+			if g.known.grownTo(now) {
+				g.known = now
+				close(found)
+				return
+			}
+		}
+	}()
+	return found, func() {
+		cancel()
+		<-finished
+	}
+}

@@ -1,0 +1,355 @@
+package kafka
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"go.uber.org/goleak"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+)
+
+const waitLimit = 60 * time.Second
+
+// noLeaks fails the test if it leaves goroutines behind that its own clean-up functions do not end. It has to be
+// called before anything that registers one.
+func noLeaks(t *testing.T) {
+	t.Helper()
+	ignore := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
+}
+
+// row is a record as a test compares it; "-" stands for null.
+type row struct {
+	lane    pipeline.LaneID
+	offset  int64
+	time    int64
+	key     string
+	value   string
+	headers string
+	fault   string
+}
+
+func show(v []byte, valid bool) string {
+	if !valid {
+		return "-"
+	}
+	return string(v)
+}
+
+// collector runs lanes as the pipeline does, with a sink that keeps rows in memory.
+type collector struct {
+	t        *testing.T
+	maxRows  int
+	maxBytes int
+	// ackEvery is the number of batches that are acknowledged together, 1 if zero. The last ones of a lane
+	// always are.
+	ackEvery int
+	// start, if not nil, is the sink's position of a lane.
+	start func(pipeline.LaneID) int64
+	// hold, if not nil, is called before every acknowledgement.
+	hold func(ctx context.Context, id pipeline.LaneID)
+
+	mu     sync.Mutex
+	rows   []row // acknowledged or not
+	active map[pipeline.LaneID]int
+	lanes  int // handed out so far
+	wake   chan struct{}
+}
+
+func newCollector(t *testing.T) *collector {
+	return &collector{t: t, maxRows: 1000, maxBytes: 1 << 20, active: make(map[pipeline.LaneID]int), wake: make(chan struct{}, 1)}
+}
+
+func (c *collector) each(ctx context.Context, l pipeline.Lane) error {
+	id := l.ID()
+	c.mu.Lock()
+	c.lanes++
+	c.active[id]++
+	if c.active[id] > 1 {
+		c.t.Errorf("%s is handed out twice at the same time", id)
+	}
+	c.mu.Unlock()
+	c.signal()
+	defer func() {
+		c.mu.Lock()
+		c.active[id]--
+		c.mu.Unlock()
+		c.signal()
+	}()
+	next := pipeline.Unknown
+	if c.start != nil {
+		next = c.start(id)
+	}
+	if err := l.Start(ctx, next); err != nil {
+		return err
+	}
+	return c.read(ctx, l)
+}
+
+func (c *collector) read(ctx context.Context, l pipeline.Lane) error {
+	b := &pipeline.Batch{MaxRows: c.maxRows, MaxBytes: c.maxBytes}
+	position, pending := int64(-1), 0
+	acknowledge := func() error {
+		if pending == 0 {
+			return nil
+		}
+		if c.hold != nil {
+			c.hold(ctx, l.ID())
+		}
+		pending = 0
+		if err := l.Acknowledge(ctx, position); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("acknowledging: %w", err)
+		}
+		return nil
+	}
+	for {
+		err := l.Next(ctx, b)
+		if err != nil {
+			if ackErr := acknowledge(); ackErr != nil {
+				return ackErr
+			}
+			if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
+				return nil
+			}
+			return err
+		}
+		if position >= 0 && b.First != position {
+			c.t.Errorf("%s: a batch from %d after one to %d", l.ID(), b.First, position)
+		}
+		if b.Next <= b.First {
+			c.t.Errorf("%s: a batch from %d to %d", l.ID(), b.First, b.Next)
+		}
+		position = b.Next
+		pending++
+		c.add(b)
+		if pending >= max(1, c.ackEvery) {
+			if err := acknowledge(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (c *collector) add(b *pipeline.Batch) {
+	c.mu.Lock()
+	faults := b.Faults
+	header := 0
+	for i := range b.Len() {
+		r := row{lane: b.Lane, offset: b.Offsets[i], time: b.Timestamps[i]}
+		r.key = show(b.Keys.At(i), b.Keys.Valid[i])
+		r.value = show(b.Raw(i))
+		for ; header < int(b.Headers.Ends[i]); header++ {
+			r.headers += string(b.Headers.Keys.At(header)) + "=" + show(b.Headers.Values.At(header), b.Headers.Values.Valid[header]) + ";"
+		}
+		if len(faults) > 0 && int(faults[0].Row) == i {
+			r.fault = faults[0].Code.String()
+			faults = faults[1:]
+		}
+		if r.offset < b.First || r.offset >= b.Next {
+			c.t.Errorf("%s: offset %d in a batch from %d to %d", b.Lane, r.offset, b.First, b.Next)
+		}
+		c.rows = append(c.rows, r)
+	}
+	c.mu.Unlock()
+	c.signal()
+}
+
+func (c *collector) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// await waits until ok is true, which is called with the collector locked.
+func (c *collector) await(what string, ok func() bool) {
+	c.t.Helper()
+	limit := time.After(waitLimit)
+	for {
+		c.mu.Lock()
+		done := ok()
+		n := len(c.rows)
+		c.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-c.wake:
+		case <-time.After(50 * time.Millisecond):
+		case <-limit:
+			c.t.Fatalf("%s: not after %v; %d rows so far", what, waitLimit, n)
+		}
+	}
+}
+
+func (c *collector) awaitRows(n int) {
+	c.t.Helper()
+	c.await(fmt.Sprint(n, " rows"), func() bool { return len(c.rows) >= n })
+}
+
+// values returns the distinct values of all rows, sorted, and how often rows repeat others.
+func (c *collector) values() (distinct []string, repeated int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.rows {
+		distinct = append(distinct, r.value)
+	}
+	slices.Sort(distinct)
+	distinct = slices.Compact(distinct)
+	return distinct, len(c.rows) - len(distinct)
+}
+
+// sorted returns the rows by lane and offset.
+func (c *collector) sorted() []row {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	rows := slices.Clone(c.rows)
+	slices.SortStableFunc(rows, func(a, b row) int {
+		if n := strings.Compare(a.lane.String(), b.lane.String()); n != 0 {
+			return n
+		}
+		return int(a.offset - b.offset)
+	})
+	return rows
+}
+
+// running is a Run on its way.
+type running struct {
+	t      *testing.T
+	source *Source
+	drain  chan struct{}
+	cancel context.CancelFunc
+	done   chan error
+	ended  bool
+}
+
+// startRun runs a source until the test is over at the latest.
+func startRun(t *testing.T, opts Options, c *collector) *running {
+	t.Helper()
+	return startSource(t, newSource(t, opts), c)
+}
+
+func startSource(t *testing.T, source *Source, c *collector) *running {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &running{t: t, source: source, drain: make(chan struct{}), cancel: cancel, done: make(chan error, 1)}
+	go func() { r.done <- source.Run(ctx, r.drain, c.each) }()
+	t.Cleanup(func() {
+		cancel()
+		if !r.ended {
+			<-r.done
+		}
+	})
+	return r
+}
+
+func newSource(t testing.TB, opts Options) *Source {
+	t.Helper()
+	s, err := New(opts, codec.NewLines(codec.LinesOptions{}), testLog(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// stop drains the run, which has to end well.
+func (r *running) stop() {
+	r.t.Helper()
+	close(r.drain)
+	if err := r.wait(); err != nil {
+		r.t.Fatalf("a drained run ended with: %v", err)
+	}
+}
+
+func (r *running) wait() error {
+	r.t.Helper()
+	select {
+	case err := <-r.done:
+		r.ended = true
+		return err
+	case <-time.After(waitLimit):
+		r.t.Fatal("the run does not end")
+		return nil
+	}
+}
+
+// testLog shows the source's log in a failed test.
+func testLog(t testing.TB) *slog.Logger {
+	w := &logWriter{}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("log of the source:\n%s", w.text())
+		}
+	})
+	level := slog.LevelInfo
+	if os.Getenv("URLMILL_TEST_DEBUG") != "" {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+}
+
+type logWriter struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (w *logWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.Write(p)
+}
+
+func (w *logWriter) text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.String()
+}
+
+// quick returns options that do not make a test wait.
+func quick(addrs []string, topics ...string) Options {
+	return Options{
+		Brokers: addrs, Topics: topics, Group: "g",
+		SessionTimeout: 6 * time.Second, HeartbeatInterval: 100 * time.Millisecond, RebalanceTimeout: 6 * time.Second,
+		MaxWait: 50 * time.Millisecond,
+	}
+}
+
+// numbered returns records with the values from..to-1, dealt out to the partitions in turn.
+func numbered(topic string, partitions, from, to int) []*kgo.Record {
+	var records []*kgo.Record
+	for i := from; i < to; i++ {
+		records = append(records, &kgo.Record{Topic: topic, Partition: int32(i % partitions), Value: fmt.Appendf(nil, "%s-%07d", topic, i)})
+	}
+	return records
+}
+
+// expectAll checks that every value of numbered is there, and returns how many rows repeat others.
+func (c *collector) expectAll(topic string, n int) (repeated int) {
+	c.t.Helper()
+	got, repeated := c.values()
+	missing := 0
+	for i := range n {
+		if _, ok := slices.BinarySearch(got, fmt.Sprintf("%s-%07d", topic, i)); !ok {
+			if missing++; missing <= 5 {
+				c.t.Errorf("record %d is lost", i)
+			}
+		}
+	}
+	if missing > 0 || len(got) != n {
+		c.t.Errorf("%d of %d records are lost, %d values in all", missing, n, len(got))
+	}
+	return repeated
+}

@@ -1,0 +1,250 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/sources/kafka/internal/records"
+)
+
+// lane is a partition in one generation of the group. It implements [pipeline.Lane].
+type lane struct {
+	g        *generation
+	id       pipeline.LaneID
+	assigned int64 // committed offset as the assignment has it, negative for none
+	ctx      context.Context
+	cancel   context.CancelFunc
+
+	codec   codec.Codec
+	reader  records.Reader
+	record  records.Record
+	failure error  // the prefetcher's last word
+	current []byte // buffer of the set in reader
+
+	chunks   chan chunk    // from the prefetcher
+	free     chan []byte   // buffers back to it
+	fetching chan struct{} // closed when it has ended; nil before Start
+	byPolicy bool          // the start policy said where to begin
+
+	// For [Source.Lags].
+	position, acknowledged, highWatermark atomic.Int64
+
+	closed atomic.Bool
+}
+
+var _ pipeline.Lane = (*lane)(nil)
+
+func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
+	l := &lane{
+		g: g, id: id, assigned: assigned,
+		codec:  g.source.codec.New(),
+		reader: records.Reader{Decompressor: g.decompressor},
+		chunks: make(chan chunk), free: make(chan []byte, 2),
+	}
+	l.ctx, l.cancel = context.WithCancel(g.ctx)
+	for _, v := range []*atomic.Int64{&l.position, &l.acknowledged, &l.highWatermark} {
+		v.Store(-1)
+	}
+	if assigned >= 0 {
+		l.acknowledged.Store(assigned)
+	}
+	return l
+}
+
+// close ends the prefetcher. Whoever ran the lane is through with it: an acknowledgement that comes later is not
+// to land in another generation.
+func (l *lane) close() {
+	l.closed.Store(true)
+	l.cancel()
+	if l.fetching != nil {
+		<-l.fetching
+	}
+}
+
+// ID implements [pipeline.Lane].
+func (l *lane) ID() pipeline.LaneID { return l.id }
+
+// Start implements [pipeline.Lane]. It returns an error of kind [pipeline.ErrLaneLost] if the partition moves
+// before the lane has begun.
+func (l *lane) Start(ctx context.Context, next int64) error {
+	from, err := l.begin(ctx, next)
+	if err != nil {
+		return err
+	}
+	l.reader.Reset(nil, from)
+	l.position.Store(from)
+	l.fetching = make(chan struct{})
+	go l.prefetch(l.ctx, from)
+	return nil
+}
+
+// Next implements [pipeline.Lane].
+func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
+	b.Reset()
+	l.codec.Prepare(b)
+	b.Lane = l.id
+	b.First = l.reader.Position()
+	b.Next = b.First
+	if l.isEnding() {
+		return io.EOF
+	}
+	for !full(b) {
+		ok, err := l.reader.Next(&l.record)
+		if ok {
+			l.add(b)
+			continue
+		}
+		b.Next = l.reader.Position()
+		if err != nil {
+			err = l.corrupt(b.Next, err)
+		} else {
+			err = l.nextChunk(ctx, b)
+		}
+		if err != nil && b.Next == b.First {
+			return err
+		}
+		if err != nil {
+			break // an error shows again in the next call
+		}
+	}
+	b.Next = l.reader.Position()
+	l.position.Store(b.Next)
+	return nil
+}
+
+// add appends the record to b, if the codec finds a row in it.
+func (l *lane) add(b *pipeline.Batch) {
+	rec := &l.record
+	switch limit := l.g.session.opts.MaxRecordBytes; {
+	case rec.Value == nil:
+		l.codec.DecodeNull(b)
+	case len(rec.Value) > limit:
+		codec.DecodeCut(l.codec, b, rec.Value[:limit])
+	case !l.codec.Decode(b, rec.Value):
+		return
+	}
+	b.Offsets = append(b.Offsets, rec.Offset)
+	b.Timestamps = append(b.Timestamps, micros(rec.Timestamp))
+	if rec.Key == nil {
+		b.Keys.AppendNull()
+	} else {
+		b.Keys.Append(rec.Key)
+	}
+	for h := rec.Headers(); h.Next(); {
+		b.Headers.Keys.Append(h.Key)
+		if h.Value == nil {
+			b.Headers.Values.AppendNull()
+		} else {
+			b.Headers.Values.Append(h.Value)
+		}
+	}
+	b.Headers.EndRow()
+}
+
+// micros converts a timestamp from milliseconds. The oldest message format has none, -1, which becomes 0;
+// producers that count in nanoseconds get what fits.
+func micros(ms int64) int64 {
+	switch {
+	case ms == -1:
+		return 0
+	case ms > math.MaxInt64/1000:
+		return math.MaxInt64
+	case ms < math.MinInt64/1000:
+		return math.MinInt64
+	}
+	return ms * 1000
+}
+
+// errNothingYet says that the prefetcher has nothing ready.
+var errNothingYet = errors.New("nothing fetched yet")
+
+// nextChunk gives the reader the next record set, for which it waits if b has not got on at all.
+func (l *lane) nextChunk(ctx context.Context, b *pipeline.Batch) error {
+	if l.failure != nil {
+		return l.failure
+	}
+	l.recycle()
+	var c chunk
+	if b.Next > b.First {
+		select {
+		case c = <-l.chunks:
+		default:
+			return errNothingYet
+		}
+	} else {
+		select {
+		case c = <-l.chunks:
+		case <-l.g.ending:
+			return io.EOF
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-l.ctx.Done():
+			return l.ctx.Err()
+		}
+	}
+	if c.err != nil {
+		l.failure = c.err
+		return c.err
+	}
+	l.current = c.buf
+	l.reader.Reset(c.set, c.from)
+	if b.Next == b.First { // the start policy may have been asked again
+		b.First, b.Next = c.from, c.from
+	}
+	return nil
+}
+
+// recycle lets the prefetcher have the buffer of the set that has been read.
+func (l *lane) recycle() {
+	if l.current == nil {
+		return
+	}
+	l.reader.Reset(nil, l.reader.Position())
+	select {
+	case l.free <- l.current:
+	default:
+	}
+	l.current = nil
+}
+
+func (l *lane) corrupt(offset int64, err error) error {
+	o := l.g.session.opts
+	return &CorruptError{Lane: l.id, Group: o.Group, Broker: o.Brokers[0], Offset: offset, Err: err}
+}
+
+// Acknowledge implements [pipeline.Lane]: it commits next for the consumer group. It returns an error of kind
+// [pipeline.ErrLaneLost], and has cancelled the lane's context, when the partition is not this member's any
+// more.
+func (l *lane) Acknowledge(ctx context.Context, next int64) error {
+	if next < 0 {
+		return nil
+	}
+	if l.closed.Load() {
+		return fmt.Errorf("%s: acknowledged after the lane has ended: %w", l.id, pipeline.ErrLaneLost)
+	}
+	if err := l.g.commit(ctx, l.id, next); err != nil {
+		return err
+	}
+	l.acknowledged.Store(next)
+	return nil
+}
+
+func (l *lane) isEnding() bool {
+	select {
+	case <-l.g.ending:
+		return true
+	default:
+		return false
+	}
+}
+
+// full tells whether b has reached its limits in any column.
+func full(b *pipeline.Batch) bool {
+	return b.Full() || len(b.Keys.Data) >= b.MaxBytes || len(b.Headers.Keys.Data)+len(b.Headers.Values.Data) >= b.MaxBytes
+}

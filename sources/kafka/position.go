@@ -1,0 +1,109 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// begin returns the offset that the lane begins at: the sink's, or else what the group has committed, or else
+// what the start policy says. What the policy says is committed at once: "latest" means another offset the
+// next time, and records in between would never be read.
+func (l *lane) begin(ctx context.Context, next int64) (int64, error) {
+	if next >= 0 {
+		return next, nil
+	}
+	if l.assigned >= 0 {
+		return l.assigned, nil
+	}
+	// The assignment says that nothing is committed. Starting over, or at the end, on the word of one
+	// answer would be a pity if it is wrong.
+	var committed int64
+	err := l.retry(ctx, "fetching the committed offset", func(ctx context.Context) (err error) {
+		committed, err = l.g.session.committed(ctx, l.id)
+		return err
+	})
+	if err != nil || committed >= 0 {
+		return committed, err
+	}
+	return l.beginByPolicy(ctx)
+}
+
+func (l *lane) beginByPolicy(ctx context.Context) (int64, error) {
+	from := l.g.source.start
+	if int(l.id.Partition) >= l.g.initial[l.id.Stream] {
+		from = start{earliestTime, "earliest, as the partition is new"}
+	}
+	offset, err := l.resolve(ctx, from)
+	if err != nil {
+		return 0, err
+	}
+	l.byPolicy = true
+	l.g.session.log.Info("nothing committed yet; starting by policy", "lane", l.id.String(), "start", from.text, "offset", offset)
+	if err := l.g.commit(ctx, l.id, offset); err != nil {
+		return 0, err
+	}
+	l.acknowledged.Store(offset)
+	return offset, nil
+}
+
+// resolve asks the partition's leader for the offset that a start policy means now.
+func (l *lane) resolve(ctx context.Context, from start) (offset int64, err error) {
+	err = l.retry(ctx, "looking up the offset to start at", func(ctx context.Context) (err error) {
+		offset, err = l.g.session.listOffset(ctx, l.id, from.timestamp)
+		if err == nil && offset < 0 { // no record is that young: begin with the next one
+			offset, err = l.g.session.listOffset(ctx, l.id, latestTime)
+		}
+		return err
+	})
+	return offset, err
+}
+
+// retry calls try until it succeeds, fails with an error that trying again does not cure, or the lane ends. A
+// partition that is missing for longer than TopicTimeout is such an error.
+func (l *lane) retry(ctx context.Context, what string, try func(context.Context) error) error {
+	var pause backoff
+	var missing time.Time
+	for {
+		err := try(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err = l.hopeless(err, &missing); isFatal(err) {
+			return fmt.Errorf("%s: %s: %w", l.id, what, err)
+		}
+		if pause.tries > 0 { // once is nothing: connections that were idle break
+			l.g.session.log.Warn(what+" failed; trying again", "lane", l.id.String(), "error", err)
+		}
+		if !pause.wait(ctx, l.g.ending) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("%s: %s: %w", l.id, what, pipeline.ErrLaneLost)
+		}
+	}
+}
+
+// hopeless returns err as a [fatalError] if it is one, or has become one by its duration. since is when the
+// partition was first missing.
+func (l *lane) hopeless(err error, since *time.Time) error {
+	err = l.g.session.classify(err)
+	if isFatal(err) || !isMissing(err) {
+		*since = time.Time{}
+		return err
+	}
+	if since.IsZero() {
+		*since = time.Now()
+	}
+	limit := l.g.session.opts.TopicTimeout
+	if limit < 0 || time.Since(*since) <= limit {
+		return err
+	}
+	return &fatalError{err, fmt.Sprintf("the partition is gone since %v: was the topic deleted? "+
+		"Create it again, or take it out of the topics; topic_timeout says how long to wait for it", time.Since(*since).Round(time.Second))}
+}

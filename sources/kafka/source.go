@@ -1,0 +1,226 @@
+package kafka
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/sources/kafka/internal/records"
+)
+
+const (
+	// maxDecodedBytes bounds what one batch may decompress to.
+	maxDecodedBytes = 256 << 20
+	// partitionWatchInterval is how often it is looked for partitions that were added.
+	partitionWatchInterval = 5 * time.Second
+	// leaveTimeout is how long leaving the group may take before its connections are broken off.
+	leaveTimeout = 5 * time.Second
+)
+
+// Source reads topics as a member of a consumer group. It implements [pipeline.Source].
+type Source struct {
+	opts  Options
+	start start
+	codec codec.Factory
+	log   *slog.Logger
+	watch time.Duration // partitionWatchInterval, or less in tests
+
+	mu    sync.Mutex
+	lanes map[*lane]struct{} // being read
+}
+
+// New returns a source, or every problem of opts. It connects to nobody before Run.
+func New(opts Options, factory codec.Factory, log *slog.Logger) (*Source, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	opts = opts.withDefaults()
+	from, err := parseStart(opts.Start)
+	if err != nil {
+		return nil, fmt.Errorf("Start: %w", err)
+	}
+	return &Source{
+		opts: opts, start: from, codec: factory, watch: partitionWatchInterval,
+		log:   log.With("source", "kafka", "group", opts.Group),
+		lanes: make(map[*lane]struct{}),
+	}, nil
+}
+
+// Lag tells how far a lane has come.
+type Lag struct {
+	Lane pipeline.LaneID
+	// Position is the offset that is read next, Acknowledged the one before which all is durable, and
+	// HighWatermark the one after the last record of the partition; -1 where not known yet.
+	Position, Acknowledged, HighWatermark int64
+}
+
+// Behind returns how many offsets of the partition have not been read yet, 0 while that is not known.
+func (l Lag) Behind() int64 {
+	if l.Position < 0 || l.HighWatermark < 0 {
+		return 0
+	}
+	return max(0, l.HighWatermark-l.Position)
+}
+
+// Lags returns the lag of every lane that is being read, ordered by topic and partition. It may be called at any
+// time.
+func (s *Source) Lags() []Lag {
+	s.mu.Lock()
+	lags := make([]Lag, 0, len(s.lanes))
+	for l := range s.lanes {
+		lags = append(lags, Lag{l.id, l.position.Load(), l.acknowledged.Load(), l.highWatermark.Load()})
+	}
+	s.mu.Unlock()
+	slices.SortFunc(lags, func(a, b Lag) int {
+		return cmp.Or(cmp.Compare(a.Lane.Stream, b.Lane.Stream), cmp.Compare(a.Lane.Partition, b.Lane.Partition))
+	})
+	return lags
+}
+
+// Run implements [pipeline.Source]. It waits for brokers that are down, at the start and later, and goes on where
+// it was when they are back. It stops at an error that trying again does not cure, such as wrong
+// credentials, and leaves the group before it returns.
+func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error) error {
+	session, err := newSession(s.opts, s.log)
+	if err != nil {
+		return fmt.Errorf("kafka: %w", err)
+	}
+	defer session.close()
+	decompressor, err := records.NewDecompressor(maxDecodedBytes)
+	if err != nil {
+		return fmt.Errorf("kafka: %w", err)
+	}
+	defer decompressor.Close()
+	known, err := session.awaitTopics(ctx, drain)
+	if err == nil {
+		r := &consumer{
+			source: s, session: session, decompressor: decompressor, fetcher: wireFetcher{session},
+			each: each, known: known, initial: known,
+		}
+		err = r.consume(ctx, drain)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errStopped):
+		return nil
+	case err != nil:
+		return fmt.Errorf("kafka: %w", err)
+	}
+	return nil
+}
+
+// consumer is the state of one Run.
+type consumer struct {
+	source       *Source
+	session      *session
+	decompressor *records.Decompressor
+	fetcher      fetcher
+	each         func(context.Context, pipeline.Lane) error
+	group        *groupMember
+	initial      layout // what there was when the run began
+	known        layout // what there was when last looked
+}
+
+// consume joins the group and runs its generations until one is the last.
+func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
+	group, err := joinGroup(r.session)
+	if err != nil {
+		return err
+	}
+	r.group = group
+	defer group.leave()
+	soft, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-drain:
+			stop()
+		case <-soft.Done():
+		}
+	}()
+	var pause backoff
+	for {
+		next, err := group.Next(soft)
+		switch {
+		case soft.Err() != nil:
+			return errStopped
+		case err != nil:
+			if err = r.session.classify(err); isFatal(err) {
+				return err
+			}
+			r.session.log.Warn("no place in the consumer group yet; trying again", "error", err)
+			if !pause.wait(soft, nil) {
+				return errStopped
+			}
+			continue
+		}
+		pause.reset()
+		g := newGeneration(ctx, r, next)
+		if last, err := g.run(drain); last {
+			return err
+		}
+	}
+}
+
+// groupMember is a membership in the consumer group, left only once.
+type groupMember struct {
+	*kafkago.ConsumerGroup
+	session   *session
+	leaveOnce sync.Once
+	left      chan struct{}
+}
+
+func joinGroup(s *session) (*groupMember, error) {
+	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
+		ID:                s.opts.Group,
+		Brokers:           s.opts.Brokers,
+		Dialer:            s.dialer(),
+		Topics:            s.opts.Topics,
+		SessionTimeout:    s.opts.SessionTimeout,
+		HeartbeatInterval: s.opts.HeartbeatInterval,
+		RebalanceTimeout:  s.opts.RebalanceTimeout,
+		// The pause between tries is ours: the group waits until its last error was taken.
+		JoinGroupBackoff: minBackoff,
+		// Negative assignments then mean: nothing committed.
+		StartOffset: kafkago.FirstOffset,
+		Logger:      kafkago.LoggerFunc(func(format string, args ...any) { s.log.Debug(fmt.Sprintf(format, args...)) }),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &groupMember{ConsumerGroup: group, session: s, left: make(chan struct{})}, nil
+}
+
+// startLeaving ends the current generation and leaves the group without waiting for that.
+func (m *groupMember) startLeaving() {
+	m.leaveOnce.Do(func() {
+		go func() {
+			defer close(m.left)
+			_ = m.Close() // always nil
+		}()
+	})
+}
+
+// leave leaves the group. A join that waits for other members cannot be called off but by breaking the
+// connection; the group then notices at the session timeout that this member is gone.
+func (m *groupMember) leave() {
+	m.startLeaving()
+	timer := time.NewTimer(leaveTimeout)
+	defer timer.Stop()
+	select {
+	case <-m.left:
+	case <-timer.C:
+		m.session.close()
+		<-m.left
+	}
+}
