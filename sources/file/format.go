@@ -1,0 +1,173 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+	"github.com/therootcompany/xz"
+)
+
+// maxWindow is the most memory that a zstd or xz file may ask for by its header. It is more than any of their
+// standard levels, and than what their command line tools accept unasked.
+const maxWindow = 512 << 20
+
+// format is a kind of content, known by how it begins.
+type format struct {
+	name  string
+	magic string // ? stands for any byte
+	// open returns the content; an io.Closer among them is to be closed. Nil for what is not read, and not
+	// taken for text either.
+	open func(r *bufio.Reader) (io.Reader, error)
+	// skip is set for a frame without content, which is left out: four bytes, a length, and that many bytes.
+	skip bool
+}
+
+var formats = append([]format{
+	{name: "gzip", magic: "\x1f\x8b\x08", open: openGzip},
+	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd},
+	{name: "snappy", magic: "\xff\x06\x00\x00sNaPpY", open: openS2},
+	{name: "S2", magic: "\xff\x06\x00\x00S2sTwO", open: openS2},
+	{name: "LZ4", magic: "\x04\x22\x4d\x18", open: openLZ4},
+	{name: "LZ4", magic: "\x02\x21\x4c\x18", open: openLZ4}, // the frames of before 2013, still used by Linux
+	// A text could begin with BZh. The start of the first block settles it.
+	{name: "bzip2", magic: "BZh?\x31\x41\x59\x26\x53\x59", open: openBzip2},
+	{name: "bzip2", magic: "BZh?\x17\x72\x45\x38\x50\x90", open: openBzip2},
+	{name: "xz", magic: "\xfd7zXZ\x00", open: openXZ},
+	{name: "zip", magic: "PK\x03\x04"},
+	{name: "7z", magic: "7z\xbc\xaf\x27\x1c"},
+	{name: "compress (.Z)", magic: "\x1f\x9d"},
+	{name: "Parquet", magic: "PAR1\x15"},
+	{name: "Arrow IPC", magic: "ARROW1\x00\x00"},
+	{name: "Avro", magic: "Obj\x01"},
+}, skippable()...)
+
+// skippable returns the frames that zstd and LZ4 files may have before their content, for the use of whoever wrote
+// them.
+func skippable() (frames []format) {
+	for i := range 16 {
+		frames = append(frames, format{name: "skippable frame", magic: string([]byte{0x50 + byte(i), 0x2a, 0x4d, 0x18}), skip: true})
+	}
+	return frames
+}
+
+// match tells whether data begins like the format, and whether that is still open because data is too short.
+func (f *format) match(data []byte) (yes, open bool) {
+	for i := 0; i < len(f.magic); i++ {
+		if i == len(data) {
+			return false, true
+		}
+		if f.magic[i] != '?' && f.magic[i] != data[i] {
+			return false, false
+		}
+	}
+	return true, false
+}
+
+// recognise returns the format of what r begins with, nil for text. It waits for no more than it takes to tell: for
+// a text, mostly one byte.
+func recognise(r *bufio.Reader) (*format, error) {
+	for n := 1; ; n++ {
+		head, err := r.Peek(n)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		var undecided *format
+		for i := range formats {
+			yes, open := formats[i].match(head)
+			if yes {
+				return &formats[i], nil
+			}
+			if open {
+				undecided = &formats[i]
+			}
+		}
+		if undecided == nil {
+			return nil, nil
+		}
+		if err != nil {
+			// All there is is the start of a magic. If that is no text, it is a file cut off there.
+			if len(head) > 1 && bytes.ContainsFunc(head, func(c rune) bool { return c < ' ' || c > '~' }) {
+				return undecided, nil
+			}
+			return nil, nil
+		}
+	}
+}
+
+// decompress returns the content of r and the name of its format, "text" for what is not compressed. The name also
+// comes with an error.
+func decompress(r *bufio.Reader) (content io.Reader, name string, err error) {
+	for {
+		f, err := recognise(r)
+		switch {
+		case err != nil:
+			return nil, "text", err
+		case f == nil:
+			return r, "text", nil
+		case f.skip:
+			if err := skipFrame(r); err != nil {
+				return nil, f.name, err
+			}
+		case f.open == nil:
+			return nil, f.name, errNotRead
+		default:
+			content, err = f.open(r)
+			return content, f.name, err
+		}
+	}
+}
+
+// skipFrame reads over a frame without content.
+func skipFrame(r *bufio.Reader) error {
+	var head [8]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint32(head[4:]))
+	if _, err := io.CopyN(io.Discard, r, n); err != nil {
+		return fmt.Errorf("skippable frame of %d bytes: %w", n, noEOF(err))
+	}
+	return nil
+}
+
+// openGzip reads all members of a gzip file (RFC 1952).
+func openGzip(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+
+// openZstd reads all frames of a zstd file (RFC 8878), in the goroutine that reads: its own would read ahead of the
+// position that errors name, and there is a goroutine per file already.
+func openZstd(r *bufio.Reader) (io.Reader, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, err
+	}
+	return d.IOReadCloser(), nil
+}
+
+// openS2 reads the framing format of snappy and its extension S2.
+func openS2(r *bufio.Reader) (io.Reader, error) { return s2.NewReader(r), nil }
+
+// openLZ4 reads all frames of an LZ4 file.
+func openLZ4(r *bufio.Reader) (io.Reader, error) { return lz4.NewReader(r), nil }
+
+// openBzip2 reads all streams of a bzip2 file.
+func openBzip2(r *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }
+
+// openXZ reads all streams of an xz file.
+func openXZ(r *bufio.Reader) (io.Reader, error) { return xz.NewReader(r, maxWindow) }
+
+// noEOF makes of the end of the input in the middle of something the error that it is.
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

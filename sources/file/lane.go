@@ -1,0 +1,159 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/sources/codec/framing"
+)
+
+// checkEvery is after how many lines that are no rows Next looks whether it is to stop.
+const checkEvery = 4096
+
+// lane reads one file.
+type lane struct {
+	source *Source
+	in     input
+	drain  <-chan struct{}
+	codec  codec.Codec
+	stream *stream
+	lines  *framing.Lines
+
+	at   int64 // position of the next line
+	from int64 // position of the first line that is wanted
+}
+
+// ID implements [pipeline.Lane].
+func (l *lane) ID() pipeline.LaneID { return pipeline.LaneID{Stream: l.in.path} }
+
+// Start implements [pipeline.Lane]. The lines before next are read over by the first Next.
+func (l *lane) Start(_ context.Context, next int64) error {
+	l.from = max(next, 0)
+	l.codec = l.source.codec.New()
+	l.stream = newStream(l.in, l.source.o.Stdin, l.drain, &l.source.read)
+	l.lines = framing.NewLines(l.stream, l.source.o.MaxRecordBytes)
+	return nil
+}
+
+// Acknowledge implements [pipeline.Lane]. A file keeps no position of its own; the sink does.
+func (l *lane) Acknowledge(context.Context, int64) error { return nil }
+
+// Next implements [pipeline.Lane]. From a pipe or a terminal it returns the lines that have arrived rather than wait
+// for more. A drain ends a file at once, and a pipe after what has been read from it, whole lines only.
+func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
+	b.Reset()
+	l.codec.Prepare(b)
+	b.Lane = l.ID()
+	l.stream.ctx = ctx
+	if err := l.skip(ctx); err != nil {
+		return l.end(err)
+	}
+	b.First, b.Next = l.at, l.at
+	if err := l.stopped(ctx); err != nil {
+		return err
+	}
+	for {
+		if l.in.stream && b.Len() > 0 && !l.arrived() {
+			return nil
+		}
+		record, cut, err := l.lines.Next()
+		if err != nil {
+			if b.Next > b.First {
+				return nil // the error comes again
+			}
+			return l.end(err)
+		}
+		l.add(b, record, cut)
+		if b.Full() {
+			return nil
+		}
+		if l.at%checkEvery == 0 && l.stopped(ctx) != nil {
+			return nil
+		}
+	}
+}
+
+// add adds a line to the batch.
+func (l *lane) add(b *pipeline.Batch, record []byte, cut bool) {
+	row := true
+	if cut {
+		codec.DecodeCut(l.codec, b, record)
+	} else {
+		row = l.codec.Decode(b, record)
+	}
+	if row {
+		b.Offsets = append(b.Offsets, l.at)
+	}
+	l.at++
+	b.Next = l.at
+}
+
+// skip reads over the lines before the first that is wanted.
+func (l *lane) skip(ctx context.Context) error {
+	for l.at < l.from {
+		if l.at%checkEvery == 0 {
+			if err := l.stopped(ctx); err != nil {
+				return err
+			}
+		}
+		if _, _, err := l.lines.Next(); err != nil {
+			if errors.Is(err, io.EOF) {
+				return &TooShortError{Path: l.in.path, Next: l.from, Records: l.at}
+			}
+			return err
+		}
+		l.at++
+	}
+	return nil
+}
+
+// stopped returns the error to return when reading is to stop. A pipe stops when what has been read from it is used
+// up, which the stream knows.
+func (l *lane) stopped(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-l.drain:
+		if !l.in.stream {
+			return io.EOF
+		}
+	default:
+	}
+	return nil
+}
+
+// arrived tells whether a whole line is there, taking in what is.
+func (l *lane) arrived() bool {
+	for !l.lines.Ready() {
+		if l.stream.waits() {
+			return false
+		}
+		l.lines.Fill()
+	}
+	return true
+}
+
+// end returns the error that the lane ends with for one that reading ended with.
+func (l *lane) end(err error) error {
+	var short *TooShortError
+	switch {
+	case errors.Is(err, errStopped):
+		return io.EOF
+	case errors.Is(err, io.EOF), errors.As(err, &short), l.stream.ctx.Err() != nil:
+		return err
+	}
+	return &ReadError{
+		Path: l.in.path, Format: l.stream.format, Offset: l.stream.offset, Size: l.in.size,
+		Record: l.at, Rest: len(l.lines.Rest()), Err: err,
+	}
+}
+
+// close lets go of the file.
+func (l *lane) close() {
+	if l.stream != nil {
+		l.stream.close()
+	}
+}

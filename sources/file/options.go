@@ -1,0 +1,96 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+
+	"github.com/urlmill/urlmill/sources/codec"
+)
+
+const (
+	// DefaultMaxRecordBytes is the default of Options.MaxRecordBytes.
+	DefaultMaxRecordBytes = 16 << 20
+	// MaxMaxRecordBytes bounds Options.MaxRecordBytes, so that a batch with a record of that size stays
+	// within pipeline.MaxBatchBytes even where every byte becomes a U+FFFD.
+	MaxMaxRecordBytes = 256 << 20
+	// Stdin is the path that stands for standard input.
+	Stdin = "-"
+)
+
+// Options configures the source.
+type Options struct {
+	// Paths lists what to read, in this order, each file once: paths of files, of directories, which are
+	// read with all below them, glob patterns, or - for standard input.
+	//
+	// In a pattern * ? and [...] mean what path/filepath.Match says, and ** as a whole segment means any
+	// number of directories. A path that exists is taken as it is, whatever characters it has. What lies in
+	// a directory is read in the order of the names. Wildcards and directories leave out names that begin
+	// with a dot or an underscore, unless the pattern's segment begins so as well; directories leave out
+	// what is no regular file, and do not follow symbolic links to other directories.
+	Paths []string
+	// Parallel is how many files are read side by side, GOMAXPROCS by default.
+	Parallel int
+	// MaxRecordBytes is the longest record, DefaultMaxRecordBytes by default. What is longer is cut there
+	// and has the fault record-too-large.
+	MaxRecordBytes int
+	// Stdin is what - reads, os.Stdin by default.
+	Stdin io.Reader
+}
+
+// Validate returns every problem of o, joined. Each begins with the name of the field and a colon. It does not
+// look at the files; New does.
+func (o Options) Validate() error {
+	var problems []error
+	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if len(o.Paths) == 0 {
+		add("Paths: empty; give at least one file, directory or pattern, or - for standard input")
+	}
+	for i, p := range o.Paths {
+		if p == "" {
+			add("Paths[%d]: empty; give a file, directory or pattern, or - for standard input", i)
+		}
+	}
+	if o.Parallel < 0 {
+		add("Parallel: %d is negative; leave it out to read as many files at a time as there are processors", o.Parallel)
+	}
+	if o.MaxRecordBytes < 0 || o.MaxRecordBytes > MaxMaxRecordBytes {
+		add("MaxRecordBytes: %d is not between 1 and %d", o.MaxRecordBytes, MaxMaxRecordBytes)
+	}
+	return errors.Join(problems...)
+}
+
+// New finds the files and checks that they can be read, so that a mistake in a path is known before anything has
+// been done. The error has every problem, joined, each beginning with the name of the field and a colon.
+func New(o Options, f codec.Factory, log *slog.Logger) (*Source, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Parallel == 0 {
+		o.Parallel = runtime.GOMAXPROCS(0)
+	}
+	if o.MaxRecordBytes == 0 {
+		o.MaxRecordBytes = DefaultMaxRecordBytes
+	}
+	if o.Stdin == nil {
+		o.Stdin = os.Stdin
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	inputs, err := find(o.Paths, o.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{o: o, codec: f, log: log, inputs: inputs}
+	for _, in := range inputs {
+		if in.stream {
+			s.endless = true
+		}
+		s.total += in.size
+	}
+	return s, nil
+}
