@@ -73,7 +73,8 @@ func TestErrorMessages(t *testing.T) {
 		t.Error("the zero Failure is no success")
 	}
 	failure = urlcore.Failure{Code: urlcore.CodeHostMissing, Pos: 3}
-	if e, ok := failure.Err([]byte("abc")).(*urlcore.Error); !ok || e.Input != "abc" || e.Pos != 3 || failure.OK() {
+	var e *urlcore.Error
+	if !errors.As(failure.Err([]byte("abc")), &e) || e.Input != "abc" || e.Pos != 3 || failure.OK() {
 		t.Errorf("%v", failure.Err([]byte("abc")))
 	}
 }

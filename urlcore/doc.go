@@ -1,3 +1,81 @@
 // Package urlcore is the WHATWG URL Standard (https://url.spec.whatwg.org/), one URL at a time: the basic
-// URL parser with every state, hosts, serializing, origins, and the API of the URL class.
+// URL parser with every state, base URLs and encodings, hosts with IDNA, IPv4 and IPv6, the serializer,
+// origins, sites, and the attributes and setters of the URL class. It reads URLs as browsers do.
+//
+// # Parsing
+//
+// [Parse], [ParseRef] and [ParseWithBase] return a new [URL]; [CanParse] only asks. A program that parses
+// many URLs has one [Parser] in each goroutine and parses into a [URL] that it uses again: that allocates
+// nothing for ASCII input. Input is text in UTF-8; what is ill-formed counts as U+FFFD.
+//
+//	var p urlcore.Parser
+//	var u urlcore.URL
+//	for _, line := range lines {
+//		if f := p.Parse(&u, line, nil); !f.OK() {
+//			log.Printf("%s at byte %d: %s", f.Code, f.Pos, f.Code.Text())
+//			continue
+//		}
+//		use(u.Bytes(urlcore.Host)) // valid until u is parsed into again
+//	}
+//
+// # Errors
+//
+// A [Failure] has a stable [Code], named as the standard names its validation errors, and a byte position
+// in the original input. The functions on strings wrap it in an [Error]. Most validation errors are no
+// failures; the parser collects those, too, if [Parser.CollectErrors] is set. [IsValidURLString] says
+// whether there are none.
+//
+// # Records
+//
+// A URL is its serialization in one buffer and the offsets of its parts. [URL.Bytes] gives the parts
+// without copying and without delimiters, [URL.Href], [URL.Protocol], [URL.Search] and so on are the
+// attributes of the URL class as strings. The setters work as there: what a part cannot take is ignored.
+// [URL.SearchParams] is the list of package form, linked to the query both ways.
+//
+// Hosts are normalized: domains in lower case with A-labels, numbers as IPv4 addresses, IPv6 addresses in
+// the form of RFC 5952. [URL.HostKind] tells them apart. [URL.PublicSuffix] and [URL.RegistrableDomain] use
+// the list of package psl.
+//
+// # The standard's version
+//
+// The standard targeted is that of July 2026. The IDNA tables are those of golang.org/x/net/idna, that is,
+// Unicode 15 when built by Go 1.26, with the mappings and ignored characters of Unicode 17 added here; what
+// is missing then is the new characters of Unicode 16 and 17 in domains. Two limits are ours: input of more
+// than [MaxInput] bytes fails, and so do domains of more than 4096 bytes that are not ASCII.
+//
+// # Coming from net/url
+//
+// net/url follows RFC 3986 and leaves most of its input as it is. Where the two differ most: this package
+// normalizes while it parses, so Parse followed by Href may give another string, the same that a browser
+// would use; a URL without a scheme is an error unless there is a base; and errors have codes.
+//
+//	net/url                       urlcore
+//	url.Parse(s)                  urlcore.Parse(s), or ParseRef(s, base) for a reference
+//	base.Parse(ref)               base.Resolve(ref)
+//	base.ResolveReference(r)      ParseRef(ref, base): references are strings, not URLs
+//	url.ParseRequestURI(s)        Parse(s) for an absolute URL; base.Resolve(s) for a path
+//	u.String()                    u.Href() or u.String()
+//	u.Scheme                      u.Bytes(urlcore.Scheme), or u.Protocol() with its colon
+//	u.Opaque                      u.Pathname() where u.OpaquePath()
+//	u.User.Username()             u.Username(), percent-encoded
+//	u.User.Password()             u.Password(), percent-encoded
+//	u.Host                        u.Host()
+//	u.Hostname()                  u.Hostname(), with brackets round an IPv6 address; u.Addr()
+//	u.Port()                      u.Port(), "" for the default port; u.EffectivePort()
+//	u.Path (decoded)              percent.Decode(u.Pathname())
+//	u.EscapedPath(), u.RawPath    u.Pathname()
+//	u.RawQuery                    u.Bytes(urlcore.Query), or u.Search() with its question mark
+//	u.ForceQuery                  u.HasQuery()
+//	u.Query(), url.Values         u.SearchParams(): in order, and linked to the URL
+//	u.Fragment (decoded)          percent.Decode(string(u.Bytes(urlcore.Fragment)))
+//	u.EscapedFragment()           u.Bytes(urlcore.Fragment), or u.Hash() with its number sign
+//	u.IsAbs()                     always true
+//	u.JoinPath(elem...)           u.Resolve(ref)
+//	u.Redacted()                  a Clone with SetPassword("xxxxx")
+//	url.QueryEscape(s)            form.AppendEncode
+//	url.QueryUnescape(s)          form.AppendDecode
+//	url.PathEscape(s)             percent.Encode(s, &percent.Component)
+//	url.PathUnescape(s)           percent.Decode(s)
+//	*url.Error, EscapeError       *urlcore.Error
+//	assigning to a field          the setters
 package urlcore

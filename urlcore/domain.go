@@ -49,7 +49,8 @@ func newIDNA(strict bool) *idna.Profile {
 // https://url.spec.whatwg.org/#concept-domain-to-ascii
 func DomainToASCII(domain string, beStrict bool) (string, error) {
 	b := []byte(domain)
-	result, ok := "", false
+	var result string
+	var ok bool
 	switch {
 	case beStrict:
 		result, ok = domainToASCIIStrict(b)

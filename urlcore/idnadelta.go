@@ -20,7 +20,7 @@ const needsUnicodeDelta = idna.UnicodeVersion < "16"
 var unicodeMapped = [...]struct{ lo, hi, to rune }{
 	{0x04C0, 0x04C0, 0x04CF},    // Cyrillic palochka
 	{0x10A0, 0x10C5, 0x2D00},    // Georgian capitals
-	{0x1C89, 0x1C89, 0x1C8A},    // Cyrillic tje
+	{0x1C89, 0x1C89, 0x1C8A},    // Cyrillic, Unicode 16
 	{0x1E9E, 0x1E9E, 0x00DF},    // capital sharp s, formerly ss
 	{0x2132, 0x2132, 0x214E},    // turned F
 	{0x2183, 0x2183, 0x2184},    // reversed C

@@ -64,7 +64,8 @@ func unit(s []byte) (size int, kind unitKind) {
 //
 // https://encoding.spec.whatwg.org/#utf-8-decoder
 func illFormed(s []byte) int {
-	need, low, high := 0, byte(0x80), byte(0xBF)
+	var need int
+	low, high := byte(0x80), byte(0xBF)
 	switch c := s[0]; {
 	case c < 0xC2 || c > 0xF4:
 		return 1

@@ -225,7 +225,7 @@ func (p *Parser) prepare(input []byte, trim bool) (lead int, cleaned bool) {
 	if isPlain(p.in) {
 		return lead, false
 	}
-	if bytes.IndexAny(p.in, "\t\n\r") < 0 && utf8Valid(p.in) {
+	if !bytes.ContainsAny(p.in, "\t\n\r") && utf8Valid(p.in) {
 		return lead, false
 	}
 	p.clean = appendClean(p.clean[:0], p.in)
