@@ -32,7 +32,11 @@
 // label. A lookup goes from the last label to the left and stops where the tree ends, so for "www.example.com" it
 // reads two labels, eight bytes at a time. It allocates nothing.
 //
-// The embedded list is plain text, about 150 KB, and the table is built when it is first needed. That takes
-// about a millisecond; tables generated as Go data would save it, but make every binary larger by 400 KB,
-// and there would be two ways to build a table instead of the one that [Parse] uses as well.
+// Measured by the benchmarks of this package over 16 kinds of hosts, on a busy machine: 26 ns for a lookup, against 210 ns
+// and an allocation in golang.org/x/net/publicsuffix.
+//
+// The embedded list is plain text of 143 KB, and the table of 0.4 MB is built when it is first needed, in 1.4 ms. Tables
+// generated as Go data would save that time, but make every binary larger by another quarter of a megabyte, and there
+// would be two ways to build a table instead of the one that [Parse] uses as well. A program that starts so often that
+// the time matters would be the reason to change it.
 package psl

@@ -144,8 +144,11 @@ func (p *parser) line(line string) *LineError {
 		return &LineError{Err: ErrSection, Reason: "rule outside of the ICANN and the private section"}
 	}
 	// A rule ends at the first white space; what follows is a comment.
-	if n := strings.IndexAny(line, " \t"); n >= 0 {
-		line = line[:n]
+	for i := range len(line) {
+		if line[i] == ' ' || line[i] == '\t' {
+			line = line[:i]
+			break
+		}
 	}
 	return p.rule(line)
 }

@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -33,44 +34,56 @@ type list struct {
 	icann, private          []string // rules, IDN labels as A-labels
 }
 
-func main() {
-	module := flag.String("module", "", "take the list from this Go `module@version`")
-	file := flag.String("file", "", "take the list from this `file` in the format of publicsuffix.org")
-	source := flag.String("source", "", "with -file: where the file is from")
-	version := flag.String("version", "", "with -file: date of the list, unless the file tells it")
-	out := flag.String("o", "list.txt", "write to this `file`")
-	flag.Parse()
-	if err := run(*module, *file, *source, *version, *out); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
+func main() { os.Exit(command(os.Args[1:], os.Stderr)) }
+
+// command runs the program with the given arguments and returns its exit code.
+func command(args []string, stderr io.Writer) int {
+	flags := flag.NewFlagSet("gen", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	var o options
+	flags.StringVar(&o.module, "module", "", "take the list from this Go `module@version`")
+	flags.StringVar(&o.file, "file", "", "take the list from this `file` in the format of publicsuffix.org")
+	flags.StringVar(&o.source, "source", "", "say that the list is from here")
+	flags.StringVar(&o.version, "version", "", "say that the list is of this date")
+	flags.StringVar(&o.out, "o", "list.txt", "write to this `file`")
+	if err := flags.Parse(args); err != nil {
+		return 2
 	}
+	if err := o.run(); err != nil {
+		_, _ = fmt.Fprintln(stderr, "gen:", err)
+		return 1
+	}
+	return 0
 }
 
-func run(module, file, source, version, out string) error {
+type options struct{ module, file, source, version, out string }
+
+// run reads the list, checks it and writes it.
+func (o *options) run() error {
 	var l *list
 	var err error
 	switch {
-	case module != "" && file == "":
-		l, err = fromModule(module)
-	case file != "" && module == "":
-		l, err = fromFile(file)
+	case o.module != "" && o.file == "":
+		l, err = fromModule(o.module)
+	case o.file != "" && o.module == "":
+		l, err = fromFile(o.file)
 	default:
 		return fmt.Errorf("give either -module or -file")
 	}
 	if err != nil {
 		return err
 	}
-	if source != "" {
-		l.source = source
+	if o.source != "" {
+		l.source = o.source
 	}
-	if version != "" {
-		l.version = version
+	if o.version != "" {
+		l.version = o.version
 	}
 	text := l.text()
 	if _, err := psl.Parse(bytes.NewReader(text)); err != nil {
 		return fmt.Errorf("what would be written is no list: %w", err)
 	}
-	return os.WriteFile(out, text, 0o644)
+	return os.WriteFile(o.out, text, 0o644)
 }
 
 // text returns the list in the format of publicsuffix.org.

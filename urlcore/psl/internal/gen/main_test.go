@@ -1,6 +1,10 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,8 +47,8 @@ func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.dat"), filepath.Join(dir, "list.txt")
 	write(t, in, published)
-	if err := run("", in, "some package 1.0", "", out); err != nil {
-		t.Fatal(err)
+	if code := command([]string{"-file", in, "-source", "some package 1.0", "-o", out}, t.Output()); code != 0 {
+		t.Fatal(code)
 	}
 	data, err := os.ReadFile(out)
 	if err != nil {
@@ -96,7 +100,58 @@ func TestModuleForm(t *testing.T) {
 	}
 }
 
+// TestModule lets the go command download a module from a proxy in the file system.
+func TestModule(t *testing.T) {
+	proxy, cache, out := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "list.txt")
+	versions := filepath.Join(proxy, "example.test", "list", "@v")
+	if err := os.MkdirAll(versions, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const gomod = "module example.test/list\n"
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	for name, text := range map[string]string{"go.mod": gomod, "publicsuffix/rules.go": rulesGo} {
+		w, err := z.Create("example.test/list@v1.0.0/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(versions, "v1.0.0.info"), `{"Version":"v1.0.0"}`)
+	write(t, filepath.Join(versions, "v1.0.0.mod"), gomod)
+	write(t, filepath.Join(versions, "v1.0.0.zip"), archive.String())
+	t.Setenv("GOPROXY", (&url.URL{Scheme: "file", Path: filepath.ToSlash(proxy)}).String())
+	t.Setenv("GOMODCACHE", cache)
+	t.Setenv("GOFLAGS", "-modcacherw") // so that the test can remove it
+	t.Setenv("GONOSUMDB", "*")
+	if code := command([]string{"-module", "example.test/list@v1.0.0", "-version", "2030-01-01", "-o", out}, t.Output()); code != 0 {
+		t.Fatal(code)
+	}
+	f, err := os.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	l, err := psl.Parse(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Version(); got != "2030-01-01 7ef638" || l.Info().Source != "Go module example.test/list@v1.0.0" {
+		t.Errorf("version %q, %+v", got, l.Info())
+	}
+}
+
 func TestErrors(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"outside":     "com\n",
@@ -105,7 +160,7 @@ func TestErrors(t *testing.T) {
 	} {
 		in := filepath.Join(dir, "in.dat")
 		write(t, in, text)
-		if err := run("", in, "", "", filepath.Join(dir, "out")); err == nil {
+		if code := command([]string{"-file", in, "-o", filepath.Join(dir, "out")}, io.Discard); code != 1 {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -125,11 +180,16 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if err := run("", "", "", "", ""); err == nil {
-		t.Error("no source: no error")
+	for code, args := range map[int][]string{1: {"-o", "x"}, 2: {"-unknown"}} {
+		if got := command(args, io.Discard); got != code {
+			t.Errorf("%q: exit code %d", args, got)
+		}
 	}
-	if err := run("", filepath.Join(dir, "missing"), "", "", ""); err == nil {
-		t.Error("missing file: no error")
+	if code := command([]string{"-file", filepath.Join(dir, "missing")}, io.Discard); code != 1 {
+		t.Errorf("missing file: exit code %d", code)
+	}
+	if code := command([]string{"-module", "no/such@module@"}, io.Discard); code != 1 {
+		t.Errorf("bad module: exit code %d", code)
 	}
 	if _, err := fromGoSource(filepath.Join(dir, "missing")); err == nil {
 		t.Error("missing Go file: no error")
