@@ -1,0 +1,83 @@
+package parquet
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+	"go.uber.org/goleak"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/sinktest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var provenance = lanesink.Provenance{
+	Table: pipeline.Rows,
+	Lane:  pipeline.LaneID{Stream: "clicks", Partition: 3},
+	Span:  pipeline.Span{First: 10, Next: 99},
+}
+
+// encodeTo writes records to a file.
+func encodeTo(w io.Writer, o Options, schema *arrow.Schema, recs ...arrow.Record) error {
+	o = o.withDefaults()
+	e, err := (&format{opts: &o}).NewEncoder(w, schema)
+	if err != nil {
+		return err
+	}
+	for _, r := range recs {
+		if err := e.Write(r); err != nil {
+			e.Discard()
+			return err
+		}
+	}
+	return e.Finish(provenance)
+}
+
+func encode(t *testing.T, o Options, schema *arrow.Schema, recs ...arrow.Record) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := encodeTo(&buf, o, schema, recs...); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func openFile(t *testing.T, data []byte) *file.Reader {
+	t.Helper()
+	r, err := file.NewParquetReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+// decode reads a file with arrow's reader.
+func decode(t *testing.T, data []byte) []sinktest.Row {
+	t.Helper()
+	mem := memory.NewGoAllocator()
+	fr, err := pqarrow.NewFileReader(openFile(t, data), pqarrow.ArrowReadProperties{}, mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := fr.ReadTable(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Release()
+	tr := array.NewTableReader(table, 0)
+	defer tr.Release()
+	var rows []sinktest.Row
+	for tr.Next() {
+		rows = append(rows, sinktest.Rows(tr.Record())...)
+	}
+	return rows
+}

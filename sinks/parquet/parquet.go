@@ -1,0 +1,163 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/outfile"
+)
+
+// Options says where and how files are written. Zero values stand for the defaults.
+type Options struct {
+	// Path is the output directory. Its parent has to be there.
+	Path string
+	// DeadLetters is the directory of the dead letters. It is needed only with that error policy.
+	DeadLetters string
+	// Compression is one of none, snappy, gzip and zstd. Default zstd.
+	Compression string
+	// CompressionLevel is 1 to 22 for zstd, 1 to 9 for gzip; the others have none. Default 1 for zstd and 6
+	// for gzip.
+	CompressionLevel int
+	// RowGroupRows bounds the rows of a row group. Default 131,072.
+	RowGroupRows int
+	// RowGroupBytes bounds the bytes of a row group before encoding, which is also about the memory that
+	// each lane needs. Default 64 MiB, at most 512 MiB.
+	RowGroupBytes int64
+	// PageBytes is the size of a page before compression. Default 2 MiB. A page of a column with a
+	// dictionary holds a whole row group.
+	PageBytes int64
+	// Version is urlmill's version, for the metadata of the files. Default "devel".
+	Version string
+
+	mem memory.Allocator
+	ops outfile.Ops
+}
+
+const (
+	defaultCompression  = "zstd"
+	defaultRowGroupRows = 128 << 10
+	defaultRowGroup     = 64 << 20
+	maxRowGroup         = 512 << 20
+	defaultPage         = 2 << 20
+	maxRowGroupRows     = 1 << 28
+)
+
+// codecs are the supported compressions. Arrow v15 has no LZ4.
+var codecs = map[string]struct {
+	codec                  compress.Compression
+	minLevel, maxLevel, or int
+}{
+	"none":   {compress.Codecs.Uncompressed, 0, 0, 0},
+	"snappy": {compress.Codecs.Snappy, 0, 0, 0},
+	"gzip":   {compress.Codecs.Gzip, 1, 9, 6},
+	"zstd":   {compress.Codecs.Zstd, 1, 22, 1},
+}
+
+func (o Options) withDefaults() Options {
+	if o.Compression == "" {
+		o.Compression = defaultCompression
+	}
+	if o.CompressionLevel == 0 {
+		o.CompressionLevel = codecs[o.Compression].or
+	}
+	if o.RowGroupRows == 0 {
+		o.RowGroupRows = defaultRowGroupRows
+	}
+	if o.RowGroupBytes == 0 {
+		o.RowGroupBytes = defaultRowGroup
+	}
+	if o.PageBytes == 0 {
+		o.PageBytes = defaultPage
+	}
+	if o.Version == "" {
+		o.Version = "devel"
+	}
+	if o.mem == nil {
+		o.mem = memory.DefaultAllocator
+	}
+	if o.ops == nil {
+		o.ops = outfile.System
+	}
+	return o
+}
+
+// Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	shared := o.shared(nil)
+	problems := []error{shared.Validate()}
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if c, ok := codecs[o.Compression]; !ok {
+		bad("Compression: %q is not known; use none, snappy, gzip or zstd", o.Compression)
+	} else if o.CompressionLevel < c.minLevel || o.CompressionLevel > c.maxLevel {
+		if c.maxLevel == 0 {
+			bad("CompressionLevel: %s has no levels; leave it out", o.Compression)
+		} else {
+			bad("CompressionLevel: %d is not a level of %s; use %d to %d", o.CompressionLevel, o.Compression, c.minLevel, c.maxLevel)
+		}
+	}
+	if o.RowGroupRows < 1 || o.RowGroupRows > maxRowGroupRows {
+		bad("RowGroupRows: %d is out of range; use 1 to %d", o.RowGroupRows, maxRowGroupRows)
+	}
+	if o.RowGroupBytes < 1 || o.RowGroupBytes > maxRowGroup {
+		bad("RowGroupBytes: %d is out of range; use 1 to %d", o.RowGroupBytes, maxRowGroup)
+	}
+	if o.PageBytes < 1 || o.PageBytes > maxRowGroup {
+		bad("PageBytes: %d is out of range; use 1 to %d", o.PageBytes, maxRowGroup)
+	}
+	return errors.Join(problems...)
+}
+
+// createdBy has the form that readers take apart: some ignore statistics of a writer that they cannot tell.
+func (o *Options) createdBy() string { return "urlmill version " + o.Version }
+
+func (o *Options) shared(log *slog.Logger) lanesink.Options {
+	return lanesink.Options{Path: o.Path, DeadLetters: o.DeadLetters, Format: &format{opts: o}, Log: log, Ops: o.ops}
+}
+
+// New returns the sink.
+func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	opts = opts.withDefaults()
+	return lanesink.New(opts.shared(log)), nil
+}
+
+// format implements [lanesink.Format].
+type format struct {
+	opts  *Options
+	pools sync.Map // *arrow.Schema to *sync.Pool of *encoder
+}
+
+func (*format) Ext() string { return "parquet" }
+
+func (f *format) Check(s *arrow.Schema) error {
+	_, err := newEncoder(s, f.opts)
+	return err
+}
+
+// NewEncoder takes over the memory of an encoder that is done, if there is one.
+func (f *format) NewEncoder(w io.Writer, s *arrow.Schema) (lanesink.Encoder, error) {
+	p, _ := f.pools.LoadOrStore(s, new(sync.Pool))
+	pool := p.(*sync.Pool)
+	e, ok := pool.Get().(*encoder)
+	if !ok {
+		var err error
+		if e, err = newEncoder(s, f.opts); err != nil {
+			return nil, err
+		}
+		e.pool = pool
+	}
+	e.start(w)
+	return e, nil
+}
