@@ -16,3 +16,6 @@ func StartsWithDriveLetter(s string) bool { return startsWithDriveLetter([]byte(
 
 // StringOf returns b as a string without copying it.
 func StringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// IsClean reports whether the fast path takes an input.
+func IsClean(input []byte) bool { return new(Parser).parseClean(new(URL), input) }

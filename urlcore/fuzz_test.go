@@ -13,7 +13,7 @@ var fuzzSeeds = []string{
 	"https://user:pass@example.com:8080/a/./b/../c?q=1#f", "//h/p", "/p", "?q", "#f", "..", "", "x:y z ?q",
 	"file:///C|/a/../..", "file://localhost/x", "C|/x", "http://0x7f.1/", "http://[1::8:1.2.3.4]:80/", "foo:/.//p",
 	"http://\u00e9.example/\u00e9?\u00e9#\u00e9", "\xff\xfehttp://h/\xf0\x9f", " \thttp://h\n/ ", "blob:https://h/x",
-	"http://%41%e2%98%83/", "foo://a%zz[/", "ws://h:80\\x", "http:\\\\h\\p", "http://a@b@c:d@h:0/", "javascript:a#b",
+	"https://example.com", "https://a-b_c.example:8443/.well-known/%41?q#f", "http://%41%e2%98%83/", "foo://a%zz[/", "ws://h:80\\x", "http:\\\\h\\p", "http://a@b@c:d@h:0/", "javascript:a#b",
 }
 
 func FuzzParse(f *testing.F) {

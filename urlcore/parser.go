@@ -97,14 +97,19 @@ type Parser struct {
 //
 // https://url.spec.whatwg.org/#concept-basic-url-parser
 func (p *Parser) Parse(dst *URL, input []byte, base *URL) Failure {
-	if !p.parse(input, base) {
-		return p.failure
-	}
-	dst.buf, p.u.buf = p.u.buf, dst.buf
-	dst.loc = p.u.loc
-	dst.blob = nil
-	if p.ResolveBlob != nil && string(dst.Bytes(Scheme)) == "blob" {
-		dst.blob = p.ResolveBlob(dst)
+	if utf8Queries := p.Encoding == nil || p.Encoding == charset.UTF8; utf8Queries && !p.CollectErrors && len(input) <= MaxInput && p.parseClean(dst, input) {
+		p.errors = p.errors[:0]
+		dst.blob = nil
+	} else {
+		if !p.parse(input, base) {
+			return p.failure
+		}
+		dst.buf, p.u.buf = p.u.buf, dst.buf
+		dst.loc = p.u.loc
+		dst.blob = nil
+		if p.ResolveBlob != nil && string(dst.Bytes(Scheme)) == "blob" {
+			dst.blob = p.ResolveBlob(dst)
+		}
 	}
 	if dst.query != nil {
 		dst.refreshParams()

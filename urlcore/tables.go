@@ -13,6 +13,7 @@ const (
 	isPathStop                           // in the path percent-encode set, or / or \
 	isEncodedUserinfo                    // in the userinfo percent-encode set
 	isForbiddenHost                      // forbidden host code point
+	isCleanHostByte                      // a-z 0-9 - _ .
 	isAuthorityStop                      // / ? # \ @
 	isHostStop                           // / ? # \ : [ ]
 	isURLUnit                            // ASCII URL code point
@@ -35,6 +36,7 @@ var class = func() (t [256]uint16) {
 			{isPathStop, percent.Path.Has(c) || c == '/' || c == '\\'},
 			{isEncodedUserinfo, percent.Userinfo.Has(c)},
 			{isForbiddenHost, isForbiddenHostByte(c)},
+			{isCleanHostByte, isDigit(c) || 'a' <= c && c <= 'z' || isOneOf(c, "-_.")},
 			{isAuthorityStop, isOneOf(c, "/?#\\@")},
 			{isHostStop, isOneOf(c, "/?#\\:[]")},
 			{isURLUnit, isAlphanumeric(c) || isOneOf(c, "!$&'()*+,-./:;=?@_~")},
