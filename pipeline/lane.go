@@ -49,7 +49,12 @@ func (r *runner) runLane(ctx context.Context, lane Lane) error {
 	}
 	l := &laneRun{lane: lane, id: id, w: w, opts: r.opts}
 	sourceErr, fault := l.run(ctx)
-	if fault != nil && !errors.Is(context.Cause(ctx), ErrLaneLost) {
+	var row *RowError // names its lane itself
+	switch {
+	case fault == nil || errors.Is(context.Cause(ctx), ErrLaneLost):
+	case errors.As(fault, &row):
+		r.fail(fault)
+	default:
 		r.fail(fmt.Errorf("%s: %w", id, fault))
 	}
 	return sourceErr

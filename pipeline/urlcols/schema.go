@@ -43,7 +43,7 @@ func available(opts Options) []column {
 	}}
 	if opts.HasBase {
 		cols = append(cols, column{
-			name: "base_url", typ: utf8Type, nullable: true, build: (*state).bases,
+			name: "base_url", typ: utf8Type, nullable: true, build: (*state).baseURLs,
 			comment: "the base URL that url was resolved against",
 		})
 	}

@@ -44,7 +44,7 @@ func allUTF8(c *pipeline.Bytes) bool {
 
 func (s *state) urls() arrow.Array { return s.urlText(&s.batch.URLs) }
 
-func (s *state) bases() arrow.Array { return s.urlText(&s.batch.Bases) }
+func (s *state) baseURLs() arrow.Array { return s.urlText(&s.batch.Bases) }
 
 func (s *state) urlText(c *pipeline.NullBytes) arrow.Array {
 	if c.Len() == 0 {

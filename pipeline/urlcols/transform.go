@@ -1,6 +1,8 @@
 package urlcols
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
@@ -33,7 +35,8 @@ type state struct {
 	errs  []rowError
 
 	scratch scratch
-	texts   []byte // url and base_url where they are not UTF-8
+	texts   []byte         // url and base_url where they are not UTF-8
+	bases   pipeline.Bytes // the bases where some rows have no URL
 }
 
 // Apply implements pipeline.Transform.
@@ -42,11 +45,7 @@ func (t *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {
 	s.batch = b
 	s.scratch.reset()
 	s.texts = s.texts[:0]
-	if b.Bases.Len() > 0 {
-		columns.ParseWithBases(&s.cols, b.URLs.Data, b.URLs.Ends, b.Bases.Data, b.Bases.Ends)
-	} else {
-		columns.Parse(&s.cols, b.URLs.Data, b.URLs.Ends)
-	}
+	s.parse()
 	s.collectErrors()
 
 	var out pipeline.Output
@@ -70,6 +69,28 @@ func (t *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {
 	}
 	out.Records[pipeline.Rows] = s.record(t.plan.schemas[pipeline.Rows], t.plan.columns)
 	return out, stop
+}
+
+// parse fills the columns. A row without a URL is no URL, whatever its base: the empty string would be resolved
+// to the base.
+func (s *state) parse() {
+	urls, bases := &s.batch.URLs, &s.batch.Bases
+	if bases.Len() == 0 {
+		columns.Parse(&s.cols, urls.Data, urls.Ends)
+		return
+	}
+	data, ends := bases.Data, bases.Ends
+	if slices.Contains(urls.Valid, false) {
+		s.bases.Reset()
+		for i, valid := range urls.Valid {
+			if valid {
+				s.bases.Data = append(s.bases.Data, bases.At(i)...)
+			}
+			s.bases.End()
+		}
+		data, ends = s.bases.Data, s.bases.Ends
+	}
+	columns.ParseWithBases(&s.cols, urls.Data, urls.Ends, data, ends)
 }
 
 // count returns how many rows have an error, and how many have each.

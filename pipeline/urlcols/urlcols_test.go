@@ -75,7 +75,7 @@ func kafkaBatch() *pipeline.Batch {
 		b.Offsets = append(b.Offsets, offset)
 		b.Timestamps = append(b.Timestamps, 0)
 		b.URLs.AppendNull()
-		b.Bases.AppendNull()
+		b.Bases.Append([]byte("https://example.com/the-base-of-no-url"))
 		if record == "" {
 			b.Records.AppendNull()
 		} else {
