@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol/listoffsets"
@@ -16,9 +17,12 @@ import (
 // somebody else's by now. Generation.CommitOffsets of kafka-go would do the same over a connection that ends
 // with the generation; this one survives a broker that restarts in between.
 //
-// It tries as long as the lane is ours. A refusal makes every lane of the generation lost before it returns.
-func (g *generation) commit(ctx context.Context, id pipeline.LaneID, next int64) error {
+// It tries as long as the lane is ours, unless the partition is gone. A refusal makes every lane of the
+// generation lost before it returns.
+func (l *lane) commit(ctx context.Context, next int64) error {
+	g, id := l.g, l.id
 	var pause backoff
+	var missing time.Time
 	for {
 		err := g.session.commit(ctx, g.member, id, next)
 		switch {
@@ -30,7 +34,7 @@ func (g *generation) commit(ctx context.Context, id pipeline.LaneID, next int64)
 			g.lose(err.Error())
 			return fmt.Errorf("%s: committing offset %d: %w (%v)", id, next, pipeline.ErrLaneLost, err)
 		}
-		if err = g.session.classify(err); isFatal(err) {
+		if err = l.hopeless(err, &missing); isFatal(err) {
 			return fmt.Errorf("%s: committing offset %d: %w", id, next, err)
 		}
 		if pause.tries > 0 {

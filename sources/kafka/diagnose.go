@@ -6,22 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/apiversions"
+	"github.com/segmentio/kafka-go/protocol/saslauthenticate"
 	"github.com/segmentio/kafka-go/protocol/saslhandshake"
+	"github.com/segmentio/kafka-go/sasl"
 )
 
-// diagnose finds out why a listener hung up on us. Brokers do so without a word when they are spoken to in plain
-// text and want TLS, or the other way round, or want a login first; and when they go down. It returns a
-// [fatalError] if err turns out to be one of the former, and err otherwise.
+// diagnose finds out why a listener hung up on us, or fell silent. Brokers do so without a word when they are
+// spoken to in plain text and want TLS, or the other way round, or want a login first, and some when they do
+// not like the login; and all when they go down. It returns a [fatalError] if err turns out to be one of the
+// former, and err otherwise.
 func (s *session) diagnose(ctx context.Context, err error) error {
-	if isFatal(err) || !hungUp(err) {
+	silent := s.tls != nil && errors.Is(err, context.DeadlineExceeded)
+	if isFatal(err) || !hungUp(err) && !silent {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.opts.DialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, 2*s.opts.DialTimeout)
 	defer cancel()
 	for _, address := range s.opts.Brokers {
 		if found := s.diagnoseListener(ctx, address); found != nil {
@@ -31,18 +36,58 @@ func (s *session) diagnose(ctx context.Context, err error) error {
 	return err
 }
 
+// diagnoseListener returns what is wrong with talking to address, nil if that cannot be told.
 func (s *session) diagnoseListener(ctx context.Context, address string) error {
-	if s.tls != nil {
-		if speaksKafka(ctx, address) == nil {
-			return &fatalError{fmt.Errorf("the listener at %s speaks plain text, and this client TLS", address), "disable TLS, or use the address of a TLS listener"}
-		}
-		return nil
+	switch {
+	case s.tls != nil && speaksKafka(ctx, address):
+		return &fatalError{fmt.Errorf("the listener at %s speaks plain text, and this client TLS", address), "disable TLS, or use the address of a TLS listener"}
+	case s.tls == nil && s.sasl == nil && wantsLogin(ctx, address):
+		return &fatalError{fmt.Errorf("the listener at %s asks for a login", address), "set SASL mechanism, username and password, or use the address of a listener without SASL"}
 	}
-	if speaksTLS(ctx, address) {
+	if s.sasl != nil {
+		if found := s.diagnoseLogin(ctx, address); found != nil {
+			return found
+		}
+	}
+	if s.tls == nil && speaksTLS(ctx, address) {
 		return wantsTLS(address)
 	}
-	if s.sasl == nil && wantsLogin(ctx, address) {
-		return &fatalError{fmt.Errorf("the listener at %s asks for a login", address), "set SASL mechanism, username and password, or use the address of a listener without SASL"}
+	return nil
+}
+
+// diagnoseLogin logs in once more and returns an error if the broker hangs up in answer to the credentials.
+func (s *session) diagnoseLogin(ctx context.Context, address string) error {
+	conn, err := s.dial(ctx, "tcp", address)
+	if err != nil {
+		return nil
+	}
+	defer conn.Close() //nolint:errcheck // nothing is lost with it
+	if err := limit(ctx, conn); err != nil {
+		return nil
+	}
+	answer, err := protocol.RoundTrip(conn, 1, 1, s.opts.ClientID, &saslhandshake.Request{Mechanism: s.sasl.Name()})
+	if err != nil || answer.(*saslhandshake.Response).ErrorCode != 0 {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil
+	}
+	number, _ := strconv.Atoi(port) // only for mechanisms that want to know
+	state, message, err := s.sasl.Start(sasl.WithMetadata(ctx, &sasl.Metadata{Host: host, Port: number}))
+	for done := false; err == nil && !done; {
+		answer, err = protocol.RoundTrip(conn, 0, 2, s.opts.ClientID, &saslauthenticate.Request{AuthBytes: message})
+		if hungUp(err) {
+			return s.classify(kafkago.SASLAuthenticationFailed)
+		}
+		if err != nil {
+			return nil
+		}
+		got := answer.(*saslauthenticate.Response)
+		if got.ErrorCode != 0 {
+			return s.classify(kafkago.Error(got.ErrorCode))
+		}
+		done, message, err = state.Next(ctx, got.AuthBytes)
 	}
 	return nil
 }
@@ -53,15 +98,20 @@ func probe(ctx context.Context, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	deadline, _ := ctx.Deadline()
-	if soon := time.Now().Add(3 * time.Second); soon.Before(deadline) {
-		deadline = soon
-	}
-	if err := conn.SetDeadline(deadline); err != nil {
+	if err := limit(ctx, conn); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return conn, nil
+}
+
+// limit gives conn the deadline of ctx, or an earlier one.
+func limit(ctx context.Context, conn net.Conn) error {
+	deadline := time.Now().Add(3 * time.Second)
+	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+		deadline = d
+	}
+	return conn.SetDeadline(deadline)
 }
 
 func speaksTLS(ctx context.Context, address string) bool {
@@ -71,19 +121,18 @@ func speaksTLS(ctx context.Context, address string) bool {
 	}
 	defer conn.Close()                                                                  //nolint:errcheck // nothing is lost with it
 	err = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx) //nolint:gosec // nothing is sent
-	var alert tls.AlertError
-	return err == nil || errors.As(err, &alert)
+	return err == nil || isAlert(err)
 }
 
-// speaksKafka returns nil if the listener answers in plain text.
-func speaksKafka(ctx context.Context, address string) error {
+// speaksKafka tells whether the listener answers in plain text.
+func speaksKafka(ctx context.Context, address string) bool {
 	conn, err := probe(ctx, address)
 	if err != nil {
-		return err
+		return false
 	}
 	defer conn.Close() //nolint:errcheck // nothing is lost with it
 	_, err = protocol.RoundTrip(conn, 0, 1, "", &apiversions.Request{})
-	return err
+	return err == nil
 }
 
 func wantsLogin(ctx context.Context, address string) bool {

@@ -128,14 +128,13 @@ func (s *session) codeAdvice(code kafkago.Error) string {
 
 func tlsAdvice(err error) string {
 	var record tls.RecordHeaderError
-	var alert tls.AlertError
 	var authority x509.UnknownAuthorityError
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &record):
 		return "the listener does not speak TLS: disable TLS, or use the address of a TLS listener"
-	case errors.As(err, &alert):
+	case isAlert(err):
 		return "the broker refused the TLS handshake: it may want a client certificate (CertFile and KeyFile), or another version of TLS"
 	case errors.As(err, &authority):
 		return "the broker's certificate is signed by an authority that is not trusted: set CAFile to that authority's certificate"
@@ -145,6 +144,12 @@ func tlsAdvice(err error) string {
 		return "the broker's certificate is not valid"
 	}
 	return ""
+}
+
+// isAlert tells whether err is a TLS alert of the other side.
+func isAlert(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error" // as crypto/tls marks them
 }
 
 // hungUp tells whether the other side closed the connection without a word.

@@ -228,7 +228,7 @@ func (l *lane) Acknowledge(ctx context.Context, next int64) error {
 	if l.closed.Load() {
 		return fmt.Errorf("%s: acknowledged after the lane has ended: %w", l.id, pipeline.ErrLaneLost)
 	}
-	if err := l.g.commit(ctx, l.id, next); err != nil {
+	if err := l.commit(ctx, next); err != nil {
 		return err
 	}
 	l.acknowledged.Store(next)

@@ -42,7 +42,7 @@ func (l *lane) beginByPolicy(ctx context.Context) (int64, error) {
 	}
 	l.byPolicy = true
 	l.g.session.log.Info("nothing committed yet; starting by policy", "lane", l.id.String(), "start", from.text, "offset", offset)
-	if err := l.g.commit(ctx, l.id, offset); err != nil {
+	if err := l.commit(ctx, offset); err != nil {
 		return 0, err
 	}
 	l.acknowledged.Store(offset)
