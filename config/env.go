@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 )
@@ -88,7 +90,10 @@ func (e Env) file(path string, resolve func(string) string) (value, problem stri
 	data, err := e.ReadFile(resolve(path))
 	switch {
 	case err != nil:
-		return "", fmt.Sprintf("${file:%s} cannot be read: %v", path, err)
+		if e := (*fs.PathError)(nil); errors.As(err, &e) {
+			err = e.Err // the path is in the message already
+		}
+		return "", fmt.Sprintf("${file:%s} cannot be read: %v; relative paths begin in the folder of the configuration", path, err)
 	case len(data) > maxFileSize:
 		return "", fmt.Sprintf("${file:%s} is larger than %s; it has to hold a single value", path, formatSize(maxFileSize))
 	}

@@ -1,0 +1,77 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+type countingSink struct{}
+
+func (countingSink) Written() (files, bytes int64) { return 3, 1_500_000 }
+
+func TestPrint(t *testing.T) {
+	totals := pipeline.Totals{
+		Rows: 2_000_000, Bytes: 160_000_000, Invalid: 1200,
+		Errors: map[string]int64{"host-missing": 200, "domain-to-ASCII": 200, "record-malformed": 800},
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*pipeline.Totals)
+		sink   any
+		want   string
+	}{
+		{"kept", func(*pipeline.Totals) {}, countingSink{}, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
+3 files, 1.5 MB written
+1,200 rows without a URL (0.06 %), kept with their error
+  800  record-malformed
+  200  domain-to-ASCII
+  200  host-missing
+`},
+		{"dropped", func(t *pipeline.Totals) { t.Dropped, t.Errors = 1200, map[string]int64{"x": 1200} }, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
+1,200 rows without a URL (0.06 %), 1,200 left out
+  1,200  x
+`},
+		{"dead letters", func(t *pipeline.Totals) { t.DeadLetters, t.Errors = 1200, map[string]int64{"x": 1200} }, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
+1,200 rows without a URL (0.06 %), 1,200 among the dead letters
+  1,200  x
+`},
+		{"all valid", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
+`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			totals := totals
+			test.change(&totals)
+			var b bytes.Buffer
+			New(totals, test.sink, 4*time.Second).Print(&b)
+			if b.String() != test.want {
+				t.Errorf("got\n%swant\n%s", b.String(), test.want)
+			}
+		})
+	}
+}
+
+func TestLog(t *testing.T) {
+	var b bytes.Buffer
+	s := New(pipeline.Totals{Rows: 10, Invalid: 1, Errors: map[string]int64{"host-missing": 1}}, countingSink{}, 2*time.Second)
+	s.Log(slog.New(slog.NewJSONHandler(&b, nil)))
+	var got struct {
+		Msg           string
+		Rows, Files   int64
+		RowsPerSecond int64 `json:"rows_per_s"`
+		Errors        map[string]int64
+	}
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Msg != "done" || got.Rows != 10 || got.Files != 3 || got.RowsPerSecond != 5 || got.Errors["host-missing"] != 1 {
+		t.Errorf("%s", b.Bytes())
+	}
+	if (Summary{}).RowsPerSecond() != 0 {
+		t.Error("a rate without time")
+	}
+}

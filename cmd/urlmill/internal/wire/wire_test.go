@@ -1,0 +1,216 @@
+package wire
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+func TestKeyOf(t *testing.T) {
+	for field, want := range map[string]string{
+		"Brokers[0]": "brokers[0]", "ClientID": "client_id", "TLS.CAFile": "tls.ca_file", "TLS.InsecureSkipVerify": "tls.insecure_skip_verify",
+		"SASL.Username": "sasl.username", "MaxRecordBytes": "max_record_bytes", "URL": "url", "Carry[12].Pointer": "carry[12].pointer",
+		"RowGroupRows": "row_group_rows", "Path": "path",
+	} {
+		if got := keyOf(field); got != want {
+			t.Errorf("keyOf(%q) = %q, want %q", field, got, want)
+		}
+		if !isField(field) {
+			t.Errorf("%q is no field", field)
+		}
+	}
+	for _, text := range []string{"", "brokers", "No such file", "A-b", "https"} {
+		if isField(text) {
+			t.Errorf("%q is a field", text)
+		}
+	}
+}
+
+// parse reads a configuration in which ${DIR} is an empty folder and ${SECRET} a secret.
+func parse(t *testing.T, text string) *config.Config {
+	t.Helper()
+	dir := t.TempDir()
+	env := config.Env{
+		Lookup: func(name string) (string, bool) {
+			v, ok := map[string]string{"DIR": dir, "SECRET": "hunter2"}[name]
+			return v, ok
+		},
+		ReadFile: os.ReadFile,
+	}
+	c, err := config.Parse("x.yaml", []byte(text), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCheck checks that what components and columns refuse has a place in the configuration.
+func TestCheck(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"file", "source: {file: {paths: [urls.txt]}}\nsink: {parquet: {path: out}}\n", ""},
+		{
+			"kafka", `
+source:
+  kafka:
+    brokers: [localhost:9092]
+    topics: [clicks, "a b"]
+    group: g
+    start: 2026-07-01T00:00:00Z
+    topic_timeout: 0s
+    sasl: {mechanism: plain, username: u, password: "${SECRET}"}
+sink: {parquet: {path: out}}
+`, `x.yaml:5:13: topics: "a b" is no topic name`,
+		},
+		{
+			"kafka files", `
+source:
+  kafka:
+    brokers: [localhost:9092]
+    topics: [clicks]
+    group: g
+    tls: {enabled: true, ca_file: "${DIR}/${SECRET}.pem"}
+sink: {parquet: {path: out}}
+`, `x.yaml:7:35: tls.ca_file: open ${DIR}/${SECRET}.pem: no such file or directory`,
+		},
+		{
+			"columns", `
+source: {file: {paths: [urls.txt]}}
+columns:
+  include: [href, hots, topic]
+  exclude: [param]
+  rename: {href: url, nothing: x}
+sink: {parquet: {path: out}}
+`, `x.yaml:4:19: include: column "hots": there is no such column`,
+		},
+		{
+			"columns of the codec", `
+source:
+  file: {paths: [urls.txt]}
+  codec: {ndjson: {url: /url, base: /page, carry: [{name: user, pointer: /u}]}}
+columns: {include: [href, base_url, user], rename: {href: user}}
+sink: {parquet: {path: out}}
+`, `x.yaml:5:37: include: column "user": is there twice`,
+		},
+		{
+			"carried fields", `
+source:
+  file: {paths: [urls.txt]}
+  codec: {ndjson: {url: /url, carry: [{name: href, pointer: /u}]}}
+sink: {parquet: {path: out}}
+`, `href`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := parse(t, test.text)
+			err := Standard().Check(c)
+			if test.want == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			var bad *config.Error
+			if !errors.As(err, &bad) || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("error %v, want %s", err, test.want)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the secret is in %v", err)
+			}
+		})
+	}
+}
+
+func TestCheckReportsEverything(t *testing.T) {
+	c := parse(t, `
+source: {file: {paths: [urls.txt]}}
+columns: {include: [hots], exclude: [param, nothing]}
+sink: {parquet: {path: out}}
+`)
+	err := Standard().Check(c)
+	var bad *config.Error
+	if !errors.As(err, &bad) || len(bad.Problems) != 3 {
+		t.Fatalf("%v", err)
+	}
+	for i, want := range []string{`(did you mean "host"?)`, `(did you mean "params"?)`, `"nothing"`} {
+		if !strings.Contains(bad.Problems[i].Message, want) {
+			t.Errorf("problem %d: %s", i, bad.Problems[i].Message)
+		}
+	}
+}
+
+// TestUnknownKinds checks a registry that does not have what is asked for.
+func TestUnknownKinds(t *testing.T) {
+	c := parse(t, "source: {file: {paths: [urls.txt]}}\nsink: {parquet: {path: out}}\n")
+	err := Registry{}.Check(c)
+	if err == nil || !strings.Contains(err.Error(), "no source of that kind") || !strings.Contains(err.Error(), "no sink of that kind") ||
+		!strings.Contains(err.Error(), "no codec of that kind") {
+		t.Error(err)
+	}
+}
+
+// TestOpen checks that a missing input is a problem with a place.
+func TestOpen(t *testing.T) {
+	c := parse(t, "source: {file: {paths: ['${DIR}/missing']}}\nsink: {parquet: {path: '${DIR}/out'}}\n")
+	job, err := Standard().Prepare(c, Setting{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = job.Open()
+	if err == nil || !strings.HasPrefix(err.Error(), "x.yaml:1:25: paths[0]: ${DIR}/missing") {
+		t.Error(err)
+	}
+}
+
+// TestRun runs a whole pipeline.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	input := filepath.Join(dir, "urls.txt")
+	if err := os.WriteFile(input, []byte("https://example.com/\nnope\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := config.Default()
+	c.Source.File = &config.File{Paths: []string{input}, MaxRecordBytes: 1 << 20}
+	p := config.DefaultParquet()
+	p.Path = filepath.Join(dir, "out")
+	c.Sink.Parquet = &p
+	job, err := Standard().Prepare(&c, Setting{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, sink, err := job.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats := new(pipeline.Stats)
+	if err := job.Run(t.Context(), nil, source, sink, stats); err != nil {
+		t.Fatal(err)
+	}
+	if totals := stats.Totals(); totals.Committed != 2 || totals.Invalid != 1 {
+		t.Errorf("%+v", totals)
+	}
+}
+
+func TestTranslations(t *testing.T) {
+	if got := roll(config.Roll{}); got != (pipeline.Roll{Bytes: -1, Every: -1}) {
+		t.Errorf("roll: %+v", got)
+	}
+	if got := roll(config.Roll{Rows: 1, Bytes: 2, Every: 3}); got != (pipeline.Roll{Rows: 1, Bytes: 2, Every: 3}) {
+		t.Errorf("roll: %+v", got)
+	}
+	at := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	if got := kafkaStart(config.Start{Policy: config.StartTime, Time: at}); got != "2026-07-01T00:00:00Z" {
+		t.Errorf("start: %s", got)
+	}
+	k := config.DefaultKafka()
+	k.TopicTimeout = 0
+	k.SASL = &config.SASL{Mechanism: "plain", Username: "u", Password: "p"}
+	if o := kafkaOptions(&k); o.TopicTimeout >= 0 || o.SASL.Password != "p" || o.Start != "committed" {
+		t.Errorf("kafka: %+v", o)
+	}
+}
