@@ -3,6 +3,7 @@ package urlcore
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -99,6 +100,26 @@ func domainToASCII(domain []byte) (string, bool) {
 		}
 	}
 	return result, true
+}
+
+// failingLabel returns where in a domain that fails the first label begins that fails alone, and 0 when it
+// takes several of them to fail.
+func failingLabel(domain []byte) int {
+	for start := 0; start < len(domain) && len(domain) <= maxIDNA; {
+		end, next := len(domain), len(domain)
+		// The characters that UTS 46 takes for dots.
+		if i := bytes.IndexAny(domain[start:], ".\u3002\uff0e\uff61"); i >= 0 {
+			end = start + i
+			_, size := utf8.DecodeRune(domain[end:])
+			next = end + size
+		}
+		label := domain[start:end]
+		if _, ok := domainToASCII(label); !ok && len(label) > 0 {
+			return start
+		}
+		start = next
+	}
+	return 0
 }
 
 // domainToUnicode is domain to Unicode without strictness.

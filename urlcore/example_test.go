@@ -116,6 +116,14 @@ func ExampleIsValidURLString() {
 	// false
 }
 
+func ExampleIsValidHostString() {
+	for _, s := range []string{"example.org", "xn--bcher-kva.example", "1.2.3.4", "1.2.3", "under_score.example", "example.org."} {
+		fmt.Print(urlcore.IsValidHostString(s), " ")
+	}
+	fmt.Println()
+	// Output: true true true false false false
+}
+
 func ExampleURL_Bytes() {
 	u := urlcore.MustParse("https://user:pass@example.com:8080/p?q#f")
 	for _, part := range []urlcore.Part{urlcore.Username, urlcore.Host, urlcore.Port, urlcore.Query} {

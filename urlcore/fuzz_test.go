@@ -197,3 +197,26 @@ func FuzzDomain(f *testing.F) {
 		}
 	})
 }
+
+// FuzzValidURLString compares the grammar with the parser: valid is what is parsed without a validation error.
+func FuzzValidURLString(f *testing.F) {
+	for i, input := range fuzzSeeds {
+		f.Add(input, fuzzSeeds[len(fuzzSeeds)-1-i])
+	}
+	for _, host := range []string{"1.2.3.4", "[1::8:1.2.3.4]", "[1:2:3:4:5:6:7::]", "x--y", "a:080", "0x1", "%41", "\u2460", ""} {
+		f.Add("https://"+host+"/a?b#c", "file:///x")
+		f.Add("foo://"+host, "foo:/x")
+	}
+	f.Fuzz(func(t *testing.T, input, baseInput string) {
+		base, err := urlcore.Parse(baseInput)
+		if err != nil {
+			base = nil
+		}
+		p := urlcore.Parser{CollectErrors: true}
+		var u urlcore.URL
+		want := p.Parse(&u, []byte(input), base).OK() && len(p.ValidationErrors()) == 0
+		if got := urlcore.IsValidURLString(input, base); got != want {
+			t.Fatalf("%q against %q: valid %t, but the parser says %v", input, base, got, p.ValidationErrors())
+		}
+	})
+}

@@ -76,6 +76,7 @@ func (p *Parser) parseDomain(start, end int) bool {
 func (p *Parser) parseUnusualDomain(start, end int) bool {
 	host := len(p.u.buf)
 	domain := p.in[start:end]
+	exact := true // the domain's bytes are those of the input, less percent-encoding
 	if bytes.IndexByte(domain, '%') >= 0 {
 		p.host = percent.AppendDecode(p.host[:0], domain)
 		if len(p.host) != len(domain) {
@@ -84,6 +85,7 @@ func (p *Parser) parseUnusualDomain(start, end int) bool {
 		domain = p.host
 		if !utf8Valid(domain) {
 			domain = charset.AppendUTF8(nil, domain)
+			exact = false
 		}
 	}
 	ascii := isASCII(domain)
@@ -94,7 +96,11 @@ func (p *Parser) parseUnusualDomain(start, end int) bool {
 	} else {
 		result, ok := domainToASCII(domain)
 		if !ok {
-			p.fail(CodeDomainToASCII, start)
+			pos := start
+			if exact {
+				pos += encodedOffset(p.in[start:end], failingLabel(domain))
+			}
+			p.fail(CodeDomainToASCII, pos)
 			return false
 		}
 		p.u.buf = append(p.u.buf, result...)

@@ -57,10 +57,10 @@ var unicodeIgnored = [...]struct{ lo, hi rune }{
 
 // applyUnicodeDelta applies the changes of UTS 46 since the version of x/net's tables.
 func applyUnicodeDelta(domain string) string {
-	if !needsUnicodeDelta {
-		return domain
+	if needsUnicodeDelta {
+		domain = strings.Map(unicodeDelta, domain)
 	}
-	return strings.Map(unicodeDelta, domain)
+	return domain
 }
 
 // unicodeDelta maps one character for strings.Map, where a negative result drops it.

@@ -15,23 +15,6 @@ func ParseHost(input string, isOpaque bool) (host string, kind HostKind, err err
 	return string(p.u.buf), p.u.loc.host, nil
 }
 
-// IsValidHostString reports whether input may be written as the host of a URL with a special scheme: as a
-// domain that can be registered, an IPv4 address of four decimal numbers, or an IPv6 address in brackets.
-//
-// https://url.spec.whatwg.org/#valid-host-string
-func IsValidHostString(input string) bool { return isValidHost(input, false) }
-
-// IsValidOpaqueHostString reports whether input may be written as the host of a URL whose scheme is not
-// special.
-//
-// https://url.spec.whatwg.org/#valid-opaque-host-string
-func IsValidOpaqueHostString(input string) bool { return isValidHost(input, true) }
-
-func isValidHost(input string, isOpaque bool) bool {
-	p := Parser{CollectErrors: true}
-	return input != "" && p.parseHostAlone(input, isOpaque) && len(p.errors) == 0
-}
-
 // parseHostAlone runs the host parser over input, with an empty buffer to begin with.
 func (p *Parser) parseHostAlone(input string, isOpaque bool) bool {
 	if len(input) > MaxInput {
