@@ -2,6 +2,7 @@ package columns
 
 import (
 	"github.com/urlmill/urlmill/urlcore"
+	"github.com/urlmill/urlmill/urlcore/internal/scan"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
@@ -45,17 +46,6 @@ func (t *Text) reset() {
 	t.Validity.reset()
 }
 
-func (t *Text) append(v []byte) {
-	t.Data = append(t.Data, v...)
-	t.end(true)
-}
-
-// end closes the row whose bytes are in Data already.
-func (t *Text) end(valid bool) {
-	t.Offsets = append(t.Offsets, int32(len(t.Data)))
-	t.Validity.append(valid)
-}
-
 // Validity is a validity bitmap.
 type Validity struct {
 	Valid []byte // bit i%8 of byte i/8 is set when row i is not null
@@ -68,18 +58,6 @@ func (v *Validity) IsValid(i int) bool { return v.Valid[i/8]>>(i%8)&1 != 0 }
 
 func (v *Validity) reset() { v.Valid, v.Nulls, v.rows = v.Valid[:0], 0, 0 }
 
-func (v *Validity) append(valid bool) {
-	if v.rows%8 == 0 {
-		v.Valid = append(v.Valid, 0)
-	}
-	if valid {
-		v.Valid[v.rows/8] |= 1 << (v.rows % 8)
-	} else {
-		v.Nulls++
-	}
-	v.rows++
-}
-
 // Bits is a column of booleans, packed like a validity bitmap.
 type Bits struct {
 	Bits []byte
@@ -91,16 +69,6 @@ func (b *Bits) reset() {
 	b.Validity.reset()
 }
 
-func (b *Bits) append(value, valid bool) {
-	if b.rows%8 == 0 {
-		b.Bits = append(b.Bits, 0)
-	}
-	if value {
-		b.Bits[b.rows/8] |= 1 << (b.rows % 8)
-	}
-	b.Validity.append(valid)
-}
-
 // Ints is a column of 32-bit numbers.
 type Ints struct {
 	Values []int32
@@ -110,11 +78,6 @@ type Ints struct {
 func (c *Ints) reset() {
 	c.Values = c.Values[:0]
 	c.Validity.reset()
-}
-
-func (c *Ints) append(value int32, valid bool) {
-	c.Values = append(c.Values, value)
-	c.Validity.append(valid)
 }
 
 // ParamLists is a column of lists of names and values: row i has the entries Offsets[i]:Offsets[i+1] of Keys
@@ -132,11 +95,6 @@ func (p *ParamLists) reset() {
 	p.Values.reset()
 	p.Offsets = append(p.Offsets[:0], 0)
 	p.Validity.reset()
-}
-
-func (p *ParamLists) end(valid bool) {
-	p.Offsets = append(p.Offsets, int32(p.Keys.rows))
-	p.Validity.append(valid)
 }
 
 // Error says why a row is no URL. Its zero value stands for a row that is one.
@@ -177,4 +135,20 @@ type Columns struct {
 	haveBase bool
 	list     *psl.List
 	want     Mask
+
+	// Of the batch being parsed: the bases, that of the current row, and the number of rows before the stretch.
+	bases    []byte
+	baseEnds []int32
+	current  *urlcore.URL
+	first    int
+
+	// Of the stretch being parsed: bitmaps, positions, what has to be added to a pair of its offsets, parameters.
+	maps   scan.Bitmaps
+	pos    Positions
+	shift  uint64
+	params []param
+
+	filter      suffixFilter
+	hosts       hostCache
+	unknownHost []byte // of the row being fixed: the host that hosts does not know
 }

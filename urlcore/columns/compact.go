@@ -2,9 +2,9 @@ package columns
 
 // Compact removes the rows whose entry in keep is false, in place. len(keep) has to be Rows.
 func (c *Columns) Compact(keep []bool) {
-	for i, t := range c.texts() {
-		if c.want&textMasks[i] != 0 {
-			t.compact(keep)
+	for i := range textColumns {
+		if col := &textColumns[i]; c.want&col.mask != 0 {
+			col.get(c).compact(keep)
 		}
 	}
 	if c.want&HasUsername != 0 {

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	neturl "net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/nlnwa/whatwg-url/url"
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/urlmill/urlmill/urlcore/columns"
+)
+
+// Columns of the two entries of urlmill: every part with domain and decoded parameters, and what a bare parser knows.
+const (
+	fullColumns = columns.Scheme | columns.Host | columns.Port | columns.Origin | columns.RegistrableDomain |
+		columns.PublicSuffix | columns.Path | columns.Query | columns.Params | columns.Fragment
+	coreColumns = columns.Scheme | columns.Host | columns.Port | columns.Path | columns.Query | columns.Fragment
+)
+
+// batchRows is the number of rows that are handed to the engine at once.
+const batchRows = 8192
+
+// sink keeps results from being dropped by the compiler.
+var sink int
+
+func peersFor(l *list) ([]peer, func(), error) {
+	peers := []peer{
+		{"urlmill_full", timed(engine(l, fullColumns, batchRows)), true},
+		{"urlmill_core", timed(engine(l, coreColumns, batchRows)), true},
+		{"go_stdlib_job", timed(func() { stdlibJob(l) }), true},
+		{"nlnwa", timed(nlnwa(l)), true},
+		{"floor_memcpy", timed(floorMemcpy(l)), true},
+		{"floor_split", timed(floorSplit(l)), true},
+		{"floor_split_append", timed(floorSplitAppend(l)), true},
+	}
+	program := os.Getenv("PEERS")
+	if program == "" {
+		return peers, func() {}, nil
+	}
+	n, err := startNative(program, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range []string{"ada_url_aggregator", "ada_parts", "rust_url"} {
+		peers = append(peers, peer{name: name, pass: n.pass(name)})
+	}
+	return peers, n.stop, nil
+}
+
+// engine parses the list in batches of some rows.
+func engine(l *list, want columns.Mask, rows int) func() {
+	c := &columns.Columns{Want: want}
+	var batches []*list
+	for at := 0; at < len(l.urls); at += rows {
+		batches = append(batches, newList("", l.urls[at:min(at+rows, len(l.urls))]))
+	}
+	return func() {
+		for _, b := range batches {
+			columns.Parse(c, b.data, b.ends)
+			sink += c.Rows
+		}
+	}
+}
+
+// stdlibJob is what a Go program does today: net/url, x/net/publicsuffix and ParseQuery, appended to columns.
+func stdlibJob(l *list) {
+	var scheme, host, port, domain, suffix, path, query, fragment, keys, values []string
+	for _, text := range l.urls {
+		u, err := neturl.Parse(text)
+		if err != nil {
+			continue
+		}
+		scheme, host, port = append(scheme, u.Scheme), append(host, u.Hostname()), append(port, u.Port())
+		ps, _ := publicsuffix.PublicSuffix(u.Hostname())
+		d, _ := publicsuffix.EffectiveTLDPlusOne(u.Hostname())
+		domain, suffix = append(domain, d), append(suffix, ps)
+		path, query, fragment = append(path, u.EscapedPath()), append(query, u.RawQuery), append(fragment, u.Fragment)
+		params, _ := neturl.ParseQuery(u.RawQuery)
+		for k, list := range params {
+			for _, v := range list {
+				keys, values = append(keys, k), append(values, v)
+			}
+		}
+		if len(scheme) == batchRows {
+			sink += len(scheme) + len(keys)
+			scheme, host, port, domain, suffix = scheme[:0], host[:0], port[:0], domain[:0], suffix[:0]
+			path, query, fragment, keys, values = path[:0], query[:0], fragment[:0], keys[:0], values[:0]
+		}
+	}
+	sink += len(scheme)
+}
+
+func nlnwa(l *list) func() {
+	return func() {
+		for _, text := range l.urls {
+			if u, err := url.Parse(text); err == nil {
+				sink += len(u.Hostname())
+			}
+		}
+	}
+}
+
+// floorMemcpy copies the text.
+func floorMemcpy(l *list) func() {
+	dst := make([]byte, len(l.data))
+	return func() { sink += copy(dst, l.data) }
+}
+
+// floorSplit finds the lines.
+func floorSplit(l *list) func() {
+	text := l.text()
+	return func() {
+		for rest := text; len(rest) > 0; {
+			n := bytes.IndexByte(rest, '\n')
+			sink += n
+			rest = rest[n+1:]
+		}
+	}
+}
+
+// floorSplitAppend finds the lines and appends them to one column.
+func floorSplitAppend(l *list) func() {
+	text := l.text()
+	data, ends := make([]byte, 0, len(text)), make([]int32, 0, len(l.urls))
+	return func() {
+		data, ends = data[:0], ends[:0]
+		for rest := text; len(rest) > 0; {
+			n := bytes.IndexByte(rest, '\n')
+			data = append(data, rest[:n]...)
+			ends = append(ends, int32(len(data)))
+			rest = rest[n+1:]
+		}
+		sink += len(ends)
+	}
+}
+
+// native is the running program of the native peers.
+type native struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	folder string
+}
+
+func startNative(program string, l *list) (*native, error) {
+	folder, err := os.MkdirTemp("", "bench-core")
+	if err != nil {
+		return nil, err
+	}
+	n := &native{folder: folder}
+	file := filepath.Join(folder, "urls.txt")
+	if err := os.WriteFile(file, l.text(), 0o600); err != nil {
+		return nil, err
+	}
+	n.cmd = exec.Command(program, file)
+	n.cmd.Stderr = os.Stderr
+	if n.in, err = n.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := n.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	n.out = bufio.NewReader(out)
+	if err := n.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if line, err := n.out.ReadString('\n'); err != nil {
+		return nil, fmt.Errorf("%s: %q: %w", program, line, err)
+	}
+	return n, nil
+}
+
+// pass asks for one pass of a peer. The program measures it, so that the conversation does not count.
+func (n *native) pass(name string) func() time.Duration {
+	return func() time.Duration {
+		if _, err := fmt.Fprintf(n.in, "%s 1\n", name); err != nil {
+			panic(err)
+		}
+		line, err := n.out.ReadString('\n')
+		if err != nil {
+			panic(err)
+		}
+		var ns int64
+		if _, err := fmt.Sscan(line, &ns); err != nil {
+			panic(fmt.Sprintf("%s: %q: %v", name, line, err))
+		}
+		return time.Duration(ns)
+	}
+}
+
+func (n *native) stop() {
+	_ = n.in.Close()
+	_ = n.cmd.Wait()
+	_ = os.RemoveAll(n.folder)
+}

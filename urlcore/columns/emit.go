@@ -1,0 +1,145 @@
+package columns
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"github.com/urlmill/urlmill/urlcore/internal/scan"
+)
+
+// textColumn says what a text column is made of.
+type textColumn struct {
+	mask       Mask
+	flag       Flags // of rows in which it is not null
+	start, end int   // words of Parts
+	get        func(*Columns) *Text
+}
+
+var textColumns = [...]textColumn{
+	{Href, IsURL, hrefWord, hrefWord + 1, func(c *Columns) *Text { return &c.Href }},
+	{Scheme, IsURL, schemeWord, schemeWord + 1, func(c *Columns) *Text { return &c.Scheme }},
+	{Host, HasHost, hostWord, hostWord + 1, func(c *Columns) *Text { return &c.Host }},
+	{Origin, HasOrigin, originWord, originWord + 1, func(c *Columns) *Text { return &c.Origin }},
+	{RegistrableDomain, HasDomain, domainWord, hostWord + 1, func(c *Columns) *Text { return &c.RegistrableDomain }},
+	{PublicSuffix, HasSuffix, suffixWord, hostWord + 1, func(c *Columns) *Text { return &c.PublicSuffix }},
+	{Path, IsURL, pathWord, pathWord + 1, func(c *Columns) *Text { return &c.Path }},
+	{Query, HasQuery, queryWord, queryWord + 1, func(c *Columns) *Text { return &c.Query }},
+	{Fragment, HasFragment, fragmentWord, fragmentWord + 1, func(c *Columns) *Text { return &c.Fragment }},
+}
+
+// emit copies the text of a stretch of rows, size bytes of data, into the columns. Behind the first safe rows
+// scan.Slack bytes of data may be read.
+func (c *Columns) emit(data []byte, size, safe int, paramsBefore int32) {
+	p := &c.pos
+	n := len(p.Parts)
+	p.Side = slices.Grow(p.Side, scan.Slack)
+	// No column takes the same byte twice, but for the path that a URL without one has.
+	room := size + len(p.Side) + n + scan.Slack
+	words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(p.Parts))), n*partsWords)
+	for i := range textColumns {
+		col := &textColumns[i]
+		if c.want&col.mask == 0 {
+			continue
+		}
+		spans := scan.Spans{Words: words, Start: col.start, End: col.end, Stride: partsWords}
+		col.get(c).gather(spans, n, safe, room, data, p.Side)
+	}
+	if c.want&Params != 0 {
+		c.emitParams(data, paramsBefore, room, safe)
+	}
+}
+
+// gather appends n values of at most room bytes together with the slack behind them, the first safe of them by the
+// kernels.
+func (t *Text) gather(spans scan.Spans, n, safe, room int, data, side []byte) {
+	t.Data = slices.Grow(t.Data, room)
+	rows := len(t.Offsets)
+	t.Offsets = slices.Grow(t.Offsets, n)[:rows+n]
+	offsets := t.Offsets[rows:]
+	t.Data = scan.Gather(t.Data, offsets, spans, safe, data, side)
+	if safe < n {
+		spans.Words = spans.Words[safe*spans.Stride:]
+		t.Data = scan.GatherSafe(t.Data, offsets[safe:], spans, n-safe, data, side)
+	}
+}
+
+// finish makes what is not text, for all rows at once: the bitmaps, the ports and the errors.
+func (c *Columns) finish() {
+	p := &c.pos
+	c.Rows = len(p.Flags)
+	for i := range textColumns {
+		if col := &textColumns[i]; c.want&col.mask != 0 {
+			col.get(c).Validity.fill(p.Flags, col.flag)
+		}
+	}
+	if c.want&HasUsername != 0 {
+		c.HasUsername.Validity.fill(p.Flags, IsURL)
+		c.HasUsername.Bits = zeros(c.HasUsername.Bits, (c.Rows+7)/8)
+		for _, row := range p.users {
+			c.HasUsername.Bits[row/8] |= 1 << (row % 8)
+		}
+	}
+	if c.want&Port != 0 {
+		c.Port.Validity.fill(p.Flags, HasPort)
+		c.Port.Values = zeros(c.Port.Values, c.Rows)
+		for _, e := range p.ports {
+			c.Port.Values[e.row] = e.port
+		}
+	}
+	if c.want&Params != 0 {
+		c.Params.Validity.fill(p.Flags, HasQuery)
+		c.Params.Keys.Validity.all(c.Params.Keys.rows)
+		c.Params.Values.Validity.all(c.Params.Values.rows)
+	}
+	c.Errors = zeros(c.Errors, c.Rows)
+	for _, e := range p.errors {
+		c.Errors[e.row] = e.err
+	}
+	c.Invalid = len(p.errors)
+}
+
+// zeros returns s with n zero values and nothing else.
+func zeros[T any](s []T, n int) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}
+
+// fill makes the bitmap of the rows that have a flag, eight rows at a time: a multiplication brings the lowest bits
+// of eight bytes together in the highest one.
+func (v *Validity) fill(flags []Flags, flag Flags) {
+	const low, collect = 0x0101010101010101, 0x0102040810204080
+	n := len(flags)
+	v.rows, v.Valid = n, slices.Grow(v.Valid[:0], (n+7)/8)[:(n+7)/8]
+	shift := uint(bits.TrailingZeros8(uint8(flag))) & 7
+	valid, i := 0, 0
+	text := unsafe.Slice((*byte)(unsafe.SliceData(flags)), n)
+	for ; i+8 <= n; i += 8 {
+		eight := binary.LittleEndian.Uint64(text[i:]) >> shift & low * collect >> 56
+		v.Valid[i/8] = byte(eight)
+		valid += bits.OnesCount8(byte(eight))
+	}
+	if i < n {
+		v.Valid[i/8] = 0
+		for ; i < n; i++ {
+			if flags[i]&flag != 0 {
+				v.Valid[i/8] |= 1 << (i % 8)
+				valid++
+			}
+		}
+	}
+	v.Nulls = n - valid
+}
+
+// all makes the bitmap of n rows that are not null.
+func (v *Validity) all(n int) {
+	v.rows, v.Nulls, v.Valid = n, 0, slices.Grow(v.Valid[:0], (n+7)/8)[:(n+7)/8]
+	for i := range v.Valid {
+		v.Valid[i] = 0xFF
+	}
+	if n%8 != 0 {
+		v.Valid[n/8] = 1<<(n%8) - 1
+	}
+}

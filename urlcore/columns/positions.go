@@ -1,0 +1,147 @@
+package columns
+
+import (
+	"slices"
+
+	"github.com/urlmill/urlmill/urlcore/internal/scan"
+)
+
+// Span is a piece of text: bytes Start to End of the input or, when both have their highest bit set, of the side
+// buffer of the [Positions] (without that bit). A part that is null is an empty span; the row's [Flags] tell.
+type Span = scan.Span
+
+// Parts says where the parts of one URL are. Domain and Suffix are where the registrable domain and the public
+// suffix begin; both reach to the end of the host, and Domain is that end when there is none.
+//
+//	https://www.example.co.uk:8080/a/b?c=d#e
+//	|    |  |   |       |    |    |   |   | |
+//	|    |  |   |       |    |    |   |   | Fragment, Href.End
+//	|    |  |   |       |    |    |   Query
+//	|    |  |   |       |    |    Path.Start, Origin.End
+//	|    |  |   |       |    Host.End
+//	|    |  |   |       Suffix
+//	|    |  |   Domain
+//	|    |  Host.Start
+//	|    Scheme.End
+//	Href.Start, Scheme.Start, Origin.Start
+type Parts struct {
+	Href, Scheme, Host, Origin, Path, Query, Fragment Span
+	Domain, Suffix                                    uint32
+}
+
+// The words of a Parts, for scan.Gather.
+const (
+	partsWords = 16
+
+	hrefWord, schemeWord, hostWord, originWord, pathWord, queryWord, fragmentWord = 0, 2, 4, 6, 8, 10, 12
+
+	domainWord, suffixWord = 14, 15
+)
+
+// Flags says which parts a row has.
+type Flags uint8
+
+// The flags. A row without IsURL has an error and no part.
+const (
+	IsURL Flags = 1 << iota
+	HasHost
+	HasPort
+	HasOrigin // the origin is not opaque
+	HasDomain
+	HasSuffix
+	HasQuery
+	HasFragment
+)
+
+// Positions says for every row of a batch where its parts are, without copying any that stand in the input as
+// they are to be. The zero value is ready for use; its memory is reused by the next use.
+type Positions struct {
+	Parts []Parts
+	Flags []Flags
+	// Side holds the text that differs from the input.
+	Side []byte
+
+	ports  []rowPort
+	users  []int32
+	errors []rowError
+}
+
+// rowPort is the port of a row; most have none.
+type rowPort struct {
+	row  int32
+	port int32
+}
+
+// rowError is the error of a row; most have none.
+type rowError struct {
+	row int32
+	err Error
+}
+
+// Bytes returns the text of a span of these positions in the input that they were made of. It aliases input or Side.
+func (p *Positions) Bytes(s Span, input []byte) []byte {
+	if s.Start&scan.Side != 0 {
+		input, s = p.Side, Span{Start: s.Start &^ scan.Side, End: s.End &^ scan.Side}
+	}
+	return input[s.Start:s.End:s.End]
+}
+
+// Port returns the port of a row, and false when it is null. It searches.
+func (p *Positions) Port(row int) (uint16, bool) {
+	low, high := 0, len(p.ports)
+	for low < high {
+		if mid := (low + high) / 2; int(p.ports[mid].row) < row {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	if low < len(p.ports) && int(p.ports[low].row) == row {
+		return uint16(p.ports[low].port), true
+	}
+	return 0, false
+}
+
+// Err returns the error of a row. It searches.
+func (p *Positions) Err(row int) Error {
+	for _, e := range p.errors {
+		if int(e.row) == row {
+			return e.err
+		}
+	}
+	return Error{}
+}
+
+// reset empties p. The first byte of the side buffer is the path that a URL without one has.
+func (p *Positions) reset() {
+	p.Parts, p.Flags = p.Parts[:0], p.Flags[:0]
+	p.ports, p.users, p.errors = p.ports[:0], p.users[:0], p.errors[:0]
+	p.resetSide()
+}
+
+func (p *Positions) resetSide() { p.Side = append(p.Side[:0], '/') }
+
+// rootPath is the path "/" in the side buffer.
+var rootPath = Span{Start: scan.Side, End: scan.Side + 1}
+
+// sideSpan returns the span of the side buffer from start to its end.
+func (p *Positions) sideSpan(start int) Span {
+	return Span{Start: scan.Side | uint32(start), End: scan.Side | uint32(len(p.Side))}
+}
+
+// sideAt returns position i of the side buffer as it stands in a [Span].
+func sideAt(i int) uint32 { return scan.Side | uint32(i) }
+
+// sidePart returns the span of a piece of the side buffer.
+func sidePart(start, end int) Span { return Span{Start: sideAt(start), End: sideAt(end)} }
+
+// addRows adds n rows whose contents are undefined and returns their parts and flags. The parts are those of a new
+// stretch and begin at index 0, the flags go on.
+func (p *Positions) addRows(n int) ([]Parts, []Flags) {
+	p.Parts = slices.Grow(p.Parts[:0], n)[:n]
+	row := len(p.Flags)
+	p.Flags = slices.Grow(p.Flags, n)[:row+n]
+	return p.Parts, p.Flags[row:]
+}
+
+func span(start, end uint32) Span { return Span{Start: start, End: end} }

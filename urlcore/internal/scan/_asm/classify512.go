@@ -1,0 +1,105 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/urlmill/urlmill/urlcore/internal/scan"
+)
+
+func classifyDoc(name string) {
+	Doc(name+" is classifyGeneric for blocks of 64 bytes from text on; map i of dst begins at i*stride. It reads 64 bytes a",
+		"block and writes eight into every map, and checks no bounds. blocks is at least 1.")
+}
+
+const classifySignature = "func(dst *byte, stride int, text *byte, blocks int, carry uint64) uint64"
+
+// classes512 is the class of every ASCII byte, for the two tables of VPERMI2B.
+func classes512() Mem {
+	table := GLOBL("classes", RODATA|NOPTR)
+	for i := range 128 {
+		DATA(i, U8(scan.ClassOf(byte(i))))
+	}
+	return table
+}
+
+var classTable Mem
+
+// classify512 looks the classes of 64 bytes up at once and tests one class after the other into a mask register.
+func classify512(name string, params bool) {
+	if classTable.Symbol.Name == "" {
+		classTable = classes512()
+	}
+	TEXT(name, NOSPLIT, classifySignature)
+	classifyDoc(name)
+	Pragma("noescape")
+	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
+	text, blocks := Load(Param("text"), GP64()), Load(Param("blocks"), GP64())
+	carry := Load(Param("carry"), GP64())
+
+	low, high := ZMM(), ZMM()
+	VMOVDQU64(classTable, low)
+	VMOVDQU64(classTable.Offset(64), high)
+	wanted := []scan.Class{scan.Stop, scan.Mark, scan.Dirty, scan.Dot, scan.Slash, scan.Escape}
+	if params {
+		wanted = append(wanted, scan.Amp, scan.Equal)
+	}
+	tests := map[scan.Class]reg.VecVirtual{}
+	for _, class := range wanted {
+		value, vector := GP32(), ZMM()
+		MOVL(U32(class), value)
+		VPBROADCASTB(value, vector)
+		tests[class] = vector
+	}
+	three := GP64()
+	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, three)
+	six := GP64()
+	LEAQ(Mem{Base: three, Index: three, Scale: 1}, six)
+	five := GP64()
+	LEAQ(Mem{Base: three, Index: stride, Scale: 2}, five)
+
+	Label(name + "_loop")
+	in, class := ZMM(), ZMM()
+	VMOVDQU64(Mem{Base: text}, in)
+	VMOVDQA64(in, class)
+	VPERMI2B(high, low, class)
+	mask := func(c scan.Class) reg.GPVirtual {
+		k, r := K(), GP64()
+		VPTESTMB(tests[c], class, k)
+		KMOVQ(k, r)
+		return r
+	}
+	sign, nonASCII := K(), GP64()
+	VPMOVB2M(in, sign)
+	KMOVQ(sign, nonASCII)
+
+	stop := mask(scan.Stop)
+	ORQ(nonASCII, stop)
+	MOVQ(stop, Mem{Base: dst})
+	MOVQ(mask(scan.Mark), Mem{Base: dst, Index: stride, Scale: 1})
+
+	slash, dot, escape, dirty := mask(scan.Slash), mask(scan.Dot), mask(scan.Escape), mask(scan.Dirty)
+	MOVQ(dot, Mem{Base: dst, Index: three, Scale: 1})
+	ORQ(escape, dot)
+	behind := GP64()
+	LEAQ(Mem{Base: carry, Index: slash, Scale: 2}, behind)
+	MOVQ(slash, carry)
+	SHRQ(U8(63), carry)
+	ANDQ(behind, dot)
+	ORQ(nonASCII, dirty)
+	ORQ(dot, dirty)
+	MOVQ(dirty, Mem{Base: dst, Index: stride, Scale: 2})
+	if params {
+		MOVQ(mask(scan.Amp), Mem{Base: dst, Index: stride, Scale: 4})
+		MOVQ(mask(scan.Equal), Mem{Base: dst, Index: five, Scale: 1})
+		MOVQ(escape, Mem{Base: dst, Index: six, Scale: 1})
+	}
+	ADDQ(U8(64), text)
+	ADDQ(U8(8), dst)
+	DECQ(blocks)
+	JNZ(LabelRef(name + "_loop"))
+	VZEROUPPER()
+	Store(carry, ReturnIndex(0))
+	RET()
+}
