@@ -66,8 +66,10 @@ func TestDictionaries(t *testing.T) {
 	r := sinktest.RandomClicks(memory.DefaultAllocator, 20_000, 0, 1)
 	defer r.Release()
 	f := openFile(t, encode(t, Options{}, sinktest.Clicks(), r))
-	want := map[string]bool{"scheme": true, "host": true, "topic": true, "registrable_domain": true, "partition": true,
-		"params.list.element.key": true, "href": false, "query": false, "offset": false, "timestamp": false}
+	want := map[string]bool{
+		"scheme": true, "host": true, "topic": true, "registrable_domain": true, "partition": true,
+		"params.list.element.key": true, "href": false, "query": false, "offset": false, "timestamp": false,
+	}
 	for i := range f.MetaData().Schema.NumColumns() {
 		chunk, err := f.MetaData().RowGroup(0).ColumnChunk(i)
 		if err != nil {
@@ -215,8 +217,10 @@ func TestMetadata(t *testing.T) {
 	r := sinktest.Random(memory.DefaultAllocator, schema, 10, 0, 1, sinktest.Shape{})
 	defer r.Release()
 	m := openFile(t, encode(t, Options{Version: "1.2.3"}, schema, r)).MetaData()
-	for key, want := range map[string]string{"urlmill.version": "1.2.3", "urlmill.table": "rows", "urlmill.stream": "clicks",
-		"urlmill.partition": "3", "urlmill.first": "10", "urlmill.next": "99", "urlmill.psl": "2026-07-01"} {
+	for key, want := range map[string]string{
+		"urlmill.version": "1.2.3", "urlmill.table": "rows", "urlmill.stream": "clicks",
+		"urlmill.partition": "3", "urlmill.first": "10", "urlmill.next": "99", "urlmill.psl": "2026-07-01",
+	} {
 		if got := m.KeyValueMetadata().FindValue(key); got == nil || *got != want {
 			t.Errorf("%s: got %v, want %s", key, got, want)
 		}

@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -95,24 +94,26 @@ func (o Options) Validate() error {
 	o = o.withDefaults()
 	shared := o.shared(nil)
 	problems := []error{shared.Validate()}
-	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	bad := func(field, format string, args ...any) {
+		problems = append(problems, lanesink.Problem(field, format, args...))
+	}
 	if c, ok := codecs[o.Compression]; !ok {
-		bad("Compression: %q is not known; use none, snappy, gzip or zstd", o.Compression)
+		bad("Compression", "%q is not known; use none, snappy, gzip or zstd", o.Compression)
 	} else if o.CompressionLevel < c.minLevel || o.CompressionLevel > c.maxLevel {
 		if c.maxLevel == 0 {
-			bad("CompressionLevel: %s has no levels; leave it out", o.Compression)
+			bad("CompressionLevel", "%s has no levels; leave it out", o.Compression)
 		} else {
-			bad("CompressionLevel: %d is not a level of %s; use %d to %d", o.CompressionLevel, o.Compression, c.minLevel, c.maxLevel)
+			bad("CompressionLevel", "%d is not a level of %s; use %d to %d", o.CompressionLevel, o.Compression, c.minLevel, c.maxLevel)
 		}
 	}
 	if o.RowGroupRows < 1 || o.RowGroupRows > maxRowGroupRows {
-		bad("RowGroupRows: %d is out of range; use 1 to %d", o.RowGroupRows, maxRowGroupRows)
+		bad("RowGroupRows", "%d is out of range; use 1 to %d", o.RowGroupRows, maxRowGroupRows)
 	}
 	if o.RowGroupBytes < 1 || o.RowGroupBytes > maxRowGroup {
-		bad("RowGroupBytes: %d is out of range; use 1 to %d", o.RowGroupBytes, maxRowGroup)
+		bad("RowGroupBytes", "%d is out of range; use 1 to %d", o.RowGroupBytes, maxRowGroup)
 	}
 	if o.PageBytes < 1 || o.PageBytes > maxRowGroup {
-		bad("PageBytes: %d is out of range; use 1 to %d", o.PageBytes, maxRowGroup)
+		bad("PageBytes", "%d is out of range; use 1 to %d", o.PageBytes, maxRowGroup)
 	}
 	return errors.Join(problems...)
 }

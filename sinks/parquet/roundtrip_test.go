@@ -164,8 +164,10 @@ func TestNullInARequiredColumn(t *testing.T) {
 // TestRowTooLarge needs no such row: the size alone decides.
 func TestRowTooLarge(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "v", Type: arrow.BinaryTypes.Binary}}, nil)
-	data := array.NewData(arrow.BinaryTypes.Binary, 1, []*memory.Buffer{nil,
-		memory.NewBufferBytes(arrow.Int32Traits.CastToBytes([]int32{0, 1<<30 + 1})), memory.NewBufferBytes([]byte{})}, nil, 0, 0)
+	data := array.NewData(arrow.BinaryTypes.Binary, 1, []*memory.Buffer{
+		nil,
+		memory.NewBufferBytes(arrow.Int32Traits.CastToBytes([]int32{0, 1<<30 + 1})), memory.NewBufferBytes([]byte{}),
+	}, nil, 0, 0)
 	defer data.Release()
 	o := Options{}.withDefaults()
 	e, err := newEncoder(schema, &o)

@@ -46,8 +46,8 @@ type Stream interface {
 	Start(s *arrow.Schema) error
 	// Write adds rows and returns the bytes that they took.
 	Write(r arrow.Record) (int64, error)
-	// Flush hands everything written to the system.
-	Flush() error
+	// Commit hands everything written to the system.
+	Commit() error
 	// Close ends the stream.
 	Close() error
 }

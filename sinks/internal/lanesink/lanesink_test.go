@@ -189,6 +189,9 @@ func TestCommits(t *testing.T) {
 	}
 	must(w.Abandon())
 	s.close(t)
+	if files, bytes := s.Written(); files != 3 || bytes != 33+28+38 {
+		t.Errorf("written: %d files, %d bytes", files, bytes)
+	}
 	if got, want := contents(t, s.rows), []string{"1\n2\n3\nrows clicks/7 10:20 3 rows\n", "4\nrows clicks/7 25:26 1 rows\n"}; !slices.Equal(got, want) {
 		t.Errorf("rows %q", got)
 	}
@@ -384,8 +387,8 @@ func (s *memStream) Write(r arrow.Record) (int64, error) {
 	s.out = append(s.out, r.Column(0).String())
 	return 5, s.write
 }
-func (s *memStream) Flush() error { s.flushed = true; return nil }
-func (s *memStream) Close() error { s.closed = true; return nil }
+func (s *memStream) Commit() error { s.flushed = true; return nil }
+func (s *memStream) Close() error  { s.closed = true; return nil }
 
 func TestStream(t *testing.T) {
 	out := &memStream{}
@@ -445,8 +448,10 @@ func TestFileNames(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	seen := map[string]string{}
-	for _, s := range []string{"", "_schemas", "schemas", ".schemas", "-schemas", "stdin", "/data/a b.gz", "/data/a_b.gz",
-		"données", "\xff", "\x00", strings.Repeat("x", 300), strings.Repeat("x", 301), "..", "../../etc", "a\nb", "漢字"} {
+	for _, s := range []string{
+		"", "_schemas", "schemas", ".schemas", "-schemas", "stdin", "/data/a b.gz", "/data/a_b.gz",
+		"données", "\xff", "\x00", strings.Repeat("x", 300), strings.Repeat("x", 301), "..", "../../etc", "a\nb", "漢字",
+	} {
 		got := stem(s)
 		if len(got) > maxStem+9 || got == "" || strings.ContainsAny(got, "/\x00\n \\*?[]") || strings.ContainsAny(got[:1], "._-~") {
 			t.Errorf("%q: %q is no good stem", s, got)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/outfile"
@@ -28,16 +29,22 @@ type Options struct {
 func (o *Options) Validate() error {
 	var problems []error
 	if o.Stream == nil && o.Path == "" {
-		problems = append(problems, errors.New("Path: missing; give the directory for the output files"))
+		problems = append(problems, Problem("Path", "missing; give the directory for the output files"))
 	}
 	if o.Stream != nil && o.Path != "" {
-		problems = append(problems, errors.New("Path: cannot be given together with standard output; remove one"))
+		problems = append(problems, Problem("Path", "cannot be given together with standard output; remove one"))
 	}
 	if o.Path != "" && o.DeadLetters != "" && filepath.Clean(o.Path) == filepath.Clean(o.DeadLetters) {
-		problems = append(problems, errors.New("DeadLetters: is the same directory as that of the rows; "+
+		problems = append(problems, Problem("DeadLetters", "is the same directory as that of the rows; "+
 			"give another, as the two kinds of files have different columns"))
 	}
 	return errors.Join(problems...)
+}
+
+// Problem is what is wrong with an option. Its text starts with the field's name, by which a configuration file
+// finds the place.
+func Problem(field, format string, args ...any) error {
+	return fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...))
 }
 
 // Sink implements [pipeline.Sink]. It keeps no positions.
@@ -45,7 +52,11 @@ type Sink struct {
 	opts    Options
 	schemas pipeline.Schemas
 	dirs    [pipeline.NumTables]*outfile.Dir // nil for a table without files
+	written written
 }
+
+// written counts what has been committed.
+type written struct{ files, bytes atomic.Int64 }
 
 // New returns a sink. The options have been validated.
 func New(opts Options) *Sink { return &Sink{opts: opts} }
@@ -87,12 +98,20 @@ func (s *Sink) Open(_ context.Context, id pipeline.LaneID) (pipeline.Writer, int
 	w := &writer{lane: id, next: pipeline.Unknown}
 	for t := range w.tables {
 		if table := pipeline.Table(t); s.streams(table) {
-			w.tables[t] = &streamTable{stream: s.opts.Stream, schema: s.schemas[t]}
+			w.tables[t] = &streamTable{stream: s.opts.Stream, schema: s.schemas[t], sum: &s.written}
 		} else if s.schemas[t] != nil {
-			w.tables[t] = &fileTable{table: table, dir: s.dirs[t], format: s.opts.Format, schema: s.schemas[t]}
+			w.tables[t] = &fileTable{
+				table: table, dir: s.dirs[t], format: s.opts.Format, schema: s.schemas[t], sum: &s.written,
+			}
 		}
 	}
 	return w, pipeline.Unknown, nil
+}
+
+// Written returns the number of files published so far, with rows or dead letters, and the bytes in them and in
+// the stream. It may be called at any time.
+func (s *Sink) Written() (files, bytes int64) {
+	return s.written.files.Load(), s.written.bytes.Load()
 }
 
 // Close implements [pipeline.Sink].

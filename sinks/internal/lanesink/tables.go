@@ -18,6 +18,7 @@ type fileTable struct {
 	dir    *outfile.Dir
 	format Format
 	schema *arrow.Schema
+	sum    *written
 
 	file *outfile.File // nil before the first row
 	enc  Encoder       // nil before the first row, and after finish
@@ -94,7 +95,13 @@ func (t *fileTable) publish(lane pipeline.LaneID, span pipeline.Span) error {
 	return t.dir.Sync()
 }
 
-func (t *fileTable) committed() { t.file = nil }
+func (t *fileTable) committed() {
+	if t.file != nil {
+		t.sum.files.Add(1)
+		t.sum.bytes.Add(t.file.Size())
+		t.file = nil
+	}
+}
 
 func (t *fileTable) revert() error {
 	if t.enc != nil {
@@ -113,6 +120,7 @@ func (t *fileTable) revert() error {
 type streamTable struct {
 	stream Stream
 	schema *arrow.Schema
+	sum    *written
 	bytes  int64
 }
 
@@ -122,12 +130,13 @@ func (t *streamTable) write(r arrow.Record) error {
 	}
 	n, err := t.stream.Write(r)
 	t.bytes += n
+	t.sum.bytes.Add(n)
 	return err
 }
 
 func (t *streamTable) size() int64 { return t.bytes }
 
-func (t *streamTable) finish(pipeline.LaneID, pipeline.Span) error { return t.stream.Flush() }
+func (t *streamTable) finish(pipeline.LaneID, pipeline.Span) error { return t.stream.Commit() }
 
 func (t *streamTable) publish(pipeline.LaneID, pipeline.Span) error { return nil }
 

@@ -1,0 +1,82 @@
+// Package arrowipc is the sink that writes Arrow IPC: files in a directory, named and committed like those of
+// the Parquet sink, or one stream for all lanes to standard output.
+package arrowipc
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/outfile"
+)
+
+// Options says where and how to write. Zero values stand for the defaults.
+type Options struct {
+	// Path is the output directory. Its parent has to be there.
+	Path string
+	// Stdout, if not nil, takes the rows as one Arrow stream instead. The sink does not close it.
+	Stdout io.Writer
+	// DeadLetters is the directory of the dead letters, which are files in any case. It is needed only
+	// with that error policy.
+	DeadLetters string
+	// Compression is one of none, lz4 and zstd. Default none: readers then map files into memory and use
+	// them as they are.
+	Compression string
+	// Version is urlmill's version, for the metadata of the schema. Default "devel".
+	Version string
+
+	mem memory.Allocator
+	ops outfile.Ops
+}
+
+// codecs are the supported compressions.
+var codecs = map[string]ipc.Option{"none": nil, "lz4": ipc.WithLZ4(), "zstd": ipc.WithZstd()}
+
+func (o Options) withDefaults() Options {
+	if o.Compression == "" {
+		o.Compression = "none"
+	}
+	if o.Version == "" {
+		o.Version = "devel"
+	}
+	if o.mem == nil {
+		o.mem = memory.DefaultAllocator
+	}
+	if o.ops == nil {
+		o.ops = outfile.System
+	}
+	return o
+}
+
+// Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	shared := o.shared(nil)
+	problems := []error{shared.Validate()}
+	if _, ok := codecs[o.Compression]; !ok {
+		problems = append(problems, lanesink.Problem("Compression", "%q is not known; use none, lz4 or zstd", o.Compression))
+	}
+	return errors.Join(problems...)
+}
+
+func (o *Options) shared(log *slog.Logger) lanesink.Options {
+	s := lanesink.Options{Path: o.Path, DeadLetters: o.DeadLetters, Format: format{o}, Log: log, Ops: o.ops}
+	if o.Stdout != nil {
+		s.Stream = newStream(o)
+	}
+	return s
+}
+
+// New returns the sink.
+func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	opts = opts.withDefaults()
+	return lanesink.New(opts.shared(log)), nil
+}
