@@ -53,7 +53,8 @@ var hostKindNames = [...]string{"none", "empty", "domain", "ipv4", "ipv6", "opaq
 //
 // The zero value is the empty URL: no scheme, every part empty or null. A URL may be used again as the
 // destination of [Parser.Parse]. Do not copy a URL that will be changed or used again: the copy shares
-// the buffer; use [URL.Clone]. A URL may be read by several goroutines at once and changed by one alone.
+// the buffer; use [URL.Clone]. A URL may be read by several goroutines at once and changed by one alone;
+// the first call of [URL.SearchParams] counts as a change.
 type URL struct {
 	buf []byte
 	loc location
