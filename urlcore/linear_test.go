@@ -48,7 +48,7 @@ var adversarial = map[string]func(n int) string{
 // sixteen times as long and quadratic work 256 times; the bound lies far from both, since the times are
 // taken on a machine that does other things as well.
 func TestLinearTime(t *testing.T) {
-	const small, factor, bound = 64 << 10, 16, 80
+	const small, factor, bound = 64 << 10 / raceFactor, 16, 80 // up to 1 MiB
 	base := urlcore.MustParse("https://h/" + strings.Repeat("b/", 1000))
 	for name, input := range adversarial {
 		for _, collect := range []bool{false, true} {

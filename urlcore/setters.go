@@ -25,8 +25,12 @@ func (u *URL) SetHref(value string) error {
 //
 // https://url.spec.whatwg.org/#dom-url-protocol
 func (u *URL) SetProtocol(value string) {
+	if !changeable(u, len(value)) {
+		return
+	}
 	var p Parser
-	if !p.beginOverride(u, stateSchemeStart, append([]byte(value), ':')) || p.run(stateSchemeStart) != stateDone {
+	p.startOverride(u, stateSchemeStart, append([]byte(value), ':'))
+	if p.run(stateSchemeStart) != stateDone {
 		return
 	}
 	old := &u.loc
@@ -48,21 +52,27 @@ func (u *URL) SetProtocol(value string) {
 //
 // https://url.spec.whatwg.org/#dom-url-username
 func (u *URL) SetUsername(value string) {
-	u.setCredentials(appendWellFormed(nil, value), u.Bytes(Password))
+	if u.canSetCredentials(value) {
+		u.setCredentials(appendWellFormed(nil, value), u.Bytes(Password))
+	}
 }
 
 // SetPassword sets the password, percent-encoded. It does nothing where SetUsername does nothing.
 //
 // https://url.spec.whatwg.org/#dom-url-password
 func (u *URL) SetPassword(value string) {
-	u.setCredentials(u.Bytes(Username), appendWellFormed(nil, value))
+	if u.canSetCredentials(value) {
+		u.setCredentials(u.Bytes(Username), appendWellFormed(nil, value))
+	}
+}
+
+// canSetCredentials reports whether u can have a username or password, and one as long as value.
+func (u *URL) canSetCredentials(value string) bool {
+	return !u.cannotHaveCredentialsOrPort() && changeable(u, len(value))
 }
 
 // setCredentials sets both. What is percent-encoded already holds nothing that would be encoded again.
 func (u *URL) setCredentials(username, password []byte) {
-	if u.cannotHaveCredentialsOrPort() || !changeable(u, len(username)+len(password)) {
-		return
-	}
 	var p Parser
 	p.u.buf = append(p.u.buf, u.buf[:u.loc.schemeEnd+3]...)
 	p.writeCredentials(username, password)
@@ -204,6 +214,12 @@ func (p *Parser) beginOverride(u *URL, override state, value []byte) bool {
 	if !changeable(u, len(value)) {
 		return false
 	}
+	p.startOverride(u, override, value)
+	return true
+}
+
+// startOverride does the same without a look at the lengths.
+func (p *Parser) startOverride(u *URL, override state, value []byte) {
 	p.prepare(value, false)
 	p.override, p.old = override, u
 	p.u.loc = location{
@@ -213,7 +229,6 @@ func (p *Parser) beginOverride(u *URL, override state, value []byte) bool {
 	if override == stateHost || override == stateHostname {
 		p.u.buf = append(p.u.buf, u.buf[:u.loc.schemeEnd+1]...)
 	}
-	return true
 }
 
 // changeable reports whether u holds a URL and the result of a change with that much input stays within
