@@ -128,13 +128,21 @@ func (b *Broker) Signal(sig os.Signal) {
 	}
 }
 
-// logTail returns the last lines of the broker's log.
+// logTail returns the lines of the broker's log that tell of trouble, and the last ones.
 func (b *Broker) logTail() string {
-	const lines = 60
+	const troubles, last = 30, 15
 	text, err := os.ReadFile(b.logFile())
 	if err != nil {
 		return err.Error()
 	}
-	all := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	end := max(0, len(lines)-last)
+	var tail []string
+	for _, line := range lines[:end] {
+		if strings.Contains(line, "] ERROR ") || strings.Contains(line, "] WARN ") || strings.Contains(line, "Exception") {
+			tail = append(tail, line)
+		}
+	}
+	tail = tail[max(0, len(tail)-troubles):]
+	return strings.Join(append(tail, lines[end:]...), "\n")
 }

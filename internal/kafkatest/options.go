@@ -21,7 +21,7 @@ type Options struct {
 	TLS bool
 }
 
-// User may log in at the listeners that ask for it.
+// User may log in at the listeners that ask for it. Kafka's tools take no quotes, backslashes and commas.
 type User struct{ Name, Password string }
 
 // listener names one port of a broker.
@@ -109,7 +109,7 @@ func (c *Cluster) properties(b *Broker) string {
 	maps.Copy(p, c.opts.Properties)
 	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(p)) {
-		fmt.Fprintf(&text, "%s=%s\n", key, p[key])
+		fmt.Fprintf(&text, "%s=%s\n", key, strings.ReplaceAll(p[key], `\`, `\\`))
 	}
 	return text.String()
 }

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,6 +84,27 @@ func (s *session) heartbeat(ctx context.Context, member *kafkago.Generation) err
 		return nil
 	}
 	return resp.Error
+}
+
+// dismiss has a former identity of ours leave the group, as soon as the brokers let it. kafka-go forgets its
+// identity when it cannot reach the coordinator, and joins under a new one; the old one would hold up the
+// rebalance, and its partitions, until its session times out.
+func (s *session) dismiss(ctx context.Context, member string) {
+	var pause backoff
+	for pause.wait(ctx, nil) {
+		try, cancel := context.WithTimeout(ctx, requestTimeout)
+		resp, err := s.client.LeaveGroup(try, &kafkago.LeaveGroupRequest{
+			GroupID: s.opts.Group,
+			Members: []kafkago.LeaveGroupRequestMember{{ID: member}},
+		})
+		cancel()
+		if err == nil {
+			err = cmp.Or(resp.Error, resp.Members[0].Error)
+		}
+		if err == nil || isFenced(err) || isFatal(s.classify(err)) {
+			return
+		}
+	}
 }
 
 // committed returns the offset that the group has committed for a partition, -1 if none.

@@ -112,13 +112,7 @@ func TestBrokerRestarts(t *testing.T) {
 	}
 	k = kafkatest.Fake(t, kfake.DataDir(dir), kfake.SyncWrites(), kfake.Ports(number))
 	kafkatest.Produce(t, kafkatest.Client(t, addrs), numbered("t", 2, 1000, 1200))
-	c.await("all", func() bool {
-		seen := map[string]bool{}
-		for _, r := range c.rows {
-			seen[r.value] = true
-		}
-		return len(seen) == 1200
-	})
+	c.await("all", func() bool { return c.distinct() == 1200 })
 	run.stop()
 	c.expectAll("t", 1200)
 }

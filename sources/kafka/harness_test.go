@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,8 @@ type collector struct {
 	mu     sync.Mutex
 	rows   []row // acknowledged or not
 	active map[pipeline.LaneID]int
-	lanes  int // handed out so far
+	lanes  int   // handed out so far
+	ended  error // of a run that has
 	wake   chan struct{}
 }
 
@@ -181,10 +183,13 @@ func (c *collector) await(what string, ok func() bool) {
 	for {
 		c.mu.Lock()
 		done := ok()
-		n := len(c.rows)
+		n, ended := len(c.rows), c.ended
 		c.mu.Unlock()
 		if done {
 			return
+		}
+		if ended != nil {
+			c.t.Fatalf("%s: the run has ended after %d rows: %v", what, n, ended)
 		}
 		select {
 		case <-c.wake:
@@ -210,6 +215,15 @@ func (c *collector) values() (distinct []string, repeated int) {
 	slices.Sort(distinct)
 	distinct = slices.Compact(distinct)
 	return distinct, len(c.rows) - len(distinct)
+}
+
+// distinct counts the distinct values of all rows. The collector is locked.
+func (c *collector) distinct() int {
+	seen := make(map[string]struct{}, len(c.rows))
+	for _, r := range c.rows {
+		seen[r.value] = struct{}{}
+	}
+	return len(seen)
 }
 
 // sorted returns the rows by lane and offset.
@@ -246,7 +260,13 @@ func startSource(t *testing.T, source *Source, c *collector) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{t: t, source: source, drain: make(chan struct{}), cancel: cancel, done: make(chan error, 1)}
-	go func() { r.done <- source.Run(ctx, r.drain, c.each) }()
+	go func() {
+		err := source.Run(ctx, r.drain, c.each)
+		c.mu.Lock()
+		c.ended = cmp.Or(c.ended, err)
+		c.mu.Unlock()
+		r.done <- err
+	}()
 	t.Cleanup(func() {
 		cancel()
 		if !r.ended {

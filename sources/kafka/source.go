@@ -140,6 +140,8 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 	r.group = group
 	defer group.leave()
 	soft, stop := context.WithCancel(ctx)
+	var ghosts sync.WaitGroup
+	defer ghosts.Wait()
 	defer stop()
 	go func() {
 		select {
@@ -149,6 +151,7 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 		}
 	}()
 	var pause backoff
+	member := "" // identity in the last generation
 	for {
 		next, err := group.Next(soft)
 		switch {
@@ -159,12 +162,18 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 				return err
 			}
 			r.session.log.Warn("no place in the consumer group yet; trying again", "error", err)
+			if member != "" && !errors.Is(err, kafkago.RebalanceInProgress) {
+				ghost := member
+				ghosts.Go(func() { r.session.dismiss(soft, ghost) })
+				member = ""
+			}
 			if !pause.wait(soft, nil) {
 				return errStopped
 			}
 			continue
 		}
 		pause.reset()
+		member = next.MemberID
 		g := newGeneration(ctx, r, next)
 		if last, err := g.run(drain); last {
 			return err
