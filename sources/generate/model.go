@@ -1,0 +1,55 @@
+package generate
+
+import "math"
+
+// Seeds of the parts of a model that come from the seed of the options.
+const (
+	seedHosts = iota + 1
+	seedIDNs
+	seedUsers
+	seedSessions
+	seedRecords
+)
+
+// model is what all generators of the same options share. It does not change.
+type model struct {
+	seed         uint64
+	lines, crawl bool
+
+	hosts hosts
+	idns  []idn
+
+	suffixes, sections, extensions, parameters, countries, statuses sampler
+
+	counts            alias // of parameters, less one
+	queries, trackers int   // share of pages with ordinary parameters and with trackers, in percent
+	classes           alias
+	repeats           uint64 // share of repeats, of 2^32
+	start             int64  // time of the first record in µs since 1970
+}
+
+func newModel(o Options) (*model, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	weights, _ := mixOf(o) // validated above
+	m := &model{
+		seed: o.Seed, lines: o.Format == Lines, crawl: o.Profile == Crawl,
+		suffixes: newSampler(suffixes), sections: newSampler(sections), extensions: newSampler(extensions),
+		parameters: newSampler(parameters), countries: newSampler(countries), statuses: newSampler(statuses),
+		counts: newAlias([]float64{34, 25, 16, 10, 6, 4, 2, 1.5, 1, 0.5}), queries: 50, trackers: 26,
+		classes: newAlias(weights), repeats: uint64(math.Max(o.Repeats, 0) * (1 << 32)), start: o.Start.UnixMicro(),
+	}
+	size, exponent := 20_000, 0.95
+	if m.crawl {
+		size, exponent = 100_000, 0.6
+	}
+	m.hosts = newHosts(m.part(seedHosts), size, exponent)
+	var err error
+	m.idns, err = newIDNs(m.part(seedIDNs), 500)
+	return m, err
+}
+
+// part returns the seed of a part of the model.
+func (m *model) part(p uint64) uint64 { return mix(m.seed) ^ mix(p<<56) }

@@ -1,0 +1,115 @@
+package generate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Format is how a record is written.
+type Format string
+
+const (
+	// NDJSON records are clicks: ts (RFC 3339), user_id (integer), session, url, referer (null for none),
+	// status (integer) and country.
+	NDJSON Format = "ndjson"
+	// Lines are URLs and nothing else.
+	Lines Format = "lines"
+)
+
+// Profile is what kind of collection the URLs are like.
+type Profile string
+
+const (
+	// Clickstream is what a web analytics pipeline receives.
+	Clickstream Profile = "clickstream"
+	// Crawl is what the frontier of a crawler holds.
+	Crawl Profile = "crawl"
+)
+
+const (
+	// DefaultCrawlRepeats is the share of repeats in the crawl profile.
+	DefaultCrawlRepeats = 0.1
+	// maxRepeats leaves enough records that may be repeated.
+	maxRepeats = 0.9
+	// maxLanes bounds Options.Lanes.
+	maxLanes = 1 << 16
+)
+
+// DefaultStart is the time of the first record.
+var DefaultStart = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// Options configures a generator. The same options give the same records, byte by byte; record n is the same
+// whatever the number of lanes.
+type Options struct {
+	// Records is how many records there are in all lanes together, 0 for no end.
+	Records int64
+	// Seed makes the data another one.
+	Seed uint64
+	// Lanes is how many lanes the source has, 1 by default. Lane i of n has every n-th record from the i-th
+	// on.
+	Lanes int
+	// Rate is how many records the source hands out a second, in all lanes together; 0 for as many as it
+	// can.
+	Rate float64
+	// Format is NDJSON by default.
+	Format Format
+	// Profile is Clickstream by default.
+	Profile Profile
+	// Mix changes the shares of classes, from 0 to 1, by their names. What all classes leave is ordinary
+	// pages.
+	Mix map[string]float64
+	// Repeats is the share of records that repeat the page of an earlier one, DefaultCrawlRepeats by
+	// default in the crawl profile and 0 in the other; negative for none. It is at most 0.9.
+	Repeats float64
+	// Start is the time of the first record, DefaultStart by default. They come a millisecond apart.
+	Start time.Time
+}
+
+// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	_, problems := mixOf(o)
+	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.Records < 0 {
+		add("Records: %d is negative; leave it out for records without end", o.Records)
+	}
+	if o.Lanes < 0 || o.Lanes > maxLanes {
+		add("Lanes: %d is not between 1 and %d", o.Lanes, maxLanes)
+	}
+	if !(o.Rate >= 0) {
+		add("Rate: %v is negative; leave it out for no limit", o.Rate)
+	}
+	if o.Format != NDJSON && o.Format != Lines {
+		add("Format: %q is neither %s nor %s", o.Format, NDJSON, Lines)
+	}
+	if o.Profile != Clickstream && o.Profile != Crawl {
+		add("Profile: %q is neither %s nor %s", o.Profile, Clickstream, Crawl)
+	}
+	if !(o.Repeats <= maxRepeats) {
+		add("Repeats: %v is more than %v", o.Repeats, maxRepeats)
+	}
+	if y := o.Start.UTC().Year(); y < 1 || y > 9000 {
+		add("Start: the year %d is not between 1 and 9000", y)
+	}
+	return errors.Join(problems...)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Lanes == 0 {
+		o.Lanes = 1
+	}
+	if o.Format == "" {
+		o.Format = NDJSON
+	}
+	if o.Profile == "" {
+		o.Profile = Clickstream
+	}
+	if o.Repeats == 0 && o.Profile == Crawl {
+		o.Repeats = DefaultCrawlRepeats
+	}
+	if o.Start.IsZero() {
+		o.Start = DefaultStart
+	}
+	return o
+}
