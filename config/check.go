@@ -54,13 +54,12 @@ func checkKafka(d *decoder, path string, k *Kafka) {
 		}
 	}
 	session, heartbeat := join(path, "session_timeout"), join(path, "heartbeat_interval")
-	if k.HeartbeatInterval*2 > k.SessionTimeout {
-		place := heartbeat
-		if !d.given(heartbeat) {
-			place = session
-		}
-		d.conflict(place, []string{session, heartbeat},
-			"heartbeat_interval (%s) is more than half of session_timeout (%s); a third or less is safe", k.HeartbeatInterval, k.SessionTimeout)
+	if !d.given(heartbeat) {
+		k.HeartbeatInterval = min(k.HeartbeatInterval, k.SessionTimeout/3)
+	}
+	if k.HeartbeatInterval*3 > k.SessionTimeout {
+		d.conflict(heartbeat, []string{session, heartbeat},
+			"heartbeat_interval (%s) is more than a third of session_timeout (%s); give at most a third, so that one may be lost", k.HeartbeatInterval, k.SessionTimeout)
 	}
 	low, high := join(path, "min_bytes"), join(path, "max_bytes")
 	if k.MinBytes > k.MaxBytes {
@@ -69,6 +68,23 @@ func checkKafka(d *decoder, path string, k *Kafka) {
 			place = high
 		}
 		d.conflict(place, []string{low, high}, "min_bytes (%s) is more than max_bytes (%s)", formatSize(int64(k.MinBytes)), formatSize(int64(k.MaxBytes)))
+	}
+}
+
+// checkGenerate reports a codec that cannot read what the generator makes.
+func checkGenerate(d *decoder, path string, s *Source) {
+	if s.Generate == nil {
+		return
+	}
+	codec, other := "lines", "ndjson"
+	wrong := s.Codec.Lines != nil && s.Generate.Format == other
+	if s.Codec.NDJSON != nil && s.Generate.Format == codec {
+		codec, other, wrong = other, codec, true
+	}
+	if wrong {
+		at := join(join(path, "codec"), codec)
+		d.conflict(at, []string{join(path, "generate.format")},
+			"the codec is %s, but source.generate.format is %s; take the codec out, or make them the same", codec, other)
 	}
 }
 

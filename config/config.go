@@ -203,7 +203,10 @@ type Parquet struct {
 }
 
 // ArrowIPC writes Arrow IPC files or one stream.
-type ArrowIPC struct{ Output }
+type ArrowIPC struct {
+	Output
+	Compression string // "none", "lz4" or "zstd"
+}
 
 // NDJSONOut writes a JSON object a line.
 type NDJSONOut struct{ Output }
@@ -272,6 +275,9 @@ func DefaultCarry() Carry { return Carry{Type: pipeline.String, Time: "rfc3339"}
 func DefaultGenerate() Generate {
 	return Generate{Seed: 1, Lanes: 4, Format: "ndjson", Profile: "clickstream"}
 }
+
+// DefaultArrowIPC returns the defaults of an Arrow IPC sink.
+func DefaultArrowIPC() ArrowIPC { return ArrowIPC{Compression: "none"} }
 
 // DefaultParquet returns the defaults of a Parquet sink.
 func DefaultParquet() Parquet {

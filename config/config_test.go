@@ -151,7 +151,7 @@ func TestGood(t *testing.T) {
 			c.Source.Kafka = kafka(func(k *Kafka) {
 				k.Brokers, k.Topics, k.Group = []string{"kafka-1:9092"}, []string{"clicks"}, "own"
 			})
-			c.Sink.ArrowIPC = &ArrowIPC{Output{Path: "out"}}
+			c.Sink.ArrowIPC = &ArrowIPC{Output: Output{Path: "out"}, Compression: "lz4"}
 			c.Columns.Exclude = []string{"clicks"}
 			return c
 		},

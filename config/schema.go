@@ -35,12 +35,7 @@ func sourceSchema(s *Source) object {
 			{name: "codec", value: section(&s.Codec, codecSchema)},
 		},
 		oneOf: []string{"kafka", "file", "generate"},
-		check: func(d *decoder, path string) {
-			if s.Generate != nil && d.given(join(path, "codec")) {
-				d.conflict(join(path, "codec"), nil,
-					"the generator brings its own codec; take codec out, source.generate.format chooses between lines and ndjson")
-			}
-		},
+		check: func(d *decoder, path string) { checkGenerate(d, path, s) },
 	}
 }
 
@@ -173,7 +168,7 @@ func sinkSchema(s *Sink) object {
 	return object{
 		fields: []field{
 			{name: "parquet", value: optional(&s.Parquet, DefaultParquet, parquetSchema)},
-			{name: "arrowipc", value: optional(&s.ArrowIPC, func() ArrowIPC { return ArrowIPC{} }, func(a *ArrowIPC) object { return outputSchema(&a.Output) })},
+			{name: "arrowipc", value: optional(&s.ArrowIPC, DefaultArrowIPC, arrowSchema)},
 			{name: "ndjson", value: optional(&s.NDJSON, func() NDJSONOut { return NDJSONOut{} }, func(n *NDJSONOut) object { return outputSchema(&n.Output) })},
 			{name: "roll", value: section(&s.Roll, rollSchema)},
 		},
@@ -193,6 +188,12 @@ func parquetSchema(p *Parquet) object {
 		},
 		check: func(d *decoder, path string) { checkParquet(d, path, p) },
 	}
+}
+
+func arrowSchema(a *ArrowIPC) object {
+	o := outputSchema(&a.Output)
+	o.fields = append(o.fields, field{name: "compression", value: names(&a.Compression, "none", "lz4", "zstd")})
+	return o
 }
 
 func outputSchema(o *Output) object {
@@ -248,3 +249,6 @@ var schemaHomes = sync.OnceValue(func() map[string][]string {
 	visit("", rootSchema(&c))
 	return homes
 })
+
+// IsKey tells whether configurations have a key of that name somewhere.
+func IsKey(name string) bool { return len(schemaHomes()[name]) > 0 }

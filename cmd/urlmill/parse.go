@@ -63,13 +63,13 @@ unless --to says otherwise. A file that cannot be read to its end does not stop 
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of the output, in their order")
 	flags.StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out")
 	flags.StringVar(&f.onError, "on-error", "keep", "what happens to rows with an error: keep, drop, dead_letter or fail")
-	flags.StringVar(&f.compression, "compression", "", "compression of Parquet: none, snappy, gzip or zstd")
+	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, gzip, zstd) or Arrow (none, lz4, zstd)")
 	flags.IntVar(&f.parallel, "parallel", 0, "files to read at a time (default: one a CPU into a folder, else one)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary")
 	completeFlag(cmd, "to", toTable, toNDJSON, toArrow, toParquet)
 	completeFlag(cmd, "codec", "lines", "ndjson")
 	completeFlag(cmd, "on-error", "keep", "drop", "dead_letter", "fail")
-	completeFlag(cmd, "compression", "none", "snappy", "gzip", "zstd")
+	completeFlag(cmd, "compression", "none", "snappy", "gzip", "zstd", "lz4")
 	cmd.RunE = func(cmd *cobra.Command, files []string) error { return a.parse(cmd.Context(), f, files) }
 	return cmd
 }
@@ -241,8 +241,8 @@ func (f parseFlags) setSink(c *config.Config) error {
 	if err := checkChoice("--to", f.to, []string{toTable, toNDJSON, toArrow, toParquet}); err != nil {
 		return err
 	}
-	if f.compression != "" && f.to != toParquet {
-		return usagef("--compression is for --to parquet")
+	if f.compression != "" && f.to != toParquet && f.to != toArrow {
+		return usagef("--compression is for --to parquet and --to arrow")
 	}
 	output := config.Output{Path: f.out, DeadLetters: f.deadLetters}
 	if f.out == "-" {
@@ -264,7 +264,7 @@ func (f parseFlags) setSink(c *config.Config) error {
 	case toNDJSON:
 		c.Sink.NDJSON = &config.NDJSONOut{Output: output}
 	case toArrow:
-		c.Sink.ArrowIPC = &config.ArrowIPC{Output: output}
+		c.Sink.ArrowIPC = &config.ArrowIPC{Output: output, Compression: f.compression}
 	case toParquet:
 		if f.out == "-" {
 			return usagef("--to parquet needs a folder: -o FOLDER")

@@ -18,6 +18,7 @@ import (
 const (
 	lineEvery = 200 * time.Millisecond // on a terminal
 	logEvery  = 10 * time.Second       // elsewhere
+	barWidth  = 20
 )
 
 // finite is what sources have that know how much there is to read.
@@ -48,42 +49,48 @@ type progress struct {
 	lastAt time.Time
 	rate   float64 // rows per second, smoothed
 
-	done chan struct{}
-	wait sync.WaitGroup
-	show func(string)
+	// stop ends the showing and takes the line away.
+	stop func()
 }
 
 // startProgress shows the progress of a pipeline until stop is called.
 func (a *app) startProgress(stats *pipeline.Stats, source any, log *slog.Logger) *progress {
-	p := &progress{stats: stats, source: source, lastAt: time.Now(), done: make(chan struct{}), show: a.console.show}
+	p := &progress{stats: stats, source: source, lastAt: time.Now()}
 	every := logEvery
 	if a.console.terminal() {
 		every = lineEvery
 	}
-	p.wait.Go(func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-p.done:
-				return
-			case <-tick.C:
-			}
-			if t := p.update(); a.console.terminal() {
-				p.show(p.line(t))
-			} else {
-				p.log(log, t)
-			}
+	p.stop = a.everyTick(every, func() {
+		if t := p.update(); a.console.terminal() {
+			a.console.show(p.line(t))
+		} else {
+			p.log(log, t)
 		}
 	})
 	return p
 }
 
-// stop takes the progress line away.
-func (p *progress) stop() {
-	close(p.done)
-	p.wait.Wait()
-	p.show("")
+// everyTick calls f again and again, and takes the progress line away when the function that it returns is called.
+func (a *app) everyTick(every time.Duration, f func()) (stop func()) {
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				f()
+			}
+		}
+	})
+	return func() {
+		close(done)
+		wait.Wait()
+		a.console.show("")
+	}
 }
 
 // update takes a new snapshot and brings the rate up to date.
@@ -128,18 +135,22 @@ func (p *progress) barText() string {
 		return ""
 	}
 	if p.bar == nil {
-		p.bar = newBar(total, 20)
+		p.bar = newBar(total)
 	}
-	// The bar only draws into memory, where nothing can fail.
-	_ = p.bar.Set64(min(done, total))
-	return strings.TrimSpace(strings.ReplaceAll(p.bar.String(), "\r", ""))
+	return drawBar(p.bar, min(done, total))
+}
+
+// drawBar returns a bar as it is at done.
+func drawBar(bar *progressbar.ProgressBar, done int64) string {
+	_ = bar.Set64(done) // it only draws into memory, where nothing can fail
+	return strings.TrimSpace(strings.ReplaceAll(bar.String(), "\r", ""))
 }
 
 // newBar returns a bar that draws into memory.
-func newBar(total int64, width int) *progressbar.ProgressBar {
+func newBar(total int64) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(io.Discard),
-		progressbar.OptionSetWidth(width),
+		progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetElapsedTime(false),
 		progressbar.OptionThrottle(0),

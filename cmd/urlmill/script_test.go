@@ -19,6 +19,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"gzip":      scriptGzip,
 	"cutfile":   scriptCutFile,
 	"bytes":     scriptBytes,
+	"catfiles":  scriptCatFiles,
 }
 
 // scriptExecCode is "exec-code CODE PROGRAM ARG...": exec that wants an exit code.
@@ -70,4 +71,14 @@ func scriptBytes(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := strconv.Unquote(`"` + args[1] + `"`)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// scriptCatFiles is "catfiles FOLDER": it prints the files of a folder in the order of their names.
+func scriptCatFiles(ts *testscript.TestScript, _ bool, args []string) {
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	for _, e := range entries {
+		_, err := ts.Stdout().Write([]byte(ts.ReadFile(filepath.Join(args[0], e.Name()))))
+		ts.Check(err)
+	}
 }

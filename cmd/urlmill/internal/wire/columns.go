@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -89,10 +90,22 @@ func fieldProblems(c *config.Config, path string, err error) []config.Problem {
 		at := path
 		if ok && isField(field) {
 			at, line = path+"."+keyOf(field), keyOf(field)+": "+rest
+			line = fieldName.ReplaceAllStringFunc(line, yamlName)
 		}
 		problems = append(problems, c.Problem(at, "%s", line))
 	}
 	return problems
+}
+
+// fieldName matches what may be the name of a field within a sentence.
+var fieldName = regexp.MustCompile(`\b[A-Z]\w+\b`)
+
+// yamlName returns the key of a configuration for the name of a field, and any other word as it is.
+func yamlName(word string) string {
+	if key := keyOf(word); strings.Contains(key, "_") && config.IsKey(key) {
+		return key
+	}
+	return word
 }
 
 // isField tells whether s is the path of a field, such as TLS.CAFile or Paths[0].

@@ -22,9 +22,9 @@ type Registry struct {
 // Standard returns the registry of the command urlmill.
 func Standard() Registry {
 	return Registry{
-		Sources: []SourceKind{kafkaSource, fileSource},
+		Sources: []SourceKind{kafkaSource, fileSource, generateSource},
 		Codecs:  []CodecKind{ndjsonCodec, linesCodec},
-		Sinks:   []SinkKind{parquetSink},
+		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink},
 	}
 }
 
@@ -53,7 +53,7 @@ type Source struct {
 	Open     func(codec.Factory) (pipeline.Source, error)
 	// Provenance says which columns tell where a record came from.
 	Provenance urlcols.Provenance
-	// Codec is the codec of a source that makes its own records, nil for others.
+	// Codec is the codec of a source that makes its own records and was given none, nil for others.
 	Codec codec.Factory
 }
 

@@ -1,8 +1,12 @@
 package wire
 
 import (
+	"io"
+
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/arrowipc"
+	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
 )
 
@@ -22,4 +26,44 @@ var parquetSink = SinkKind{
 			Open:     func() (pipeline.Sink, error) { return parquet.New(options, s.Log) },
 		}, true
 	},
+}
+
+var arrowipcSink = SinkKind{
+	Name: "arrowipc",
+	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+		a := c.Sink.ArrowIPC
+		if a == nil {
+			return Sink{}, false
+		}
+		options := arrowipc.Options{
+			Path: a.Path, DeadLetters: a.DeadLetters, Stdout: stream(a.Output, s), Compression: a.Compression, Version: s.Version,
+		}
+		return Sink{
+			Validate: options.Validate,
+			Open:     func() (pipeline.Sink, error) { return arrowipc.New(options, s.Log) },
+		}, true
+	},
+}
+
+var ndjsonSink = SinkKind{
+	Name: "ndjson",
+	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+		n := c.Sink.NDJSON
+		if n == nil {
+			return Sink{}, false
+		}
+		options := ndjson.Options{Path: n.Path, DeadLetters: n.DeadLetters, Stdout: stream(n.Output, s)}
+		return Sink{
+			Validate: options.Validate,
+			Open:     func() (pipeline.Sink, error) { return ndjson.New(options, s.Log) },
+		}, true
+	},
+}
+
+// stream returns standard output when that is where the rows go.
+func stream(o config.Output, s Setting) io.Writer {
+	if o.Stdout {
+		return s.Out
+	}
+	return nil
 }

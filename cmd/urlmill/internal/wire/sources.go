@@ -8,6 +8,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/file"
+	"github.com/urlmill/urlmill/sources/generate"
 	"github.com/urlmill/urlmill/sources/kafka"
 )
 
@@ -67,4 +68,44 @@ func kafkaStart(s config.Start) string {
 		return s.Time.Format(time.RFC3339Nano)
 	}
 	return s.Policy
+}
+
+var generateSource = SourceKind{
+	Name: "generate",
+	Configure: func(c *config.Config, _ Setting) (Source, bool) {
+		g := c.Source.Generate
+		if g == nil {
+			return Source{}, false
+		}
+		options := generate.Options{
+			Records: g.Records, Seed: g.Seed, Lanes: g.Lanes, Rate: g.Rate,
+			Format: generate.Format(g.Format), Profile: generate.Profile(g.Profile),
+		}
+		source := Source{
+			Validate: options.Validate,
+			Open:     func(f codec.Factory) (pipeline.Source, error) { return generate.New(options, f) },
+		}
+		if options.Format == generate.NDJSON && c.Source.Codec.NDJSON == nil {
+			source.Codec = clickCodec()
+		}
+		return source, true
+	},
+}
+
+// clickCodec is the codec of the generator's clicks when none is given.
+func clickCodec() codec.Factory {
+	f, err := codec.NewNDJSON(codec.NDJSONOptions{
+		URL: "/url", Base: "/referer",
+		Carry: []codec.CarriedField{
+			{Name: "ts", Pointer: "/ts", Type: pipeline.Timestamp},
+			{Name: "user_id", Pointer: "/user_id", Type: pipeline.Int64},
+			{Name: "session", Pointer: "/session"},
+			{Name: "status", Pointer: "/status", Type: pipeline.Int64},
+			{Name: "country", Pointer: "/country"},
+		},
+	})
+	if err != nil {
+		panic(err) // the options are constant
+	}
+	return f
 }

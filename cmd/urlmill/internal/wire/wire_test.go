@@ -32,6 +32,18 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
+// TestYAMLNames checks that messages name keys, not the fields of Go structs.
+func TestYAMLNames(t *testing.T) {
+	for in, want := range map[string]string{
+		"at most a third of SessionTimeout": "at most a third of session_timeout", "GitHub and IPv4, UTF-8": "GitHub and IPv4, UTF-8",
+		"CAFile or CertFile": "ca_file or cert_file", "Path": "Path",
+	} {
+		if got := fieldName.ReplaceAllStringFunc(in, yamlName); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
 // parse reads a configuration in which ${DIR} is an empty folder and ${SECRET} a secret.
 func parse(t *testing.T, text string) *config.Config {
 	t.Helper()
