@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/urlmill/urlmill/internal/kafkatest"
+)
+
+const killConfig = `
+source:
+  kafka:
+    brokers: [%s]
+    topics: [clicks]
+    group: kill
+    start: earliest
+    session_timeout: 6s
+    heartbeat_interval: 1s
+  codec: {lines: {}}
+columns: {include: [href, topic, partition, offset]}
+sink:
+  parquet: {path: %s}
+  roll: {rows: 20000, every: 300ms}
+`
+
+// A process that is killed at any moment loses no row: what it had not acknowledged is read again by the next
+// one. Rows may be there twice, and every file that has its final name is whole.
+func TestKillLosesNothing(t *testing.T) {
+	const partitions, kills = 4, 6
+	cluster := kafkatest.Start(t, kafkatest.Options{})
+	cluster.CreateTopic(t, "clicks", partitions)
+	var perPartition int
+	stop, produced := make(chan struct{}), make(chan struct{})
+	go func() { // while the consumer is being killed
+		defer close(produced)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			cluster.Produce(t, numbered(partitions, perPartition, perPartition+2000))
+			perPartition += 2000
+		}
+	}()
+
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	config := filepath.Join(dir, "kill.yaml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, killConfig, cluster.Addr(), out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range kills {
+		files := len(parquetFiles(t, out))
+		run := startRun(t, config)
+		run.waitFor(t, "a new file", func() bool { return len(parquetFiles(t, out)) > files })
+		time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
+		_ = run.end(t, syscall.SIGKILL)
+		t.Logf("kill %d: %d files", i+1, len(parquetFiles(t, out)))
+	}
+	close(stop)
+	<-produced
+	run := startRun(t, config)
+	client := cluster.Client(t)
+	run.waitFor(t, "every offset to be committed", func() bool {
+		for p := range int32(partitions) {
+			if kafkatest.Committed(t, client, "kill", "clicks", p) < int64(perPartition) {
+				return false
+			}
+		}
+		return true
+	})
+	if err := run.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, run.log)
+	}
+	checkDelivered(t, out, partitions, perPartition)
+}
+
+// numbered makes the records start to end of every partition.
+func numbered(partitions, start, end int) []*kgo.Record {
+	var records []*kgo.Record
+	for p := range partitions {
+		for i := start; i < end; i++ {
+			records = append(records, &kgo.Record{
+				Topic: "clicks", Partition: int32(p), Value: fmt.Appendf(nil, "https://example.com/%d/%d", p, i),
+			})
+		}
+	}
+	return records
+}
+
+// running is a urlmill that a test may kill.
+type running struct {
+	cmd  *exec.Cmd
+	log  *bytes.Buffer // complete once done is closed
+	done chan struct{}
+	err  error // of the process, once done is closed
+}
+
+func startRun(t *testing.T, config string) *running {
+	t.Helper()
+	p := &running{cmd: process(t, "run", config), log: new(bytes.Buffer), done: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.done)
+		p.err = p.cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	})
+	return p
+}
+
+// end sends sig and returns the error of the process after its end.
+func (p *running) end(t *testing.T, sig os.Signal) error {
+	t.Helper()
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+	<-p.done
+	return p.err
+}
+
+// waitFor polls until reached, for as long as the slowest machine needs.
+func (p *running) waitFor(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	deadline := time.After(2 * time.Minute)
+	for !reached() {
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-p.done:
+			t.Fatalf("the process ended (%v) before %s:\n%s", p.err, what, p.log)
+		case <-deadline:
+			_ = p.end(t, syscall.SIGKILL)
+			t.Fatalf("waited in vain for %s; the process said:\n%s", what, p.log)
+		}
+	}
+}
+
+func parquetFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// checkDelivered reads every file back and compares its rows with what was produced.
+func checkDelivered(t *testing.T, dir string, partitions, perPartition int) {
+	t.Helper()
+	seen := make([][]int, partitions)
+	for p := range seen {
+		seen[p] = make([]int, perPartition)
+	}
+	rows := 0
+	for _, name := range parquetFiles(t, dir) {
+		rows += countRows(t, name, seen)
+	}
+	lost := 0
+	for p := range seen {
+		for i, n := range seen[p] {
+			if n == 0 {
+				lost++
+				if lost < 10 {
+					t.Errorf("partition %d: record %d is lost", p, i)
+				}
+			}
+		}
+	}
+	t.Logf("%d rows in %d files of %d records: %d lost, %d twice",
+		rows, len(parquetFiles(t, dir)), partitions*perPartition, lost, rows-partitions*perPartition+lost)
+}
+
+func countRows(t *testing.T, name string, seen [][]int) int {
+	t.Helper()
+	reader, err := file.OpenParquetFile(name, false)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	defer reader.Close()
+	fr, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := fr.ReadTable(context.Background())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	defer table.Release()
+	rows := array.NewTableReader(table, -1)
+	defer rows.Release()
+	for rows.Next() {
+		r := rows.Record()
+		href, partition, offset := r.Column(0).(*array.String), r.Column(2).(*array.Int32), r.Column(3).(*array.Int64)
+		for i := range int(r.NumRows()) {
+			parts := strings.Split(href.Value(i), "/")
+			p, err1 := strconv.Atoi(parts[3])
+			n, err2 := strconv.Atoi(parts[4])
+			if err1 != nil || err2 != nil || int32(p) != partition.Value(i) || int64(n) != offset.Value(i) {
+				t.Fatalf("%s: %q has partition %d and offset %d", name, href.Value(i), partition.Value(i), offset.Value(i))
+			}
+			seen[p][n]++
+		}
+	}
+	return int(table.NumRows())
+}
