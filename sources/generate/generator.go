@@ -69,7 +69,7 @@ func (g *Generator) Position() int64 { return g.next }
 func (g *Generator) Append(dst []byte) []byte {
 	number := g.next*g.lanes + g.lane
 	g.next++
-	g.r = newRNG(g.m.part(seedRecords), uint64(number))
+	g.r = newRNG(g.m.seeds.records, uint64(number))
 	r := &g.r
 	g.last = Truth{Number: number, Timestamp: g.m.start + number*1000}
 	g.last.Class, g.last.Repeat, g.last.Original = g.m.kind(r, number)
@@ -109,7 +109,7 @@ func (m *model) kind(r *rng, number int64) (c Class, repeat Repeat, original int
 
 // mayRepeat tells whether a record is an ordinary page that repeats none.
 func (m *model) mayRepeat(number int64) bool {
-	r := newRNG(m.part(seedRecords), uint64(number))
+	r := newRNG(m.seeds.records, uint64(number))
 	return r.next()>>32 >= m.repeats && Class(m.classes.draw(&r)) == Page
 }
 
@@ -125,7 +125,7 @@ func (g *Generator) appendURL(dst []byte, r *rng) []byte {
 		case SameButTracking:
 			how = moreTracking
 		}
-		first := newRNG(m.part(seedRecords), uint64(t.Original))
+		first := newRNG(m.seeds.records, uint64(t.Original))
 		first.next() // what mayRepeat draws
 		first.next()
 		return m.appendPage(dst, &first, uint64(t.Original), how)

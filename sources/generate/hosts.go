@@ -16,12 +16,17 @@ type hosts struct {
 func newHosts(seed uint64, n int, exponent float64) hosts {
 	suffix, sub := newSampler(suffixes), newSampler(subdomains)
 	h := hosts{names: make([]string, n), rank: newAlias(zipf(n, exponent))}
-	for i := range h.names {
+	var all []byte
+	ends := make([]int, n)
+	for i := range ends {
 		r := newRNG(seed, uint64(i))
-		b := append(make([]byte, 0, 48), sub.draw(&r)...)
-		b = appendName(b, &r)
-		b = add(b, ".", suffix.draw(&r))
-		h.names[i] = string(b)
+		all = appendName(append(all, sub.draw(&r)...), &r)
+		all = add(all, ".", suffix.draw(&r))
+		ends[i] = len(all)
+	}
+	text, start := string(all), 0 // one piece of memory for all
+	for i, end := range ends {
+		h.names[i], start = text[start:end], end
 	}
 	return h
 }

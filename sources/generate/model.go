@@ -2,18 +2,17 @@ package generate
 
 import "math"
 
-// Seeds of the parts of a model that come from the seed of the options.
-const (
-	seedHosts = iota + 1
-	seedIDNs
-	seedUsers
-	seedSessions
-	seedRecords
-)
+// seeds are those of the parts of a model, which come from the seed of the options.
+type seeds struct{ hosts, idns, users, sessions, records uint64 }
+
+func newSeeds(seed uint64) seeds {
+	r := newRNG(mix(seed), 0)
+	return seeds{r.next(), r.next(), r.next(), r.next(), r.next()}
+}
 
 // model is what all generators of the same options share. It does not change.
 type model struct {
-	seed         uint64
+	seeds        seeds
 	lines, crawl bool
 
 	hosts hosts
@@ -35,7 +34,7 @@ func newModel(o Options) (*model, error) {
 	o = o.withDefaults()
 	weights, _ := mixOf(o) // validated above
 	m := &model{
-		seed: o.Seed, lines: o.Format == Lines, crawl: o.Profile == Crawl,
+		seeds: newSeeds(o.Seed), lines: o.Format == Lines, crawl: o.Profile == Crawl,
 		suffixes: newSampler(suffixes), sections: newSampler(sections), extensions: newSampler(extensions),
 		parameters: newSampler(parameters), countries: newSampler(countries), statuses: newSampler(statuses),
 		counts: newAlias([]float64{34, 25, 16, 10, 6, 4, 2, 1.5, 1, 0.5}), queries: 50, trackers: 26,
@@ -45,11 +44,8 @@ func newModel(o Options) (*model, error) {
 	if m.crawl {
 		size, exponent = 100_000, 0.6
 	}
-	m.hosts = newHosts(m.part(seedHosts), size, exponent)
+	m.hosts = newHosts(m.seeds.hosts, size, exponent)
 	var err error
-	m.idns, err = newIDNs(m.part(seedIDNs), 500)
+	m.idns, err = newIDNs(m.seeds.idns, 500)
 	return m, err
 }
-
-// part returns the seed of a part of the model.
-func (m *model) part(p uint64) uint64 { return mix(m.seed) ^ mix(p<<56) }

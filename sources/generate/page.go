@@ -53,7 +53,7 @@ func pageSeed(host string, i int) rng {
 	for k := 0; k < len(host); k++ {
 		h = (h ^ uint64(host[k])) * 1099511628211
 	}
-	return newRNG(h, uint64(i))
+	return newRNG(mix(h), uint64(i))
 }
 
 func appendOrigin(dst []byte, secure bool, host string, t tweak) []byte {

@@ -19,10 +19,10 @@ func (g *Generator) appendRecord(dst []byte, r *rng) []byte {
 	start := len(dst)
 	// A session has one of the slots for a while; what it is like follows from the slot and the time.
 	slot := uint64(r.below(sessionSlots))
-	session := newRNG(g.m.part(seedSessions), slot<<40|uint64(g.last.Number)/(sessionSlots*sessionSize))
+	session := newRNG(g.m.seeds.sessions, slot<<40|uint64(g.last.Number)/(sessionSlots*sessionSize))
 	user := session.below(users)
 	user = int(int64(user) * int64(user) / users) // some come more often
-	person := newRNG(g.m.part(seedUsers), uint64(user))
+	person := newRNG(g.m.seeds.users, uint64(user))
 	g.last.UserID = 1_000_000_000 + int64(person.next()>>32)
 
 	dst = g.appendTime(append(dst, `{"ts":"`...))

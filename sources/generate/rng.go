@@ -6,8 +6,8 @@ import "math"
 // a record can be made without those before it.
 type rng struct{ state uint64 }
 
-// newRNG returns the generator of stream n under a seed.
-func newRNG(seed, n uint64) rng { return rng{mix(seed) + mix(n^0x5851f42d4c957f2d)} }
+// newRNG returns the generator of stream n under a seed that is well mixed.
+func newRNG(seed, n uint64) rng { return rng{seed + mix(n^0x5851f42d4c957f2d)} }
 
 // mix scatters a number over all 64 bits; it is a bijection.
 func mix(z uint64) uint64 {

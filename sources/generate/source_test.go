@@ -231,17 +231,15 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	for range 4 {
+	for range 3 {
 		url := g.Append(nil)
 		fmt.Printf("%s\n%s (%s)\n", url, g.Truth().Class, g.Truth().Code)
 	}
 	// Output:
-	// https://www.norvi.com: 80/docs/2026/07/salad-city-category-boots?limit=work-sun
+	// https://www.kejaja.com:80:80/?category=6738&p=225743&_=2026-05-14
 	// port-not-a-number (port-invalid)
-	// https://www.nijarex.net/user/7pJfFlw2LhL
-	// page ()
-	// https://cdn.soya.co.nz: 80/tag/italy-world-party-company
+	// https://www.vosonpi.org:8０/events/?id=1717
 	// port-not-a-number (port-invalid)
-	// https://news.kito.de:PORT/category/policy/9449264?utm_source=qr&utm_medium=organic&utm_campaign=retargeting&utm_content=classic&utm_term=company+software
+	// https://rexgonormi.com:-1/tag/?q=cc843eb3a7d2677a147a267dec17113f&redirect=mountain
 	// port-not-a-number (port-invalid)
 }
