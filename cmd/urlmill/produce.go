@@ -3,11 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/signal"
 	"syscall"
 	"time"
-
-	"os"
 
 	"github.com/spf13/cobra"
 

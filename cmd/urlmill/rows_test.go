@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -14,8 +15,6 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"os"
 )
 
 // scriptRows is the script command "rows PATTERN...": it reads Parquet and Arrow files and prints a header and every

@@ -75,8 +75,8 @@ func (a *app) runJob(parent context.Context, c *config.Config, registry wire.Reg
 	}
 	err = job.Run(ctx, drain, source, sink, stats)
 	stopProgress()
-	if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) && cause != context.Canceled {
-		return cause // interrupted: nothing else matters
+	if cause := context.Cause(ctx); errors.Is(cause, errInterrupted) {
+		return cause // nothing else matters
 	}
 	if v.summary {
 		a.summarize(report.New(stats.Totals(), sink, time.Since(began)), log)

@@ -3,6 +3,7 @@ package demo
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -118,7 +119,7 @@ func read(ctx context.Context, name string, columns []string, each func(arrow.Re
 			return err
 		}
 	}
-	if err := records.Err(); err != nil && err != io.EOF {
+	if err := records.Err(); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	return nil

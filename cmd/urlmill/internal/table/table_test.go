@@ -181,11 +181,15 @@ func TestErrors(t *testing.T) {
 func TestCells(t *testing.T) {
 	pair := arrow.StructOf(arrow.Field{Name: "key", Type: arrow.BinaryTypes.String}, arrow.Field{Name: "value", Type: arrow.BinaryTypes.String, Nullable: true})
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "s", Type: arrow.BinaryTypes.String}, {Name: "b", Type: arrow.BinaryTypes.Binary},
-		{Name: "i", Type: arrow.PrimitiveTypes.Int64}, {Name: "f", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "s", Type: arrow.BinaryTypes.String},
+		{Name: "b", Type: arrow.BinaryTypes.Binary},
+		{Name: "i", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "f", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "t", Type: &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}},
-		{Name: "o", Type: arrow.FixedWidthTypes.Boolean}, {Name: "p", Type: arrow.ListOfNonNullable(pair)},
-		{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int32)}, {Name: "u", Type: arrow.PrimitiveTypes.Uint8},
+		{Name: "o", Type: arrow.FixedWidthTypes.Boolean},
+		{Name: "p", Type: arrow.ListOfNonNullable(pair)},
+		{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int32)},
+		{Name: "u", Type: arrow.PrimitiveTypes.Uint8},
 	}, nil)
 	row := `[{"s":"a\u001b","b":"/wo=","i":-5,"f":1.5,"t":"2026-07-01 10:00:00.5","o":true,
 		"p":[{"key":"a","value":"1"},{"key":"b","value":null}],"l":[1,2],"u":7}]`

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// halfDone is a source that has read half of its input.
+type halfDone struct{}
+
+func (halfDone) Progress() (done, total int64) { return 50, 100 }
+
+func TestProgressLine(t *testing.T) {
+	p := &progress{stats: new(pipeline.Stats), source: halfDone{}, lastAt: time.Now().Add(-time.Second)}
+	p.update()
+	totals := pipeline.Totals{Rows: 1_234_567, Bytes: 98_000_000, Invalid: 12}
+	p.rate = 345_678
+	line := p.line(totals)
+	for _, want := range []string{"50%", "1,234,567 rows", "345,678 rows/s", "98.0 MB", "12 invalid"} {
+		if !strings.Contains(line, want) {
+			t.Errorf("%q does not have %q", line, want)
+		}
+	}
+	if strings.ContainsAny(line, "\r\n\x1b") {
+		t.Errorf("control characters in %q", line)
+	}
+	var b bytes.Buffer
+	p.log(slog.New(slog.NewTextHandler(&b, nil)), totals)
+	for _, want := range []string{"msg=progress", "rows=1234567", "done=50.0%", "invalid=12"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q does not have %q", b.String(), want)
+		}
+	}
+	endless := &progress{stats: new(pipeline.Stats), source: nil}
+	if line := endless.line(pipeline.Totals{Rows: 1}); line != "1 row  0 rows/s  0 B" {
+		t.Errorf("%q", line)
+	}
+}
+
+// TestRate checks that the rate follows the rows.
+func TestRate(t *testing.T) {
+	p := &progress{stats: new(pipeline.Stats), lastAt: time.Now().Add(-time.Hour)}
+	if p.update(); p.rate != 0 {
+		t.Errorf("rate %v without rows", p.rate)
+	}
+}
+
+// TestConsole checks that log lines and the progress line do not get into each other.
+func TestConsole(t *testing.T) {
+	var b bytes.Buffer
+	c := &console{w: &b, width: 20}
+	c.show("progress 1")
+	fmt.Fprint(c, "a log line\n")
+	c.show("a progress line that is too long")
+	c.show("")
+	c.show("")
+	fmt.Fprint(c, "the end\n")
+	want := eraseLine + "progress 1" + eraseLine + "a log line\n" + "progress 1" + eraseLine + "a progress line tha" + eraseLine + "the end\n"
+	if b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+	b.Reset()
+	none := newConsole(&b)
+	none.show("progress")
+	fmt.Fprint(none, "log\n")
+	if b.String() != "log\n" {
+		t.Errorf("%q where nobody looks", b.String())
+	}
+}
+
+// TestDefaultFormat checks which format output has when none is asked for.
+func TestDefaultFormat(t *testing.T) {
+	a := &app{out: new(bytes.Buffer)}
+	if got := a.defaultFormat(parseFlags{out: "-"}, []string{"x"}); got != toNDJSON {
+		t.Errorf("into a pipe: %s", got)
+	}
+	if got := a.defaultFormat(parseFlags{out: "folder"}, []string{"x"}); got != toParquet {
+		t.Errorf("into a folder: %s", got)
+	}
+}

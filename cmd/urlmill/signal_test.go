@@ -1,0 +1,205 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// said collects what a process says, while the test waits for it.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// eventually waits for something that a process does, as long as a slow machine needs.
+func eventually(t *testing.T, what fmt.Stringer, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain; the process says:\n%s", what)
+		}
+	}
+}
+
+// wait returns the exit code of a process.
+func wait(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// endless writes the configuration of a generator without end into a folder.
+func endless(t *testing.T, dir string) (file, out string) {
+	t.Helper()
+	out = filepath.Join(dir, "out")
+	file = filepath.Join(dir, "endless.yaml")
+	text := fmt.Sprintf("source: {generate: {rate: 5000}}\nsink: {parquet: {path: %s}, roll: {rows: 1000}}\n", out)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file, out
+}
+
+// TestDrain checks that the first signal lets a pipeline write what it has read, and that it then ends with 0.
+func TestDrain(t *testing.T) {
+	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		t.Run(sig.String(), func(t *testing.T) {
+			file, out := endless(t, t.TempDir())
+			cmd := process(t, "run", file)
+			var log said
+			cmd.Stderr = &log
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, &log, func() bool { return len(parquetIn(t, out)) > 0 })
+			if err := cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			if code := wait(t, cmd); code != exitOK {
+				t.Errorf("exit code %d\n%s", code, &log)
+			}
+			if text := log.String(); !strings.Contains(text, "a second signal stops at once") || !strings.Contains(text, "rows in ") {
+				t.Errorf("log: %s", text)
+			}
+			if left, _ := filepath.Glob(filepath.Join(out, ".*", "*")); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+func parquetIn(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestSecondSignal checks that the second signal ends a process that cannot drain, because nobody reads what it
+// writes, with 130.
+func TestSecondSignal(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "blocked.yaml")
+	text := "source: {generate: {}}\nsink: {ndjson: {stdout: true}}\npipeline: {drain_timeout: 1h}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := process(t, "run", file)
+	out, err := cmd.StdoutPipe() // which is never read to its end
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log said
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(out, make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, &log, func() bool { return strings.Contains(log.String(), "a second signal stops at once") })
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := wait(t, cmd); code != exitInterrupt {
+		t.Errorf("exit code %d\n%s", code, &log)
+	}
+}
+
+// TestWatchSignals checks what the signals do within a process.
+func TestWatchSignals(t *testing.T) {
+	ctx, drain, release := watchSignals(context.Background(), slog.New(slog.DiscardHandler))
+	defer release()
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := self.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-drain
+	if ctx.Err() != nil {
+		t.Error("the first signal ended the context")
+	}
+	if err := self.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-ctx.Done()
+	if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) || exitCode(cause) != exitInterrupt {
+		t.Errorf("cause %v", cause)
+	}
+}
+
+// TestPromptRows checks that rows come out while standard input goes on, and that a signal ends a process that waits
+// for more input.
+func TestPromptRows(t *testing.T) {
+	cmd := process(t, "parse", "--to", "ndjson", "--columns", "href")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log said
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	rows := bufio.NewScanner(out)
+	for i := range 5 {
+		if _, err := fmt.Fprintf(in, "https://example.com/%d\n", i); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(`{"href":"https://example.com/%d"}`, i)
+		if !rows.Scan() || rows.Text() != want {
+			t.Fatalf("row %d: %s", i, rows.Text())
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if rows.Scan() {
+		t.Errorf("a row too many: %s", rows.Text())
+	}
+	if code := wait(t, cmd); code != exitOK {
+		t.Errorf("exit code %d\n%s", code, &log)
+	}
+}
