@@ -142,13 +142,14 @@ type Columns struct {
 	current  *urlcore.URL
 	first    int
 
-	// Of the stretch being parsed: bitmaps, positions, what has to be added to a pair of its offsets, parameters.
-	maps   scan.Bitmaps
-	pos    Positions
-	shift  uint64
-	params []param
+	// Of the stretch being parsed: bitmaps, what the kernel finds, positions, queries.
+	maps      scan.Bitmaps
+	rows      scan.Rows
+	pos       Positions
+	queries   scan.Queries
+	queryText Text // where Query is not wanted
 
-	filter      suffixFilter
+	filter      scan.SuffixFilter // of list
 	hosts       hostCache
 	unknownHost []byte // of the row being fixed: the host that hosts does not know
 }

@@ -10,15 +10,18 @@ import (
 func (c *Columns) locateEach(data []byte, start int, ends []int32) {
 	c.pos.addRows(len(ends))
 	for i, end := range ends {
-		in := data[start:end]
 		if c.baseEnds == nil || c.setBase(i) {
-			if !c.locateOne(in, start, i) {
-				c.fix(in, i)
-			}
+			c.fix(data, start, int(end), i)
 		}
 		start = int(end)
 	}
 }
+
+// The first eight bytes of a URL as a number, the first of them lowest; the first byte of httpWord does not count.
+var (
+	httpsWord = binary.LittleEndian.Uint64([]byte("https://"))
+	httpWord  = binary.LittleEndian.Uint64([]byte("\x00http://"))
+)
 
 // locateOne finds the parts of a clean row, whose text begins at start in the input. It declines all others.
 func (c *Columns) locateOne(in []byte, start, i int) bool {
@@ -26,11 +29,12 @@ func (c *Columns) locateOne(in []byte, start, i int) bool {
 		return false
 	}
 	word := binary.LittleEndian.Uint64(in)
-	secure := ifTrue(word == httpsWord)
-	if secure|ifTrue(word<<8 == httpWord) == 0 {
+	host := len("http://")
+	if word == httpsWord {
+		host++
+	} else if word<<8 != httpWord {
 		return false
 	}
-	host := len("http://") + secure
 	hostEnd, last := host, host
 	for hostEnd < len(in) {
 		class := scan.Classes[in[hostEnd]]
@@ -74,20 +78,20 @@ func (c *Columns) locateOne(in []byte, start, i int) bool {
 	}
 	r := &c.pos.Parts[i]
 	at := uint32(start)
-	r.Path = span(at + uint32(path), at + uint32(pathEnd))
+	r.Path = span(at+uint32(path), at+uint32(pathEnd))
 	if path == pathEnd {
 		if c.want&Href != 0 {
 			return false
 		}
-		r.Path = rootPath
+		r.Path = scan.RootPath
 	}
 	c.pos.Flags[c.row(i)] = flag
-	r.Href = span(at, at + uint32(len(in)))
-	r.Scheme = span(at, at + uint32(len("http")+secure))
-	r.Host = span(at + uint32(host), at + uint32(hostEnd))
-	r.Origin = span(at, at + uint32(hostEnd))
-	r.Query = span(at + uint32(query), at + uint32(hash))
-	r.Fragment = span(at + uint32(fragment), at + uint32(len(in)))
+	r.Href = span(at, at+uint32(len(in)))
+	r.Scheme = span(at, at+uint32(host-len("://")))
+	r.Host = span(at+uint32(host), at+uint32(hostEnd))
+	r.Origin = span(at, at+uint32(hostEnd))
+	r.Query = span(at+uint32(query), at+uint32(hash))
+	r.Fragment = span(at+uint32(fragment), at+uint32(len(in)))
 	r.Domain, r.Suffix = r.Host.End, at+uint32(last)
 	return true
 }

@@ -18,37 +18,45 @@ type textColumn struct {
 }
 
 var textColumns = [...]textColumn{
-	{Href, IsURL, hrefWord, hrefWord + 1, func(c *Columns) *Text { return &c.Href }},
-	{Scheme, IsURL, schemeWord, schemeWord + 1, func(c *Columns) *Text { return &c.Scheme }},
-	{Host, HasHost, hostWord, hostWord + 1, func(c *Columns) *Text { return &c.Host }},
-	{Origin, HasOrigin, originWord, originWord + 1, func(c *Columns) *Text { return &c.Origin }},
-	{RegistrableDomain, HasDomain, domainWord, hostWord + 1, func(c *Columns) *Text { return &c.RegistrableDomain }},
-	{PublicSuffix, HasSuffix, suffixWord, hostWord + 1, func(c *Columns) *Text { return &c.PublicSuffix }},
-	{Path, IsURL, pathWord, pathWord + 1, func(c *Columns) *Text { return &c.Path }},
-	{Query, HasQuery, queryWord, queryWord + 1, func(c *Columns) *Text { return &c.Query }},
-	{Fragment, HasFragment, fragmentWord, fragmentWord + 1, func(c *Columns) *Text { return &c.Fragment }},
+	{Href, IsURL, scan.HrefWord, scan.HrefWord + 1, func(c *Columns) *Text { return &c.Href }},
+	{Scheme, IsURL, scan.SchemeWord, scan.SchemeWord + 1, func(c *Columns) *Text { return &c.Scheme }},
+	{Host, HasHost, scan.HostWord, scan.HostWord + 1, func(c *Columns) *Text { return &c.Host }},
+	{Origin, HasOrigin, scan.OriginWord, scan.OriginWord + 1, func(c *Columns) *Text { return &c.Origin }},
+	{RegistrableDomain, HasDomain, scan.DomainWord, scan.HostWord + 1, func(c *Columns) *Text { return &c.RegistrableDomain }},
+	{PublicSuffix, HasSuffix, scan.SuffixWord, scan.HostWord + 1, func(c *Columns) *Text { return &c.PublicSuffix }},
+	{Path, IsURL, scan.PathWord, scan.PathWord + 1, func(c *Columns) *Text { return &c.Path }},
+	{Query, HasQuery, scan.QueryWord, scan.QueryWord + 1, func(c *Columns) *Text { return &c.Query }},
+	{Fragment, HasFragment, scan.FragmentWord, scan.FragmentWord + 1, func(c *Columns) *Text { return &c.Fragment }},
 }
 
 // emit copies the text of a stretch of rows, size bytes of data, into the columns. Behind the first safe rows
 // scan.Slack bytes of data may be read.
-func (c *Columns) emit(data []byte, size, safe int, paramsBefore int32) {
+func (c *Columns) emit(data []byte, size, safe int) {
 	p := &c.pos
 	n := len(p.Parts)
 	p.Side = slices.Grow(p.Side, scan.Slack)
 	// No column takes the same byte twice, but for the path that a URL without one has.
 	room := size + len(p.Side) + n + scan.Slack
-	words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(p.Parts))), n*partsWords)
+	words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(p.Parts))), n*scan.PartsWords)
+	gather := func(t *Text, start, end int) {
+		spans := scan.Spans{Words: words, Start: start, End: end, Stride: scan.PartsWords}
+		t.gather(spans, n, safe, room, data, p.Side)
+	}
 	for i := range textColumns {
-		col := &textColumns[i]
-		if c.want&col.mask == 0 {
-			continue
+		if col := &textColumns[i]; c.want&col.mask != 0 {
+			gather(col.get(c), col.start, col.end)
 		}
-		spans := scan.Spans{Words: words, Start: col.start, End: col.end, Stride: partsWords}
-		col.get(c).gather(spans, n, safe, room, data, p.Side)
 	}
-	if c.want&Params != 0 {
-		c.emitParams(data, paramsBefore, room, safe)
+	if c.want&Params == 0 {
+		return
 	}
+	queries := &c.Query
+	if c.want&Query == 0 {
+		queries = &c.queryText
+		queries.reset()
+		gather(queries, scan.QueryWord, scan.QueryWord+1)
+	}
+	c.emitParams(queries, n)
 }
 
 // gather appends n values of at most room bytes together with the slack behind them, the first safe of them by the
@@ -90,8 +98,8 @@ func (c *Columns) finish() {
 	}
 	if c.want&Params != 0 {
 		c.Params.Validity.fill(p.Flags, HasQuery)
-		c.Params.Keys.Validity.all(c.Params.Keys.rows)
-		c.Params.Values.Validity.all(c.Params.Values.rows)
+		c.Params.Keys.Validity.all(len(c.Params.Keys.Offsets) - 1)
+		c.Params.Values.Validity.all(len(c.Params.Values.Offsets) - 1)
 	}
 	c.Errors = zeros(c.Errors, c.Rows)
 	for _, e := range p.errors {

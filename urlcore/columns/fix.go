@@ -6,12 +6,16 @@ import (
 	"github.com/urlmill/urlmill/urlcore"
 )
 
-// fix finds the parts of a row of the current stretch that the fast path has declined: by [Columns.repair] or else
-// by the state machine, which decides everything.
-func (c *Columns) fix(in []byte, i int) {
+// fix finds the parts of row i of the current stretch, which is data[start:end]: by a loop over its bytes if it is
+// clean, by [Columns.repair] if it is easily made so, and else by the state machine, which decides everything.
+func (c *Columns) fix(data []byte, start, end, i int) {
+	in := data[start:end:end]
 	c.unknownHost = nil
-	if !c.repair(in, i) {
+	if !c.locateOne(in, start, i) && !c.repair(in, i) {
 		c.byMachine(in, i)
+	}
+	if flags := &c.pos.Flags[c.row(i)]; *flags&HasSuffix != 0 && c.wantsDomains() {
+		c.lookup(data, &c.pos.Parts[i], flags)
 	}
 }
 

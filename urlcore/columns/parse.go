@@ -31,10 +31,9 @@ func (c *Columns) parseAll(data []byte, ends []int32, bases []byte, baseEnds []i
 	for c.first = 0; c.first < len(ends); {
 		stretch := nextStretch(ends[c.first:], start)
 		end := stretch[len(stretch)-1]
-		paramsBefore := int32(c.Params.Keys.rows)
 		c.pos.resetSide()
 		c.locate(data, int(start), stretch)
-		c.emit(data, int(end-start), min(max(safe-c.first, 0), len(stretch)), paramsBefore)
+		c.emit(data, int(end-start), min(max(safe-c.first, 0), len(stretch)))
 		c.first += len(stretch)
 		start = end
 	}
@@ -47,20 +46,9 @@ func (c *Columns) locate(data []byte, start int, ends []int32) {
 	end := int(ends[len(ends)-1])
 	mapped := scan.Bitmapped() && start < end && end-start <= 2*stretchBytes
 	if mapped {
-		c.shift = uint64(start) * (1<<32 + 1)
 		c.locateMapped(data, start, ends)
 	} else {
 		c.locateEach(data, start, ends)
-	}
-	if c.want&(RegistrableDomain|PublicSuffix) != 0 {
-		if mapped {
-			c.domainsMapped(data, data[start:end], start)
-		} else {
-			c.domains(data)
-		}
-	}
-	if c.want&Params != 0 {
-		c.splitParams(data, start, mapped)
 	}
 }
 
@@ -92,15 +80,16 @@ func nextStretch(ends []int32, start int32) []int32 {
 }
 
 func (c *Columns) reset() {
-	c.want, c.list = c.Want, c.PSL
+	c.want = c.Want
 	if c.want == 0 {
 		c.want = All
 	}
-	if c.list == nil {
-		c.list = psl.Default()
-	}
-	if c.want&(RegistrableDomain|PublicSuffix) != 0 {
-		c.filter.build(c.list)
+	if c.wantsDomains() {
+		list := c.PSL
+		if list == nil {
+			list = psl.Default()
+		}
+		c.useList(list)
 	}
 	c.Rows, c.Invalid, c.Errors = 0, 0, c.Errors[:0]
 	for i := range textColumns {

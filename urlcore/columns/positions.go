@@ -11,46 +11,22 @@ import (
 type Span = scan.Span
 
 // Parts says where the parts of one URL are. Domain and Suffix are where the registrable domain and the public
-// suffix begin; both reach to the end of the host, and Domain is that end when there is none.
-//
-//	https://www.example.co.uk:8080/a/b?c=d#e
-//	|    |  |   |       |    |    |   |   | |
-//	|    |  |   |       |    |    |   |   | Fragment, Href.End
-//	|    |  |   |       |    |    |   Query
-//	|    |  |   |       |    |    Path.Start, Origin.End
-//	|    |  |   |       |    Host.End
-//	|    |  |   |       Suffix
-//	|    |  |   Domain
-//	|    |  Host.Start
-//	|    Scheme.End
-//	Href.Start, Scheme.Start, Origin.Start
-type Parts struct {
-	Href, Scheme, Host, Origin, Path, Query, Fragment Span
-	Domain, Suffix                                    uint32
-}
-
-// The words of a Parts, for scan.Gather.
-const (
-	partsWords = 16
-
-	hrefWord, schemeWord, hostWord, originWord, pathWord, queryWord, fragmentWord = 0, 2, 4, 6, 8, 10, 12
-
-	domainWord, suffixWord = 14, 15
-)
+// suffix begin; both reach to the end of the host. What a row does not have is empty.
+type Parts = scan.Parts
 
 // Flags says which parts a row has.
-type Flags uint8
+type Flags = scan.Flags
 
-// The flags. A row without IsURL has an error and no part.
+// The flags. A row without IsURL has an error and no part; without HasOrigin the origin is opaque.
 const (
-	IsURL Flags = 1 << iota
-	HasHost
-	HasPort
-	HasOrigin // the origin is not opaque
-	HasDomain
-	HasSuffix
-	HasQuery
-	HasFragment
+	IsURL       = scan.IsURL
+	HasHost     = scan.HasHost
+	HasPort     = scan.HasPort
+	HasOrigin   = scan.HasOrigin
+	HasDomain   = scan.HasDomain
+	HasSuffix   = scan.HasSuffix
+	HasQuery    = scan.HasQuery
+	HasFragment = scan.HasFragment
 )
 
 // Positions says for every row of a batch where its parts are, without copying any that stand in the input as
@@ -120,9 +96,6 @@ func (p *Positions) reset() {
 }
 
 func (p *Positions) resetSide() { p.Side = append(p.Side[:0], '/') }
-
-// rootPath is the path "/" in the side buffer.
-var rootPath = Span{Start: scan.Side, End: scan.Side + 1}
 
 // sideSpan returns the span of the side buffer from start to its end.
 func (p *Positions) sideSpan(start int) Span {

@@ -10,15 +10,13 @@ import (
 // Behind the bits of the text there are 16 bytes and more with all bits set, so that a search ends there, and in
 // front of them [Lead] bytes that may be read, whose bits have no meaning.
 type Bitmaps struct {
-	Stop   []byte // of class [Stop]
-	Mark   []byte // of class [Mark]
-	Dirty  []byte // of class [Dirty], and dots, percent and plus signs behind a slash: they may begin a dot segment
-	Dot    []byte // of class [Dot], after Lead bytes
-	Amp    []byte // of class [Amp]; not filled without params
-	Equal  []byte // of class [Equal]; not filled without params
-	Escape []byte // of class [Escape]; not filled without params
+	Stop  []byte // of class [Stop]
+	Mark  []byte // of class [Mark]
+	Dirty []byte // of class [Dirty], and dots, percent and plus signs behind a slash: they may begin a dot segment
+	Dot   []byte // of class [Dot], after Lead bytes
 
 	memory []byte
+	tailBlock
 }
 
 // Lead is how many bytes there are in front of Bitmaps.Dot's first.
@@ -28,47 +26,56 @@ const (
 	block     = 64 // bytes that a step of a kernel reads, and bits that it writes into each bitmap
 	blockBits = block / 8
 	trail     = 16 // bytes of ones behind a bitmap
-	numMaps   = 7
 )
 
-// Classify makes the bitmaps of text, those of Amp, Equal and Escape only if params is set. It reuses b's memory.
-func (b *Bitmaps) Classify(text []byte, params bool) {
-	stride := (len(text)+block-1)/block*blockBits + trail + Lead
-	if cap(b.memory) < numMaps*stride {
-		b.memory = make([]byte, numMaps*stride*5/4)
-	}
-	b.memory = b.memory[:numMaps*stride]
-	maps := [numMaps]*[]byte{&b.Stop, &b.Mark, &b.Dirty, &b.Dot, &b.Amp, &b.Equal, &b.Escape}
-	for i, m := range maps {
-		*m = b.memory[i*stride+Lead : (i+1)*stride : (i+1)*stride]
-	}
+// Classify makes the bitmaps of text. It reuses b's memory.
+func (b *Bitmaps) Classify(text []byte) {
+	stride := layOut(&b.memory, len(text), &b.Stop, &b.Mark, &b.Dirty, &b.Dot)
 	b.Dot = b.memory[3*stride : 4*stride]
-
-	whole := len(text) / block
+	whole, rest := b.blocks(text)
 	carry := uint64(0)
-	if whole > 0 {
-		carry = b.blocks(0, stride, text[:whole*block], params, carry)
+	if len(whole) > 0 {
+		carry = classify(b.memory[Lead:], stride, whole, 0)
 	}
-	if rest := text[whole*block:]; len(rest) > 0 {
-		var padded [block]byte
-		copy(padded[:], rest)
-		b.blocks(whole*blockBits, stride, padded[:], params, carry)
+	if len(rest) > 0 {
+		classify(b.memory[Lead+len(whole)/8:], stride, rest, carry)
 	}
-	for i := range numMaps {
-		ones := b.memory[(i+1)*stride-trail : (i+1)*stride]
+}
+
+// layOut makes room in memory for bitmaps of a text of n bytes, puts ones behind them, and returns the distance from
+// one to the next.
+func layOut(memory *[]byte, n int, maps ...*[]byte) (stride int) {
+	stride = (n+block-1)/block*blockBits + trail + Lead
+	size := len(maps) * stride
+	if cap(*memory) < size {
+		*memory = make([]byte, size*5/4)
+	}
+	*memory = (*memory)[:size]
+	for i, m := range maps {
+		*m = (*memory)[i*stride+Lead : (i+1)*stride : (i+1)*stride]
+		ones := (*m)[stride-Lead-trail:]
 		binary.LittleEndian.PutUint64(ones, ^uint64(0))
 		binary.LittleEndian.PutUint64(ones[8:], ^uint64(0))
 	}
+	return stride
 }
 
-// blocks classifies text, which is a whole number of blocks, into the bitmaps from byte at on. carry is 1 when a
-// slash stands before the text, and so is the result for the text behind it.
-func (b *Bitmaps) blocks(at, stride int, text []byte, params bool, carry uint64) uint64 {
-	return classify(b.memory[Lead+at:], stride, text, params, carry)
+// tailBlock is the last block of a text that is no whole number of them.
+type tailBlock struct{ bytes [block]byte }
+
+// blocks returns the whole blocks of text and one with the rest, filled up with zeros. Each may be empty.
+func (b *tailBlock) blocks(text []byte) (whole, rest []byte) {
+	n := len(text) / block * block
+	if n == len(text) {
+		return text, nil
+	}
+	clear(b.bytes[copy(b.bytes[:], text[n:]):])
+	return text[:n], b.bytes[:]
 }
 
-// classifyGeneric is the reference of the kernels of this name.
-func classifyGeneric(dst []byte, stride int, text []byte, params bool, carry uint64) uint64 {
+// classifyGeneric is the reference of the kernels of this name. carry is 1 when a slash stands before the text, and so
+// is the result for the text behind it.
+func classifyGeneric(dst []byte, stride int, text []byte, carry uint64) uint64 {
 	for at := 0; at < len(text); at += block {
 		var m [8]uint64
 		for i, c := range text[at : at+block] {
@@ -76,15 +83,10 @@ func classifyGeneric(dst []byte, stride int, text []byte, params bool, carry uin
 				m[bits.TrailingZeros8(uint8(class))] |= 1 << i
 			}
 		}
-		const stop, mark, dirty, slash, dot, amp, equal, escape = 0, 1, 2, 3, 4, 5, 6, 7
+		const stop, mark, dirty, slash, dot, escape = 0, 1, 2, 3, 4, 7
 		m[dirty] |= (m[slash]<<1 | carry) & (m[dot] | m[escape])
 		carry = m[slash] >> 63
-		out := [numMaps]uint64{m[stop], m[mark], m[dirty], m[dot], m[amp], m[equal], m[escape]}
-		n := numMaps
-		if !params {
-			n = 4
-		}
-		for i, word := range out[:n] {
+		for i, word := range [...]uint64{m[stop], m[mark], m[dirty], m[dot]} {
 			binary.LittleEndian.PutUint64(dst[i*stride+at/8:], word)
 		}
 	}

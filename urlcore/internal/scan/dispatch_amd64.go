@@ -12,35 +12,64 @@ import (
 func best() Variant {
 	x := &cpu.X86
 	switch {
-	case x.HasAVX2 && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VBMI:
+	case !x.HasAVX2 || !x.HasBMI1 || !x.HasBMI2 || !x.HasPOPCNT || !hasLZCNT():
+		return Generic
+	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VBMI:
 		return AVX512
-	case x.HasAVX2:
+	default:
 		return AVX2
 	}
-	return Generic
 }
 
-func classify(dst []byte, stride int, text []byte, params bool, carry uint64) uint64 {
-	last := 3
-	if params {
-		last = numMaps - 1
-	}
-	_ = dst[last*stride+len(text)/8-1] // the kernels check nothing
-	p, t := unsafe.SliceData(dst), unsafe.SliceData(text)
+func classify(dst []byte, stride int, text []byte, carry uint64) uint64 {
+	_ = dst[3*stride+len(text)/8-1] // the kernels check nothing
+	p, t, n := unsafe.SliceData(dst), unsafe.SliceData(text), len(text)/block
 	switch current {
 	case AVX512:
-		if params {
-			return classifyParams512(p, stride, t, len(text)/block, carry)
-		}
-		return classify512(p, stride, t, len(text)/block, carry)
+		return classify512(p, stride, t, n, carry)
 	case AVX2:
-		if params {
-			return classifyParams256(p, stride, t, len(text)/block, carry)
-		}
-		return classify256(p, stride, t, len(text)/block, carry)
+		return classify256(p, stride, t, n, carry)
 	default:
-		return classifyGeneric(dst, stride, text, params, carry)
+		return classifyGeneric(dst, stride, text, carry)
 	}
+}
+
+func classifyQuery(dst []byte, stride int, text []byte) int {
+	_ = dst[2*stride+len(text)/8-1]
+	p, t, n := unsafe.SliceData(dst), unsafe.SliceData(text), len(text)/block
+	switch current {
+	case AVX512:
+		return classifyQuery512(p, stride, t, n)
+	case AVX2:
+		return classifyQuery256(p, stride, t, n)
+	default:
+		return classifyQueryGeneric(dst, stride, text)
+	}
+}
+
+// pairsArgs are the fields that splitPairsBMI reads and writes, in the order that its generator knows.
+type pairsArgs struct {
+	ends               *int32
+	rows, start        int
+	amp, equal, escape *byte
+	pairs              *Pair
+	counts, escaped    *int32
+
+	pairsN, escapedN int
+}
+
+func splitPairs(q *Queries) {
+	if current == Generic {
+		splitPairsGeneric(q)
+		return
+	}
+	a := pairsArgs{
+		ends: unsafe.SliceData(q.Ends), rows: len(q.Ends), start: q.Start,
+		amp: unsafe.SliceData(q.amp), equal: unsafe.SliceData(q.equal), escape: unsafe.SliceData(q.escape),
+		pairs: unsafe.SliceData(q.Pairs), counts: unsafe.SliceData(q.Counts), escaped: unsafe.SliceData(q.Escaped),
+	}
+	splitPairsBMI((*byte)(unsafe.Pointer(&a)))
+	q.Pairs, q.Escaped = q.Pairs[:a.pairsN], q.Escaped[:a.escapedN]
 }
 
 func gather(dst []byte, offsets []int32, s Spans, n int, input, side []byte) []byte {
@@ -57,4 +86,53 @@ func gather(dst []byte, offsets []int32, s Spans, n int, input, side []byte) []b
 		to = gather256(out, len(dst), off, start, distance, 4*s.Stride, n, in, sd)
 	}
 	return dst[:to]
+}
+
+// locateArgs are the fields that locateBMI reads and writes, in the order that its generator knows.
+type locateArgs struct {
+	text                *byte
+	ends                *int32
+	rows, start         int
+	stop, dot           *byte
+	parts               *Parts
+	flags               *Flags
+	declined, irregular *int32
+	pairs, wild         *uint64
+	withPath            int
+	https, http         uint64
+	mark                kernelCursor
+	dirty               kernelCursor
+
+	declinedN, irregularN int
+	spill                 [3]int
+}
+
+// kernelCursor is a cursor of locateBMI.
+type kernelCursor struct {
+	bitmap *byte
+	word   uint64
+	at     *byte
+}
+
+func locate(r *Rows) {
+	if current == Generic {
+		locateGeneric(r)
+		return
+	}
+	a := locateArgs{
+		text: unsafe.SliceData(r.Text), ends: unsafe.SliceData(r.Ends), rows: len(r.Ends), start: r.Start,
+		stop: unsafe.SliceData(r.Maps.Stop), dot: unsafe.SliceData(r.Maps.Dot),
+		parts: unsafe.SliceData(r.Parts), flags: unsafe.SliceData(r.Flags),
+		declined: unsafe.SliceData(r.Declined), irregular: unsafe.SliceData(r.Irregular),
+		https: httpsWord, http: httpWord,
+		mark: kernelCursor{bitmap: unsafe.SliceData(r.Maps.Mark)}, dirty: kernelCursor{bitmap: unsafe.SliceData(r.Maps.Dirty)},
+	}
+	if r.WithPath {
+		a.withPath = 1
+	}
+	if r.Suffixes != nil {
+		a.pairs, a.wild = &r.Suffixes.pairs[0], &r.Suffixes.wild[0]
+	}
+	locateBMI((*byte)(unsafe.Pointer(&a)))
+	r.Declined, r.Irregular = r.Declined[:a.declinedN], r.Irregular[:a.irregularN]
 }

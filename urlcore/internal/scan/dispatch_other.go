@@ -4,10 +4,18 @@ package scan
 
 func best() Variant { return Generic }
 
-func classify(dst []byte, stride int, text []byte, params bool, carry uint64) uint64 {
-	return classifyGeneric(dst, stride, text, params, carry)
+func classify(dst []byte, stride int, text []byte, carry uint64) uint64 {
+	return classifyGeneric(dst, stride, text, carry)
+}
+
+func classifyQuery(dst []byte, stride int, text []byte) int {
+	return classifyQueryGeneric(dst, stride, text)
 }
 
 func gather(dst []byte, offsets []int32, s Spans, n int, input, side []byte) []byte {
 	return gatherGeneric(dst, offsets, s, n, input, side)
 }
+
+func locate(r *Rows) { locateGeneric(r) }
+
+func splitPairs(q *Queries) { splitPairsGeneric(q) }

@@ -157,8 +157,6 @@ TEXT ·classify512(SB), NOSPLIT, $0-48
 	MOVL         $0x00000080, DI
 	VPBROADCASTB DI, Z7
 	LEAQ         (CX)(CX*2), DI
-	LEAQ         (DI)(DI*1), R8
-	LEAQ         (DI)(CX*2), R8
 
 classify512_loop:
 	VMOVDQU64 (DX), Z8
@@ -194,81 +192,6 @@ classify512_loop:
 	ADDQ      $0x08, AX
 	DECQ      BX
 	JNZ       classify512_loop
-	VZEROUPPER
-	MOVQ      SI, ret+40(FP)
-	RET
-
-// func classifyParams512(dst *byte, stride int, text *byte, blocks int, carry uint64) uint64
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI
-TEXT ·classifyParams512(SB), NOSPLIT, $0-48
-	MOVQ         dst+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	MOVQ         text+16(FP), DX
-	MOVQ         blocks+24(FP), BX
-	MOVQ         carry+32(FP), SI
-	VMOVDQU64    classes<>+0(SB), Z0
-	VMOVDQU64    classes<>+64(SB), Z1
-	MOVL         $0x00000001, DI
-	VPBROADCASTB DI, Z2
-	MOVL         $0x00000002, DI
-	VPBROADCASTB DI, Z3
-	MOVL         $0x00000004, DI
-	VPBROADCASTB DI, Z4
-	MOVL         $0x00000010, DI
-	VPBROADCASTB DI, Z5
-	MOVL         $0x00000008, DI
-	VPBROADCASTB DI, Z6
-	MOVL         $0x00000080, DI
-	VPBROADCASTB DI, Z7
-	MOVL         $0x00000020, DI
-	VPBROADCASTB DI, Z8
-	MOVL         $0x00000040, DI
-	VPBROADCASTB DI, Z9
-	LEAQ         (CX)(CX*2), DI
-	LEAQ         (DI)(DI*1), R8
-	LEAQ         (DI)(CX*2), R9
-
-classifyParams512_loop:
-	VMOVDQU64 (DX), Z10
-	VMOVDQA64 Z10, Z11
-	VPERMI2B  Z1, Z0, Z11
-	VPMOVB2M  Z10, K1
-	KMOVQ     K1, R10
-	VPTESTMB  Z2, Z11, K1
-	KMOVQ     K1, R11
-	ORQ       R10, R11
-	MOVQ      R11, (AX)
-	VPTESTMB  Z3, Z11, K1
-	KMOVQ     K1, R11
-	MOVQ      R11, (AX)(CX*1)
-	VPTESTMB  Z6, Z11, K1
-	KMOVQ     K1, R11
-	VPTESTMB  Z5, Z11, K1
-	KMOVQ     K1, R12
-	VPTESTMB  Z7, Z11, K1
-	KMOVQ     K1, R13
-	VPTESTMB  Z4, Z11, K1
-	KMOVQ     K1, R14
-	MOVQ      R12, (AX)(DI*1)
-	ORQ       R13, R12
-	LEAQ      (SI)(R11*2), R15
-	MOVQ      R11, SI
-	SHRQ      $0x3f, SI
-	ANDQ      R15, R12
-	ORQ       R10, R14
-	ORQ       R12, R14
-	MOVQ      R14, (AX)(CX*2)
-	VPTESTMB  Z8, Z11, K1
-	KMOVQ     K1, R10
-	MOVQ      R10, (AX)(CX*4)
-	VPTESTMB  Z9, Z11, K1
-	KMOVQ     K1, R10
-	MOVQ      R10, (AX)(R9*1)
-	MOVQ      R13, (AX)(R8*1)
-	ADDQ      $0x40, DX
-	ADDQ      $0x08, AX
-	DECQ      BX
-	JNZ       classifyParams512_loop
 	VZEROUPPER
 	MOVQ      SI, ret+40(FP)
 	RET
@@ -379,8 +302,6 @@ TEXT ·classify256(SB), NOSPLIT, $0-48
 	VBROADCASTI128 nibble<>+0(SB), Y4
 	VPXOR          Y5, Y5, Y5
 	LEAQ           (CX)(CX*2), DI
-	LEAQ           (DI)(DI*1), R8
-	LEAQ           (DI)(CX*2), R8
 
 classify256_loop:
 	VMOVDQU   (DX), Y6
@@ -634,6 +555,84 @@ DATA bytes25<>+30(SB)/1, $0x25
 DATA bytes25<>+31(SB)/1, $0x25
 GLOBL bytes25<>(SB), RODATA|NOPTR, $32
 
+// func classifyQuery512(dst *byte, stride int, text *byte, blocks int) int
+// Requires: AVX, AVX512BW, AVX512F, POPCNT
+TEXT ·classifyQuery512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	MOVQ         text+16(FP), DX
+	MOVQ         blocks+24(FP), BX
+	MOVL         $0x00000026, SI
+	VPBROADCASTB SI, Z0
+	MOVL         $0x0000003d, SI
+	VPBROADCASTB SI, Z1
+	MOVL         $0x0000002b, SI
+	VPBROADCASTB SI, Z2
+	MOVL         $0x00000025, SI
+	VPBROADCASTB SI, Z3
+	XORL         SI, SI
+
+classifyQuery512_loop:
+	VMOVDQU64 (DX), Z4
+	VPCMPEQB  Z0, Z4, K1
+	KMOVQ     K1, DI
+	MOVQ      DI, (AX)
+	POPCNTQ   DI, DI
+	ADDQ      DI, SI
+	VPCMPEQB  Z1, Z4, K1
+	KMOVQ     K1, DI
+	MOVQ      DI, (AX)(CX*1)
+	VPCMPEQB  Z2, Z4, K1
+	KMOVQ     K1, DI
+	VPCMPEQB  Z3, Z4, K1
+	KMOVQ     K1, R8
+	ORQ       R8, DI
+	MOVQ      DI, (AX)(CX*2)
+	ADDQ      $0x40, DX
+	ADDQ      $0x08, AX
+	DECQ      BX
+	JNZ       classifyQuery512_loop
+	VZEROUPPER
+	MOVQ      SI, ret+32(FP)
+	RET
+
+// func classifyQuery256(dst *byte, stride int, text *byte, blocks int) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·classifyQuery256(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    text+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	SHLQ    $0x01, BX
+	VMOVDQU bytes26<>+0(SB), Y0
+	VMOVDQU bytes3D<>+0(SB), Y1
+	VMOVDQU bytes2B<>+0(SB), Y2
+	VMOVDQU bytes25<>+0(SB), Y3
+	XORL    SI, SI
+
+classifyQuery256_loop:
+	VMOVDQU   (DX), Y4
+	VPCMPEQB  Y0, Y4, Y5
+	VPMOVMSKB Y5, DI
+	MOVL      DI, (AX)
+	POPCNTL   DI, DI
+	ADDQ      DI, SI
+	VPCMPEQB  Y1, Y4, Y5
+	VPMOVMSKB Y5, DI
+	MOVL      DI, (AX)(CX*1)
+	VPCMPEQB  Y2, Y4, Y5
+	VPCMPEQB  Y3, Y4, Y4
+	VPOR      Y5, Y4, Y5
+	VPMOVMSKB Y5, DI
+	MOVL      DI, (AX)(CX*2)
+	ADDQ      $0x20, DX
+	ADDQ      $0x04, AX
+	DECQ      BX
+	JNZ       classifyQuery256_loop
+	VZEROUPPER
+	MOVQ      SI, ret+32(FP)
+	RET
+
 DATA bytes26<>+0(SB)/1, $0x26
 DATA bytes26<>+1(SB)/1, $0x26
 DATA bytes26<>+2(SB)/1, $0x26
@@ -702,79 +701,161 @@ DATA bytes3D<>+30(SB)/1, $0x3d
 DATA bytes3D<>+31(SB)/1, $0x3d
 GLOBL bytes3D<>(SB), RODATA|NOPTR, $32
 
-// func classifyParams256(dst *byte, stride int, text *byte, blocks int, carry uint64) uint64
-// Requires: AVX, AVX2
-TEXT ·classifyParams256(SB), NOSPLIT, $0-48
-	MOVQ           dst+0(FP), AX
-	MOVQ           stride+8(FP), CX
-	MOVQ           text+16(FP), DX
-	MOVQ           blocks+24(FP), BX
-	MOVQ           carry+32(FP), SI
-	SHLQ           $0x01, BX
-	VBROADCASTI128 cleanLow<>+0(SB), Y0
-	VBROADCASTI128 cleanHigh<>+0(SB), Y1
-	VBROADCASTI128 dirtyLow<>+0(SB), Y2
-	VBROADCASTI128 dirtyHigh<>+0(SB), Y3
-	VBROADCASTI128 nibble<>+0(SB), Y4
-	VPXOR          Y5, Y5, Y5
-	LEAQ           (CX)(CX*2), DI
-	LEAQ           (DI)(DI*1), R8
-	LEAQ           (DI)(CX*2), R9
+// func splitPairsBMI(a *byte)
+// Requires: BMI, BMI2, CMOV
+TEXT ·splitPairsBMI(SB), NOSPLIT, $0-8
+	MOVQ a+0(FP), AX
+	XORL CX, CX
+	XORL DX, DX
+	XORL BX, BX
+	MOVQ 48(AX), SI
+	MOVQ 24(AX), R8
+	MOVQ 32(AX), R9
+	MOVQ 16(AX), R10
 
-classifyParams256_loop:
-	VMOVDQU   (DX), Y6
-	VPAND     Y4, Y6, Y7
-	VPSRLW    $0x04, Y6, Y8
-	VPAND     Y4, Y8, Y8
-	VPSHUFB   Y7, Y0, Y9
-	VPSHUFB   Y8, Y1, Y10
-	VPAND     Y9, Y10, Y9
-	VPCMPEQB  Y5, Y9, Y9
-	VPMOVMSKB Y9, R10
-	MOVL      R10, (AX)
-	VPCMPEQB  bytes3F<>+0(SB), Y6, Y9
-	VPCMPEQB  bytes23<>+0(SB), Y6, Y10
-	VPOR      Y9, Y10, Y9
-	VPMOVMSKB Y9, R10
-	MOVL      R10, (AX)(CX*1)
-	VPSHUFB   Y7, Y2, Y7
-	VPSHUFB   Y8, Y3, Y8
-	VPAND     Y7, Y8, Y7
-	VPCMPEQB  Y5, Y7, Y7
-	VPMOVMSKB Y7, R10
-	NOTL      R10
-	VPMOVMSKB Y6, R11
-	ORL       R11, R10
-	VPCMPEQB  bytes2F<>+0(SB), Y6, Y7
-	VPMOVMSKB Y7, R11
-	VPCMPEQB  bytes2E<>+0(SB), Y6, Y7
-	VPMOVMSKB Y7, R12
-	VPCMPEQB  bytes2B<>+0(SB), Y6, Y7
-	VPCMPEQB  bytes25<>+0(SB), Y6, Y8
-	VPOR      Y7, Y8, Y7
-	VPMOVMSKB Y7, R13
-	MOVL      R12, (AX)(DI*1)
-	ORL       R13, R12
-	LEAQ      (SI)(R11*2), R14
-	MOVL      R11, SI
-	SHRL      $0x1f, SI
-	ANDL      R14, R12
-	ORL       R12, R10
-	MOVL      R10, (AX)(CX*2)
-	VPCMPEQB  bytes26<>+0(SB), Y6, Y7
-	VPMOVMSKB Y7, R10
-	MOVL      R10, (AX)(CX*4)
-	VPCMPEQB  bytes3D<>+0(SB), Y6, Y6
-	VPMOVMSKB Y6, R10
-	MOVL      R10, (AX)(R9*1)
-	MOVL      R13, (AX)(R8*1)
-	ADDQ      $0x20, DX
-	ADDQ      $0x04, AX
-	DECQ      BX
-	JNZ       classifyParams256_loop
-	VZEROUPPER
-	MOVQ      SI, ret+40(FP)
+query:
+	MOVQ    (AX), R11
+	MOVLQSX (R11)(CX*4), DI
+	SUBQ    R10, DI
+	CMPQ    DX, DI
+	JGE     query_done
+
+pair:
+	MOVQ  DX, R13
+	ANDL  $0x07, R13
+	MOVQ  DX, R12
+	MOVQ  DX, R11
+	SHRQ  $0x03, R11
+	SHRXQ R13, (R8)(R11*1), R13
+	TESTQ R13, R13
+	JZ    amp_more
+
+amp_found:
+	TZCNTQ R13, R13
+	ADDQ   R13, R12
+
+amp_limit:
+	CMPQ    R12, DI
+	CMOVQGT DI, R12
+	JMP     amp_done
+
+amp_more:
+	// On to the next whole bytes of the bitmap.
+	ADDQ  $0x08, R11
+	MOVQ  R11, R12
+	SHLQ  $0x03, R12
+	CMPQ  R12, DI
+	JGE   amp_limit
+	MOVQ  (R8)(R11*1), R13
+	TESTQ R13, R13
+	JZ    amp_more
+	JMP   amp_found
+
+amp_done:
+	CMPQ  R12, DX
+	JEQ   pair_done
+	MOVQ  DX, R14
+	ANDL  $0x07, R14
+	MOVQ  DX, R13
+	MOVQ  DX, R11
+	SHRQ  $0x03, R11
+	SHRXQ R14, (R9)(R11*1), R14
+	TESTQ R14, R14
+	JZ    equal_more
+
+equal_found:
+	TZCNTQ R14, R14
+	ADDQ   R14, R13
+
+equal_limit:
+	CMPQ    R13, R12
+	CMOVQGT R12, R13
+	JMP     equal_done
+
+equal_more:
+	// On to the next whole bytes of the bitmap.
+	ADDQ  $0x08, R11
+	MOVQ  R11, R13
+	SHLQ  $0x03, R13
+	CMPQ  R13, R12
+	JGE   equal_limit
+	MOVQ  (R9)(R11*1), R14
+	TESTQ R14, R14
+	JZ    equal_more
+	JMP   equal_found
+
+equal_done:
+	MOVQ    BX, R14
+	SHLQ    $0x04, R14
+	ADDQ    SI, R14
+	INCQ    BX
+	LEAQ    (R10)(DX*1), R11
+	MOVL    R11, (R14)
+	LEAQ    (R10)(R13*1), R11
+	MOVL    R11, 4(R14)
+	LEAQ    (R10)(R12*1), R13
+	MOVL    R13, 12(R14)
+	INCQ    R11
+	CMPQ    R11, R13
+	CMOVQGT R13, R11
+	MOVL    R11, 8(R14)
+	MOVQ    40(AX), R11
+	MOVQ    DX, R14
+	ANDL    $0x07, R14
+	MOVQ    DX, R13
+	SHRQ    $0x03, DX
+	SHRXQ   R14, (R11)(DX*1), R14
+	TESTQ   R14, R14
+	JZ      escape_more
+
+escape_found:
+	TZCNTQ R14, R14
+	ADDQ   R14, R13
+
+escape_limit:
+	CMPQ    R13, R12
+	CMOVQGT R12, R13
+	JMP     escape_done
+
+escape_more:
+	// On to the next whole bytes of the bitmap.
+	ADDQ  $0x08, DX
+	MOVQ  DX, R13
+	SHLQ  $0x03, R13
+	CMPQ  R13, R12
+	JGE   escape_limit
+	MOVQ  (R11)(DX*1), R14
+	TESTQ R14, R14
+	JZ    escape_more
+	JMP   escape_found
+
+escape_done:
+	CMPQ R13, R12
+	JLT  escaped
+
+pair_done:
+	LEAQ 1(R12), DX
+	CMPQ DX, DI
+	JLT  pair
+
+query_done:
+	MOVQ DI, DX
+	MOVQ 56(AX), R11
+	MOVL BX, (R11)(CX*4)
+	INCQ CX
+	CMPQ CX, 8(AX)
+	JLT  query
+	MOVQ BX, 72(AX)
 	RET
+
+escaped:
+	MOVQ 64(AX), DX
+	MOVQ 80(AX), R13
+	LEAQ -1(BX), R11
+	MOVL R11, (DX)(R13*4)
+	INCQ R13
+	MOVQ R13, 80(AX)
+	JMP  pair_done
 
 // func gather512(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 // Requires: AVX, AVX512F, CMOV
@@ -885,3 +966,362 @@ gather256_more:
 	CMPL    R11, R12
 	JCS     gather256_more
 	JMP     gather256_next
+
+// func locateBMI(a *byte)
+// Requires: BMI, BMI2, CMOV, LZCNT
+TEXT ·locateBMI(SB), NOSPLIT, $8-8
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	XORL DX, DX
+	XORL BX, BX
+	MOVQ 120(AX), DI
+	MOVQ (DI), SI
+	JMP  first_mark_test
+
+first_mark_word:
+	ADDQ $0x08, DI
+	MOVQ (DI), SI
+
+first_mark_test:
+	TESTQ  SI, SI
+	JZ     first_mark_word
+	MOVQ   SI, 128(AX)
+	MOVQ   DI, 136(AX)
+	TZCNTQ SI, SI
+	SUBQ   120(AX), DI
+	LEAQ   (SI)(DI*8), SI
+	MOVQ   144(AX), R8
+	MOVQ   (R8), DI
+	JMP    first_dirt_test
+
+first_dirt_word:
+	ADDQ $0x08, R8
+	MOVQ (R8), DI
+
+first_dirt_test:
+	TESTQ  DI, DI
+	JZ     first_dirt_word
+	MOVQ   DI, 152(AX)
+	MOVQ   R8, 160(AX)
+	TZCNTQ DI, DI
+	SUBQ   144(AX), R8
+	LEAQ   (DI)(R8*8), DI
+
+row:
+	MOVQ    BX, R8
+	MOVQ    8(AX), R9
+	MOVLQSX (R9)(DX*4), BX
+	SUBQ    24(AX), BX
+	LEAQ    8(R8), R9
+	CMPQ    BX, R9
+	JLT     decline
+
+	// The scheme, without a branch that depends on which.
+	MOVQ  (CX)(R8*1), R9
+	XORL  R11, R11
+	CMPQ  R9, 104(AX)
+	SETEQ R11
+	SHLQ  $0x08, R9
+	XORL  R10, R10
+	CMPQ  R9, 112(AX)
+	SETEQ R10
+	ORL   R11, R10
+	JZ    decline
+	LEAQ  7(R8)(R11*1), R11
+
+	// The host ends at the first stop or with the row.
+	MOVQ    R11, R9
+	SHRQ    $0x03, R9
+	ADDQ    32(AX), R9
+	MOVQ    R11, R10
+	ANDL    $0x07, R10
+	SHRXQ   R10, (R9), R9
+	TZCNTQ  R9, R10
+	ADDQ    R11, R10
+	CMPQ    R10, BX
+	CMOVQGT BX, R10
+	MOVQ    R10, R12
+	SUBQ    R11, R12
+	LEAQ    -1(R12), R9
+	CMPQ    R9, $0x37
+	JCC     decline
+
+	// Dots before the end of the host, the nearest highest, and a bit for the slash before the host.
+	LEAQ    7(R10), R9
+	MOVQ    R9, R13
+	ANDL    $0x07, R13
+	SHRQ    $0x03, R9
+	ADDQ    40(AX), R9
+	SHRXQ   R13, (R9), R13
+	SHLQ    $0x07, R13
+	MOVQ    $0x8000000000000000, R9
+	SHRXQ   R12, R9, R9
+	ORQ     R9, R13
+	LZCNTQ  R13, R12
+	TESTQ   R12, R12
+	JZ      decline
+	MOVQ    R8, 184(AX)
+	MOVQ    R13, 192(AX)
+	MOVQ    R12, 200(AX)
+	MOVQ    R10, R9
+	SUBQ    R12, R9
+	MOVBLZX (CX)(R9*1), R9
+	SUBL    $0x30, R9
+	CMPL    R9, $0x09
+	JLS     decline
+	MOVL    $0x0000002b, R8
+	MOVQ    BX, R12
+	MOVQ    BX, R13
+	MOVQ    BX, R14
+	JMP     seek_mark
+
+next_mark:
+	MOVQ  128(AX), SI
+	MOVQ  136(AX), R9
+	BLSRQ SI, SI
+	JMP   next_mark_test
+
+next_mark_word:
+	ADDQ $0x08, R9
+	MOVQ (R9), SI
+
+next_mark_test:
+	TESTQ  SI, SI
+	JZ     next_mark_word
+	MOVQ   SI, 128(AX)
+	MOVQ   R9, 136(AX)
+	TZCNTQ SI, SI
+	SUBQ   120(AX), R9
+	LEAQ   (SI)(R9*8), SI
+
+seek_mark:
+	CMPQ SI, R10
+	JLT  next_mark
+	CMPQ SI, BX
+	JGE  marks_done
+	MOVQ SI, R12
+	MOVQ SI, R13
+	CMPB (CX)(SI*1), $0x3f
+	JNE  fragment
+	ORL  $0x40, R8
+	INCQ R13
+
+in_query:
+	MOVQ  128(AX), SI
+	MOVQ  136(AX), R9
+	BLSRQ SI, SI
+	JMP   in_query_test
+
+in_query_word:
+	ADDQ $0x08, R9
+	MOVQ (R9), SI
+
+in_query_test:
+	TESTQ  SI, SI
+	JZ     in_query_word
+	MOVQ   SI, 128(AX)
+	MOVQ   R9, 136(AX)
+	TZCNTQ SI, SI
+	SUBQ   120(AX), R9
+	LEAQ   (SI)(R9*8), SI
+	CMPQ   SI, BX
+	JGE    marks_done
+	CMPB   (CX)(SI*1), $0x23
+	JNE    in_query
+
+fragment:
+	MOVQ SI, R14
+	ORL  $0x00000080, R8
+
+marks_done:
+	JMP seek_dirt
+
+next_dirt:
+	MOVQ  152(AX), DI
+	MOVQ  160(AX), R9
+	BLSRQ DI, DI
+	JMP   next_dirt_test
+
+next_dirt_word:
+	ADDQ $0x08, R9
+	MOVQ (R9), DI
+
+next_dirt_test:
+	TESTQ  DI, DI
+	JZ     next_dirt_word
+	MOVQ   DI, 152(AX)
+	MOVQ   R9, 160(AX)
+	TZCNTQ DI, DI
+	SUBQ   144(AX), R9
+	LEAQ   (DI)(R9*8), DI
+
+seek_dirt:
+	CMPQ DI, R10
+	JLT  next_dirt
+	CMPQ DI, BX
+	JLT  dirty
+	CMPQ R10, R12
+	JEQ  no_path
+	CMPB (CX)(R10*1), $0x2f
+	JNE  decline
+
+write:
+	// Positions in the input from here on.
+	MOVQ DX, R9
+	SHLQ $0x06, R9
+	ADDQ 48(AX), R9
+	MOVQ 24(AX), R15
+	LEAQ (R13)(R15*1), R13
+	MOVL R13, 40(R9)
+	LEAQ (R10)(R15*1), R13
+	MOVL R13, 20(R9)
+	MOVL R13, 28(R9)
+	MOVL R13, 32(R9)
+	MOVL R13, 56(R9)
+	SUBQ 200(AX), R13
+	MOVL R13, 60(R9)
+	LEAQ (R12)(R15*1), R13
+	MOVL R13, 36(R9)
+	CMPQ R10, R12
+	JNE  path_written
+	MOVQ $0x8000000180000000, R12
+	MOVQ R12, 32(R9)
+
+path_written:
+	LEAQ    (R14)(R15*1), R12
+	LEAQ    (BX)(R15*1), R13
+	MOVL    R13, 4(R9)
+	MOVL    R13, 52(R9)
+	MOVL    R12, 44(R9)
+	INCQ    R12
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	MOVL    R12, 48(R9)
+	LEAQ    (R11)(R15*1), R12
+	MOVL    R12, 16(R9)
+	LEAQ    -3(R11)(R15*1), R12
+	MOVL    R12, 12(R9)
+	ADDQ    184(AX), R15
+	MOVL    R15, (R9)
+	MOVL    R15, 8(R9)
+	MOVL    R15, 24(R9)
+	MOVQ    80(AX), R12
+	TESTQ   R12, R12
+	JZ      flags
+	MOVQ    200(AX), R13
+	MOVQ    R10, R14
+	SUBQ    R11, R14
+	CMPQ    R13, R14
+	JGE     flags
+	CMPB    (CX)(R11*1), $0x2e
+	JEQ     irregular
+	LEAQ    1(R13), R14
+	SHLXQ   R14, 192(AX), R11
+	LZCNTQ  R11, R11
+	NEGQ    R14
+	ADDQ    R10, R14
+	TESTQ   R11, R11
+	JZ      irregular
+	XORL    BP, BP
+	MOVQ    $0x00000008, R15
+	SUBQ    R13, R15
+	CMOVQMI BP, R15
+	SHLQ    $0x03, R15
+	SHRXQ   R15, -8(CX)(R10*1), R10
+	SHLXQ   R15, R10, R10
+	ADDQ    R13, R10
+	MOVQ    $0x9e3779b97f4a7c15, R13
+	IMULQ   R13, R10
+	XORL    R15, R15
+	MOVQ    $0x00000008, R13
+	SUBQ    R11, R13
+	CMOVQMI R15, R13
+	SHLQ    $0x03, R13
+	SHRXQ   R13, -8(CX)(R14*1), R15
+	SHLXQ   R13, R15, R15
+	RORXQ   $0x39, R15, R15
+	ADDQ    R11, R15
+	XORQ    R10, R15
+	MOVQ    $0xd6e8feb86659fd93, R13
+	IMULQ   R13, R15
+	MOVQ    R15, R13
+	SHRQ    $0x35, R13
+	MOVQ    (R12)(R13*8), R12
+	MOVQ    R15, R13
+	SHRQ    $0x28, R13
+	SHRXQ   R13, R12, BP
+	MOVQ    R15, R13
+	SHRQ    $0x22, R13
+	SHRXQ   R13, R12, R12
+	ANDQ    BP, R12
+	MOVQ    88(AX), R15
+	MOVQ    R10, R13
+	SHRQ    $0x3a, R13
+	MOVQ    (R15)(R13*8), R15
+	MOVQ    R10, R13
+	SHRQ    $0x34, R13
+	SHRXQ   R13, R15, R15
+	ORQ     R15, R12
+	TESTB   $0x01, R12
+	JNE     irregular
+	SUBQ    R11, R14
+	ADDQ    24(AX), R14
+	MOVL    R14, 56(R9)
+	ORL     $0x10, R8
+
+flags:
+	MOVQ 56(AX), R9
+	MOVB R8, (R9)(DX*1)
+
+next:
+	INCQ DX
+	CMPQ DX, 16(AX)
+	JLT  row
+	RET
+
+no_path:
+	CMPQ 96(AX), $0x00
+	JEQ  write
+
+decline:
+	MOVQ 64(AX), R8
+	MOVQ 168(AX), R9
+	MOVL DX, (R8)(R9*4)
+	INCQ R9
+	MOVQ R9, 168(AX)
+	JMP  next
+
+dirty:
+	// Plus signs, and percent signs that do not begin %2e, are no dot segments.
+	MOVBLZX (CX)(DI*1), R9
+	CMPL    R9, $0x2b
+	JEQ     next_dirt
+	CMPL    R9, $0x25
+	JNE     decline
+	LEAQ    3(DI), R9
+	CMPQ    R9, BX
+	JGT     next_dirt
+	MOVWLZX 1(CX)(DI*1), R9
+	ORL     $0x00002000, R9
+	CMPL    R9, $0x00006532
+	JNE     next_dirt
+	JMP     decline
+
+irregular:
+	MOVQ 72(AX), R9
+	MOVQ 176(AX), R10
+	MOVL DX, (R9)(R10*4)
+	INCQ R10
+	MOVQ R10, 176(AX)
+	JMP  flags
+
+// func hasLZCNT() bool
+// Requires: CPUID
+TEXT ·hasLZCNT(SB), NOSPLIT, $0-1
+	MOVL $0x80000001, AX
+	XORL CX, CX
+	CPUID
+	SHRL $0x05, CX
+	ANDL $0x01, CX
+	MOVB CL, ret+0(FP)
+	RET

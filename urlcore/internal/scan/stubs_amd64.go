@@ -10,23 +10,28 @@ package scan
 //go:noescape
 func classify512(dst *byte, stride int, text *byte, blocks int, carry uint64) uint64
 
-// classifyParams512 is classifyGeneric for blocks of 64 bytes from text on; map i of dst begins at i*stride. It reads 64 bytes a
-// block and writes eight into every map, and checks no bounds. blocks is at least 1.
-//
-//go:noescape
-func classifyParams512(dst *byte, stride int, text *byte, blocks int, carry uint64) uint64
-
 // classify256 is classifyGeneric for blocks of 64 bytes from text on; map i of dst begins at i*stride. It reads 64 bytes a
 // block and writes eight into every map, and checks no bounds. blocks is at least 1.
 //
 //go:noescape
 func classify256(dst *byte, stride int, text *byte, blocks int, carry uint64) uint64
 
-// classifyParams256 is classifyGeneric for blocks of 64 bytes from text on; map i of dst begins at i*stride. It reads 64 bytes a
-// block and writes eight into every map, and checks no bounds. blocks is at least 1.
+// classifyQuery512 is classifyQueryGeneric for blocks of 64 bytes from text on; map i of dst begins at i*stride. It reads 64
+// bytes a block and writes eight into every map, and checks no bounds. blocks is at least 1.
 //
 //go:noescape
-func classifyParams256(dst *byte, stride int, text *byte, blocks int, carry uint64) uint64
+func classifyQuery512(dst *byte, stride int, text *byte, blocks int) int
+
+// classifyQuery256 is classifyQueryGeneric for blocks of 64 bytes from text on; map i of dst begins at i*stride. It reads 64
+// bytes a block and writes eight into every map, and checks no bounds. blocks is at least 1.
+//
+//go:noescape
+func classifyQuery256(dst *byte, stride int, text *byte, blocks int) int
+
+// splitPairsBMI is splitPairsGeneric for a *pairsArgs. It checks no bounds; a.rows is at least 1.
+//
+//go:noescape
+func splitPairsBMI(a *byte)
 
 // gather512 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
 // the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.
@@ -39,3 +44,11 @@ func gather512(dst *byte, at int, offsets *int32, spans *uint32, distance int, s
 //
 //go:noescape
 func gather256(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+
+// locateBMI is locateGeneric for a *locateArgs. It checks no bounds; a.rows is at least 1.
+//
+//go:noescape
+func locateBMI(a *byte)
+
+// hasLZCNT asks the CPU for the instruction LZCNT, of which package cpu does not tell.
+func hasLZCNT() bool

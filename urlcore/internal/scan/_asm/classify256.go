@@ -66,7 +66,8 @@ func table256(name string) Mem {
 }
 
 // classify256 goes 32 bytes at a time. The two irregular classes are looked up by nibbles, the others compared with.
-func classify256(name string, params bool) {
+func classify256() {
+	const name = "classify256"
 	tables := map[string]Mem{}
 	for _, t := range []string{"cleanLow", "cleanHigh", "dirtyLow", "dirtyHigh", "nibble"} {
 		tables[t] = table256(t)
@@ -86,17 +87,13 @@ func classify256(name string, params bool) {
 	}
 	cleanLow, cleanHigh, dirtyLow, dirtyHigh, nibble := load("cleanLow"), load("cleanHigh"), load("dirtyLow"), load("dirtyHigh"), load("nibble")
 	constants := map[byte]Mem{}
-	for _, c := range []byte("?#/.+%&=") {
+	for _, c := range []byte("?#/.+%") {
 		constants[c] = byteConstant(c)
 	}
 	zero := YMM()
 	VPXOR(zero, zero, zero)
 	three := GP64()
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, three)
-	six := GP64()
-	LEAQ(Mem{Base: three, Index: three, Scale: 1}, six)
-	five := GP64()
-	LEAQ(Mem{Base: three, Index: stride, Scale: 2}, five)
 
 	Label(name + "_loop")
 	in := YMM()
@@ -146,17 +143,58 @@ func classify256(name string, params bool) {
 	ANDL(behind.As32(), dot)
 	ORL(dot, dirty)
 	MOVL(dirty, Mem{Base: dst, Index: stride, Scale: 2})
-	if params {
-		MOVL(mask(equal('&')), Mem{Base: dst, Index: stride, Scale: 4})
-		MOVL(mask(equal('=')), Mem{Base: dst, Index: five, Scale: 1})
-		MOVL(escape, Mem{Base: dst, Index: six, Scale: 1})
-	}
 	ADDQ(U8(32), text)
 	ADDQ(U8(4), dst)
 	DECQ(halves)
 	JNZ(LabelRef(name + "_loop"))
 	VZEROUPPER()
 	Store(carry, ReturnIndex(0))
+	RET()
+}
+
+// classifyQuery256 compares with the four characters.
+func classifyQuery256() {
+	const name = "classifyQuery256"
+	TEXT(name, NOSPLIT, classifyQuerySignature)
+	classifyQueryDoc(name)
+	Pragma("noescape")
+	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
+	text, halves := Load(Param("text"), GP64()), Load(Param("blocks"), GP64())
+	SHLQ(U8(1), halves)
+	values := map[byte]reg.VecVirtual{}
+	for _, c := range []byte("&=+%") {
+		values[c] = YMM()
+		VMOVDQU(byteConstant(c), values[c])
+	}
+	n := GP64()
+	XORL(n.As32(), n.As32())
+	Label(name + "_loop")
+	in := YMM()
+	VMOVDQU(Mem{Base: text}, in)
+	equal := func(c byte) reg.VecVirtual {
+		v := YMM()
+		VPCMPEQB(values[c], in, v)
+		return v
+	}
+	mask := func(v reg.VecVirtual) reg.GPVirtual {
+		r := GP32()
+		VPMOVMSKB(v, r)
+		return r
+	}
+	amp := mask(equal('&'))
+	MOVL(amp, Mem{Base: dst})
+	POPCNTL(amp, amp)
+	ADDQ(amp.As64(), n)
+	MOVL(mask(equal('=')), Mem{Base: dst, Index: stride, Scale: 1})
+	plus, percent := equal('+'), equal('%')
+	VPOR(plus, percent, plus)
+	MOVL(mask(plus), Mem{Base: dst, Index: stride, Scale: 2})
+	ADDQ(U8(32), text)
+	ADDQ(U8(4), dst)
+	DECQ(halves)
+	JNZ(LabelRef(name + "_loop"))
+	VZEROUPPER()
+	Store(n, ReturnIndex(0))
 	RET()
 }
 

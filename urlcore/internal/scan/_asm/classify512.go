@@ -24,13 +24,10 @@ func classes512() Mem {
 	return table
 }
 
-var classTable Mem
-
 // classify512 looks the classes of 64 bytes up at once and tests one class after the other into a mask register.
-func classify512(name string, params bool) {
-	if classTable.Symbol.Name == "" {
-		classTable = classes512()
-	}
+func classify512() {
+	const name = "classify512"
+	classTable := classes512()
 	TEXT(name, NOSPLIT, classifySignature)
 	classifyDoc(name)
 	Pragma("noescape")
@@ -42,9 +39,6 @@ func classify512(name string, params bool) {
 	VMOVDQU64(classTable, low)
 	VMOVDQU64(classTable.Offset(64), high)
 	wanted := []scan.Class{scan.Stop, scan.Mark, scan.Dirty, scan.Dot, scan.Slash, scan.Escape}
-	if params {
-		wanted = append(wanted, scan.Amp, scan.Equal)
-	}
 	tests := map[scan.Class]reg.VecVirtual{}
 	for _, class := range wanted {
 		value, vector := GP32(), ZMM()
@@ -54,10 +48,6 @@ func classify512(name string, params bool) {
 	}
 	three := GP64()
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, three)
-	six := GP64()
-	LEAQ(Mem{Base: three, Index: three, Scale: 1}, six)
-	five := GP64()
-	LEAQ(Mem{Base: three, Index: stride, Scale: 2}, five)
 
 	Label(name + "_loop")
 	in, class := ZMM(), ZMM()
@@ -90,16 +80,61 @@ func classify512(name string, params bool) {
 	ORQ(nonASCII, dirty)
 	ORQ(dot, dirty)
 	MOVQ(dirty, Mem{Base: dst, Index: stride, Scale: 2})
-	if params {
-		MOVQ(mask(scan.Amp), Mem{Base: dst, Index: stride, Scale: 4})
-		MOVQ(mask(scan.Equal), Mem{Base: dst, Index: five, Scale: 1})
-		MOVQ(escape, Mem{Base: dst, Index: six, Scale: 1})
-	}
 	ADDQ(U8(64), text)
 	ADDQ(U8(8), dst)
 	DECQ(blocks)
 	JNZ(LabelRef(name + "_loop"))
 	VZEROUPPER()
 	Store(carry, ReturnIndex(0))
+	RET()
+}
+
+const classifyQuerySignature = "func(dst *byte, stride int, text *byte, blocks int) int"
+
+func classifyQueryDoc(name string) {
+	Doc(name+" is classifyQueryGeneric for blocks of 64 bytes from text on; map i of dst begins at i*stride. It reads 64",
+		"bytes a block and writes eight into every map, and checks no bounds. blocks is at least 1.")
+}
+
+// classifyQuery512 compares with the four characters.
+func classifyQuery512() {
+	const name = "classifyQuery512"
+	TEXT(name, NOSPLIT, classifyQuerySignature)
+	classifyQueryDoc(name)
+	Pragma("noescape")
+	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
+	text, blocks := Load(Param("text"), GP64()), Load(Param("blocks"), GP64())
+	values := map[byte]reg.VecVirtual{}
+	for _, c := range []byte("&=+%") {
+		value, vector := GP32(), ZMM()
+		MOVL(U32(c), value)
+		VPBROADCASTB(value, vector)
+		values[c] = vector
+	}
+	n := GP64()
+	XORL(n.As32(), n.As32())
+	Label(name + "_loop")
+	in := ZMM()
+	VMOVDQU64(Mem{Base: text}, in)
+	mask := func(c byte) reg.GPVirtual {
+		k, r := K(), GP64()
+		VPCMPEQB(values[c], in, k)
+		KMOVQ(k, r)
+		return r
+	}
+	amp := mask('&')
+	MOVQ(amp, Mem{Base: dst})
+	POPCNTQ(amp, amp)
+	ADDQ(amp, n)
+	MOVQ(mask('='), Mem{Base: dst, Index: stride, Scale: 1})
+	escape := mask('+')
+	ORQ(mask('%'), escape)
+	MOVQ(escape, Mem{Base: dst, Index: stride, Scale: 2})
+	ADDQ(U8(64), text)
+	ADDQ(U8(8), dst)
+	DECQ(blocks)
+	JNZ(LabelRef(name + "_loop"))
+	VZEROUPPER()
+	Store(n, ReturnIndex(0))
 	RET()
 }

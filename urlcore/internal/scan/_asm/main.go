@@ -9,11 +9,14 @@ import (
 
 func main() {
 	ConstraintExpr("!purego")
-	classify512("classify512", false)
-	classify512("classifyParams512", true)
-	classify256("classify256", false)
-	classify256("classifyParams256", true)
+	classify512()
+	classify256()
+	classifyQuery512()
+	classifyQuery256()
+	splitPairs()
 	gather("gather512", 64)
 	gather("gather256", 32)
+	locate()
+	lzcnt()
 	Generate()
 }
