@@ -48,8 +48,7 @@ func NewLines(r io.Reader, maxRecord int) *Lines { return &Lines{r: r, max: maxR
 // before it. What follows the last of them is in Rest then.
 func (l *Lines) Next() (record []byte, cut bool, err error) {
 	for !l.begun && l.err == nil {
-		l.fill()
-		l.skipBOM()
+		l.Fill()
 	}
 	for {
 		if i := bytes.IndexByte(l.buf[l.scanned:l.end], '\n'); i >= 0 {
@@ -64,26 +63,25 @@ func (l *Lines) Next() (record []byte, cut bool, err error) {
 			return record, cut, nil
 		}
 		l.scanned = l.end
-		if l.skipping {
-			l.start = l.end
-		} else if rest := l.buf[l.start:l.end]; l.tooLong(rest) {
+		if rest := l.buf[l.start:l.end]; l.tooLong(rest) {
 			l.start, l.skipping = l.end, true
 			return rest[:l.max], true, nil
 		}
 		if l.err != nil {
 			return l.last()
 		}
-		l.fill()
+		l.Fill()
 	}
 }
 
-// Ready tells whether Next returns without reading: a whole line is there, or the end of the stream.
+// Ready tells whether Next returns without reading: a whole line is there, or as much of it as is handed out, or
+// the end of the stream.
 func (l *Lines) Ready() bool {
 	unread := l.buf[l.scanned:l.end]
 	if l.skipping {
 		_, unread, _ = bytes.Cut(unread, newline)
 	}
-	return l.err != nil || bytes.IndexByte(unread, '\n') >= 0
+	return l.err != nil || bytes.IndexByte(unread, '\n') >= 0 || l.tooLong(l.buf[l.start:l.end])
 }
 
 // Rest returns what came after the last whole line before an error other than io.EOF: the start of a line of which
@@ -92,6 +90,9 @@ func (l *Lines) Rest() []byte { return l.buf[l.start:l.end] }
 
 // last returns the line that ends with the stream, and then the error.
 func (l *Lines) last() (record []byte, cut bool, err error) {
+	if l.skipping {
+		l.start = l.end
+	}
 	if l.start == l.end || l.err != io.EOF { //nolint:errorlint // a wrapped io.EOF does not end the stream in good order
 		return nil, false, l.err
 	}
@@ -110,11 +111,18 @@ func (l *Lines) limit(line []byte) ([]byte, bool) {
 
 // tooLong tells whether a line that begins with rest is longer than the limit, whatever follows.
 func (l *Lines) tooLong(rest []byte) bool {
+	if l.skipping {
+		return false
+	}
 	return len(rest) > l.max+1 || len(rest) == l.max+1 && rest[l.max] != '\r'
 }
 
-// fill reads more. It makes room first, by moving what is left to the front or by a larger buffer.
-func (l *Lines) fill() {
+// Fill reads once. Next does so by itself; Fill is for callers who look at Ready first, because they have
+// something better to do than to wait for the rest of a line.
+func (l *Lines) Fill() {
+	if l.skipping && bytes.IndexByte(l.buf[l.scanned:l.end], '\n') < 0 {
+		l.start, l.scanned = l.end, l.end
+	}
 	left := l.buf[l.start:l.end]
 	l.unneeded++
 	if len(left) >= firstBuffer {
@@ -129,6 +137,9 @@ func (l *Lines) fill() {
 		l.move(l.buf)
 	}
 	l.read()
+	if !l.begun {
+		l.skipBOM()
+	}
 }
 
 // move moves what is left to the front of buf, which becomes the buffer.

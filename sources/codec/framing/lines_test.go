@@ -118,9 +118,16 @@ func TestReady(t *testing.T) {
 	if _, cut, _ := l.Next(); !cut || !l.Ready() {
 		t.Error("not ready though the line after the cut one is there")
 	}
+	l = NewLines(&chunks{"12", "345"}, 3)
+	if l.Fill(); l.Ready() {
+		t.Error("ready before the line is too long")
+	}
+	if l.Fill(); !l.Ready() {
+		t.Error("not ready though the line is too long")
+	}
 	l = NewLines(&chunks{"12345", "6\nc"}, 3)
 	_, _, _ = l.Next()
-	l.fill()
+	l.Fill()
 	if l.Ready() {
 		t.Error("ready though only the end of the line that was cut is there")
 	}
@@ -173,14 +180,38 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("aaaa\r\naaa\r\n\xef\xbb"), uint8(1), uint8(3))
 	f.Fuzz(func(t *testing.T, text []byte, piece, limit uint8) {
 		limit = max(limit, 1)
+		want := split(text, int(limit))
 		got, err := read(NewLines(&pieces{bytes.NewReader(text), int(piece) + 1}, int(limit)))
-		if !errors.Is(err, io.EOF) {
-			t.Fatal(err)
+		if !errors.Is(err, io.EOF) || !slices.Equal(got, want) {
+			t.Fatalf("%q at %d: %q, want %q (%v)", text, limit, got, want, err)
 		}
-		if want := split(text, int(limit)); !slices.Equal(got, want) {
-			t.Fatalf("%q at %d: %q, want %q", text, limit, got, want)
+		p := &pieces{bytes.NewReader(text), int(piece) + 1}
+		got, err = readReady(NewLines(p, int(limit)), p)
+		if !errors.Is(err, io.EOF) || !slices.Equal(got, want) {
+			t.Fatalf("%q at %d, when ready: %q, want %q (%v)", text, limit, got, want, err)
 		}
 	})
+}
+
+// readReady does what read does, by Fill and Ready, and sees to it that Next does not read then.
+func readReady(l *Lines, p *pieces) (lines []string, err error) {
+	n := p.n
+	for {
+		for !l.Ready() {
+			p.n = n
+			l.Fill()
+		}
+		p.n = 0
+		record, cut, err := l.Next()
+		if err != nil {
+			return lines, err
+		}
+		s := string(record)
+		if cut {
+			s += "+"
+		}
+		lines = append(lines, s)
+	}
 }
 
 func split(text []byte, limit int) (lines []string) {
