@@ -52,7 +52,7 @@ type prefetcher struct {
 
 // chunk returns the next chunk that has entries, or an error.
 func (f *prefetcher) chunk(ctx context.Context) chunk {
-	for {
+	for ctx.Err() == nil {
 		var buf []byte
 		select {
 		case buf = <-f.free:
@@ -72,10 +72,9 @@ func (f *prefetcher) chunk(ctx context.Context) chunk {
 		if err = f.tolerate(ctx, err); err != nil {
 			return chunk{err: err}
 		}
-		if !f.pause.wait(ctx, nil) {
-			return chunk{err: ctx.Err()}
-		}
+		f.pause.wait(ctx, nil)
 	}
+	return chunk{err: ctx.Err()}
 }
 
 func (f *prefetcher) giveBack(buf []byte) {
