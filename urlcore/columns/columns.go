@@ -149,6 +149,8 @@ type Columns struct {
 	queries   scan.Queries
 	queryText Text // where Query is not wanted
 
+	located Positions // what Locate returns
+
 	filter      scan.SuffixFilter // of list
 	hosts       hostCache
 	unknownHost []byte // of the row being fixed: the host that hosts does not know

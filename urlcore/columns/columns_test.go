@@ -176,160 +176,174 @@ var samples = [][2]string{
 }
 
 func TestRowsEqualTheRecordAPI(t *testing.T) {
-	var b batch
-	for _, s := range samples {
-		b.add(s[0], s[1])
-	}
-	var c columns.Columns
-	b.parse(&c)
-	check(t, &b, &c)
+	columns.EachVariant(t, func(t *testing.T) {
+		var b batch
+		for _, s := range samples {
+			b.add(s[0], s[1])
+		}
+		var c columns.Columns
+		b.parse(&c)
+		check(t, &b, &c)
+	})
 }
 
 func TestConformanceInputs(t *testing.T) {
-	type entry struct {
-		Input string  `json:"input"`
-		Base  *string `json:"base"`
-	}
-	var b batch
-	for _, e := range conformance.Cases[entry](t, "urltestdata.json") {
-		base := ""
-		if e.Base != nil {
-			base = *e.Base
+	columns.EachVariant(t, func(t *testing.T) {
+		type entry struct {
+			Input string  `json:"input"`
+			Base  *string `json:"base"`
 		}
-		b.add(e.Input, base)
-	}
-	var c columns.Columns
-	b.parse(&c)
-	check(t, &b, &c)
-	t.Logf("urltestdata.json: %d rows", c.Rows)
+		var b batch
+		for _, e := range conformance.Cases[entry](t, "urltestdata.json") {
+			base := ""
+			if e.Base != nil {
+				base = *e.Base
+			}
+			b.add(e.Input, base)
+		}
+		var c columns.Columns
+		b.parse(&c)
+		check(t, &b, &c)
+		t.Logf("urltestdata.json: %d rows", c.Rows)
+	})
 }
 
 func TestReuseLeavesNothingBehind(t *testing.T) {
-	var c columns.Columns
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 50 {
-		var b batch
-		for range r.IntN(20) {
-			s := samples[r.IntN(len(samples))]
-			b.add(s[0], s[1])
+	columns.EachVariant(t, func(t *testing.T) {
+		var c columns.Columns
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 50 {
+			var b batch
+			for range r.IntN(20) {
+				s := samples[r.IntN(len(samples))]
+				b.add(s[0], s[1])
+			}
+			b.parse(&c)
+			check(t, &b, &c)
 		}
-		b.parse(&c)
-		check(t, &b, &c)
-	}
+	})
 }
 
 func TestCompact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var b batch
-		for range rapid.IntRange(0, 40).Draw(t, "rows") {
-			s := rapid.SampledFrom(samples).Draw(t, "sample")
-			b.add(s[0], s[1])
-		}
-		keep := rapid.SliceOfN(rapid.Bool(), len(b.inputs), len(b.inputs)).Draw(t, "keep")
-		var c columns.Columns
-		b.parse(&c)
-		var want []row
-		for i, k := range keep {
-			if k {
-				want = append(want, rowAt(&c, i))
+	columns.EachVariant(t, func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			var b batch
+			for range rapid.IntRange(0, 40).Draw(t, "rows") {
+				s := rapid.SampledFrom(samples).Draw(t, "sample")
+				b.add(s[0], s[1])
 			}
-		}
-		c.Compact(keep)
-		var got []row
-		for i := range c.Rows {
-			got = append(got, rowAt(&c, i))
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
-		}
+			keep := rapid.SliceOfN(rapid.Bool(), len(b.inputs), len(b.inputs)).Draw(t, "keep")
+			var c columns.Columns
+			b.parse(&c)
+			var want []row
+			for i, k := range keep {
+				if k {
+					want = append(want, rowAt(&c, i))
+				}
+			}
+			c.Compact(keep)
+			var got []row
+			for i := range c.Rows {
+				got = append(got, rowAt(&c, i))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatal(diff)
+			}
+		})
 	})
 }
 
 // Only the columns that are wanted are filled, and they are what they are among all.
 func TestWant(t *testing.T) {
-	var b batch
-	for _, s := range samples {
-		b.add(s[0], s[1])
-	}
-	var all columns.Columns
-	b.parse(&all)
-	for bit := columns.Href; bit < columns.All; bit <<= 1 {
-		c := columns.Columns{Want: bit}
-		b.parse(&c)
-		if c.Rows != all.Rows || !slices.Equal(c.Errors, all.Errors) {
-			t.Errorf("column %b: rows or errors differ", bit)
+	columns.EachVariant(t, func(t *testing.T) {
+		var b batch
+		for _, s := range samples {
+			b.add(s[0], s[1])
 		}
-		filled := 0
-		pairs := []struct{ one, all *columns.Text }{
-			{&c.Href, &all.Href},
-			{&c.Scheme, &all.Scheme},
-			{&c.Host, &all.Host},
-			{&c.Origin, &all.Origin},
-			{&c.RegistrableDomain, &all.RegistrableDomain},
-			{&c.PublicSuffix, &all.PublicSuffix},
-			{&c.Path, &all.Path},
-			{&c.Query, &all.Query},
-			{&c.Fragment, &all.Fragment},
-			{&c.Params.Keys, &all.Params.Keys},
-		}
-		for _, p := range pairs {
-			if len(p.one.Offsets) == 1 {
-				continue
+		var all columns.Columns
+		b.parse(&all)
+		for bit := columns.Href; bit < columns.All; bit <<= 1 {
+			c := columns.Columns{Want: bit}
+			b.parse(&c)
+			if c.Rows != all.Rows || !slices.Equal(c.Errors, all.Errors) {
+				t.Errorf("column %b: rows or errors differ", bit)
 			}
-			filled++
-			if !bytes.Equal(p.one.Data, p.all.Data) || !slices.Equal(p.one.Offsets, p.all.Offsets) {
-				t.Errorf("column %b differs from the same among all", bit)
+			filled := 0
+			pairs := []struct{ one, all *columns.Text }{
+				{&c.Href, &all.Href},
+				{&c.Scheme, &all.Scheme},
+				{&c.Host, &all.Host},
+				{&c.Origin, &all.Origin},
+				{&c.RegistrableDomain, &all.RegistrableDomain},
+				{&c.PublicSuffix, &all.PublicSuffix},
+				{&c.Path, &all.Path},
+				{&c.Query, &all.Query},
+				{&c.Fragment, &all.Fragment},
+				{&c.Params.Keys, &all.Params.Keys},
+			}
+			for _, p := range pairs {
+				if len(p.one.Offsets) == 1 {
+					continue
+				}
+				filled++
+				if !bytes.Equal(p.one.Data, p.all.Data) || !slices.Equal(p.one.Offsets, p.all.Offsets) {
+					t.Errorf("column %b differs from the same among all", bit)
+				}
+			}
+			if len(c.Port.Values) > 0 {
+				filled++
+			}
+			if len(c.HasUsername.Bits) > 0 {
+				filled++
+			}
+			if filled != 1 {
+				t.Errorf("column %b: %d columns filled", bit, filled)
 			}
 		}
-		if len(c.Port.Values) > 0 {
-			filled++
-		}
-		if len(c.HasUsername.Bits) > 0 {
-			filled++
-		}
-		if filled != 1 {
-			t.Errorf("column %b: %d columns filled", bit, filled)
-		}
-	}
+	})
 }
 
 func TestOwnList(t *testing.T) {
-	list, err := psl.Parse(bytes.NewReader([]byte("// ===BEGIN ICANN DOMAINS===\nexample\nb.example\n// ===END ICANN DOMAINS===\n" +
-		"// ===BEGIN PRIVATE DOMAINS===\nc.example\n// ===END PRIVATE DOMAINS===\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := columns.Columns{PSL: list}
-	var b batch
-	b.add("https://www.a.b.example/", "")
-	b.parse(&c)
-	if got := string(c.RegistrableDomain.At(0)); got != "a.b.example" {
-		t.Errorf("got %q", got)
-	}
+	columns.EachVariant(t, func(t *testing.T) {
+		list, err := psl.Parse(bytes.NewReader([]byte("// ===BEGIN ICANN DOMAINS===\nexample\nb.example\n// ===END ICANN DOMAINS===\n" +
+			"// ===BEGIN PRIVATE DOMAINS===\nc.example\n// ===END PRIVATE DOMAINS===\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := columns.Columns{PSL: list}
+		var b batch
+		b.add("https://www.a.b.example/", "")
+		b.parse(&c)
+		if got := string(c.RegistrableDomain.At(0)); got != "a.b.example" {
+			t.Errorf("got %q", got)
+		}
+	})
 }
 
 func TestParseAllocatesNothing(t *testing.T) {
-	var b batch
-	for i := range 1000 {
-		b.add(fmt.Sprintf("https://www%d.example.co.uk/a/b?x=%d&y=%%41+b#f", i, i), "")
-		b.add("http://broken host/", "")
-		b.add("../x", "https://example.com/a/b")
-	}
-	var c columns.Columns
-	b.parse(&c)
-	if n := testing.AllocsPerRun(5, func() { b.parse(&c) }); n != 0 {
-		t.Errorf("%v allocations per batch", n)
-	}
-	keep := make([]bool, c.Rows)
-	if n := testing.AllocsPerRun(5, func() {
-		b.parse(&c)
-		for i := range keep {
-			keep[i] = c.Errors[i].Code == urlcore.OK
+	columns.EachVariant(t, func(t *testing.T) {
+		var b batch
+		for i := range 1000 {
+			b.add(fmt.Sprintf("https://www%d.example.co.uk/a/b?x=%d&y=%%41+b#f", i, i), "")
+			b.add("http://broken host/", "")
+			b.add("../x", "https://example.com/a/b")
 		}
-		c.Compact(keep)
-	}); n != 0 {
-		t.Errorf("%v allocations with Compact", n)
-	}
+		var c columns.Columns
+		b.parse(&c)
+		if n := testing.AllocsPerRun(5, func() { b.parse(&c) }); n != 0 {
+			t.Errorf("%v allocations per batch", n)
+		}
+		keep := make([]bool, c.Rows)
+		if n := testing.AllocsPerRun(5, func() {
+			b.parse(&c)
+			for i := range keep {
+				keep[i] = c.Errors[i].Code == urlcore.OK
+			}
+			c.Compact(keep)
+		}); n != 0 {
+			t.Errorf("%v allocations with Compact", n)
+		}
+	})
 }
 
 func FuzzParse(f *testing.F) {

@@ -23,6 +23,28 @@ func ParseWithBases(dst *Columns, data []byte, ends []int32, bases []byte, baseE
 	dst.parseAll(data, ends, bases, baseEnds)
 }
 
+// Locate finds where the parts of a batch's URLs are, without copying them: URL i is data[ends[i-1]:ends[i]]. c.Want
+// says which parts are needed, and c.PSL what list is used, as for [Parse]; nothing else of c is touched. The
+// result belongs to c and is valid until its next use; its spans are of data, and of its own side buffer. They
+// suffice while data is at most 128 MiB long.
+func (c *Columns) Locate(data []byte, ends []int32) *Positions {
+	c.prepare()
+	all := &c.located
+	all.reset()
+	start := int32(0)
+	for c.first = 0; c.first < len(ends); {
+		stretch := nextStretch(ends[c.first:], start)
+		c.pos.resetSide()
+		c.locate(data, int(start), stretch)
+		all.add(&c.pos)
+		c.first += len(stretch)
+		start = stretch[len(stretch)-1]
+	}
+	all.Flags = append(all.Flags, c.pos.Flags...)
+	all.ports, all.users, all.errors = append(all.ports, c.pos.ports...), append(all.users, c.pos.users...), append(all.errors, c.pos.errors...)
+	return all
+}
+
 func (c *Columns) parseAll(data []byte, ends []int32, bases []byte, baseEnds []int32) {
 	c.reset()
 	c.bases, c.baseEnds = bases, baseEnds
@@ -79,7 +101,8 @@ func nextStretch(ends []int32, start int32) []int32 {
 	return ends[:low]
 }
 
-func (c *Columns) reset() {
+// prepare takes over what is wanted, and empties the positions.
+func (c *Columns) prepare() {
 	c.want = c.Want
 	if c.want == 0 {
 		c.want = All
@@ -91,6 +114,12 @@ func (c *Columns) reset() {
 		}
 		c.useList(list)
 	}
+	c.pos.reset()
+}
+
+// reset prepares for a batch and empties the columns.
+func (c *Columns) reset() {
+	c.prepare()
 	c.Rows, c.Invalid, c.Errors = 0, 0, c.Errors[:0]
 	for i := range textColumns {
 		textColumns[i].get(c).reset()
@@ -98,5 +127,4 @@ func (c *Columns) reset() {
 	c.HasUsername.reset()
 	c.Port.reset()
 	c.Params.reset()
-	c.pos.reset()
 }

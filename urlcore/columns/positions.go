@@ -1,6 +1,7 @@
 package columns
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/urlmill/urlmill/urlcore/internal/scan"
@@ -64,28 +65,26 @@ func (p *Positions) Bytes(s Span, input []byte) []byte {
 
 // Port returns the port of a row, and false when it is null. It searches.
 func (p *Positions) Port(row int) (uint16, bool) {
-	low, high := 0, len(p.ports)
-	for low < high {
-		if mid := (low + high) / 2; int(p.ports[mid].row) < row {
-			low = mid + 1
-		} else {
-			high = mid
-		}
+	i, ok := slices.BinarySearchFunc(p.ports, int32(row), func(e rowPort, row int32) int { return cmp.Compare(e.row, row) })
+	if !ok {
+		return 0, false
 	}
-	if low < len(p.ports) && int(p.ports[low].row) == row {
-		return uint16(p.ports[low].port), true
-	}
-	return 0, false
+	return uint16(p.ports[i].port), true
 }
 
 // Err returns the error of a row. It searches.
 func (p *Positions) Err(row int) Error {
-	for _, e := range p.errors {
-		if int(e.row) == row {
-			return e.err
-		}
+	i, ok := slices.BinarySearchFunc(p.errors, int32(row), func(e rowError, row int32) int { return cmp.Compare(e.row, row) })
+	if !ok {
+		return Error{}
 	}
-	return Error{}
+	return p.errors[i].err
+}
+
+// HasUsername reports whether a row has a username. It searches.
+func (p *Positions) HasUsername(row int) bool {
+	_, ok := slices.BinarySearch(p.users, int32(row))
+	return ok
 }
 
 // reset empties p. The first byte of the side buffer is the path that a URL without one has.
@@ -100,6 +99,27 @@ func (p *Positions) resetSide() { p.Side = append(p.Side[:0], '/') }
 // sideSpan returns the span of the side buffer from start to its end.
 func (p *Positions) sideSpan(start int) Span {
 	return Span{Start: scan.Side | uint32(start), End: scan.Side | uint32(len(p.Side))}
+}
+
+// add appends the parts of a stretch, whose spans of its side buffer are moved to where that comes to lie in p's.
+func (p *Positions) add(stretch *Positions) {
+	shift := uint32(len(p.Side))
+	p.Side = append(p.Side, stretch.Side...)
+	row := len(p.Parts)
+	p.Parts = append(p.Parts, stretch.Parts...)
+	for i := range p.Parts[row:] {
+		r := &p.Parts[row+i]
+		for _, s := range [...]*Span{&r.Href, &r.Scheme, &r.Host, &r.Origin, &r.Path, &r.Query, &r.Fragment} {
+			if s.Start&scan.Side != 0 {
+				s.Start += shift
+				s.End += shift
+			}
+		}
+		if r.Host.Start&scan.Side != 0 {
+			r.Domain += shift
+			r.Suffix += shift
+		}
+	}
 }
 
 // sideAt returns position i of the side buffer as it stands in a [Span].

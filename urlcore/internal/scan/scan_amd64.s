@@ -159,41 +159,42 @@ TEXT ·classify512(SB), NOSPLIT, $0-48
 	LEAQ         (CX)(CX*2), DI
 
 classify512_loop:
-	VMOVDQU64 (DX), Z8
-	VMOVDQA64 Z8, Z9
-	VPERMI2B  Z1, Z0, Z9
-	VPMOVB2M  Z8, K1
-	KMOVQ     K1, R8
-	VPTESTMB  Z2, Z9, K1
-	KMOVQ     K1, R9
-	ORQ       R8, R9
-	MOVQ      R9, (AX)
-	VPTESTMB  Z3, Z9, K1
-	KMOVQ     K1, R9
-	MOVQ      R9, (AX)(CX*1)
-	VPTESTMB  Z6, Z9, K1
-	KMOVQ     K1, R9
-	VPTESTMB  Z5, Z9, K1
-	KMOVQ     K1, R10
-	VPTESTMB  Z7, Z9, K1
-	KMOVQ     K1, R11
-	VPTESTMB  Z4, Z9, K1
-	KMOVQ     K1, R12
-	MOVQ      R10, (AX)(DI*1)
-	ORQ       R11, R10
-	LEAQ      (SI)(R9*2), R11
-	MOVQ      R9, SI
-	SHRQ      $0x3f, SI
-	ANDQ      R11, R10
-	ORQ       R8, R12
-	ORQ       R10, R12
-	MOVQ      R12, (AX)(CX*2)
-	ADDQ      $0x40, DX
-	ADDQ      $0x08, AX
-	DECQ      BX
-	JNZ       classify512_loop
+	VMOVDQU64  (DX), Z8
+	VMOVDQA64  Z8, Z9
+	VPTESTNMB  Z7, Z8, K1
+	VPERMI2B.Z Z1, Z0, K1, Z9
+	KMOVQ      K1, R8
+	NOTQ       R8
+	VPTESTMB   Z2, Z9, K1
+	KMOVQ      K1, R9
+	ORQ        R8, R9
+	MOVQ       R9, (AX)
+	VPTESTMB   Z3, Z9, K1
+	KMOVQ      K1, R9
+	MOVQ       R9, (AX)(CX*1)
+	VPTESTMB   Z6, Z9, K1
+	KMOVQ      K1, R9
+	VPTESTMB   Z5, Z9, K1
+	KMOVQ      K1, R10
+	VPTESTMB   Z7, Z9, K1
+	KMOVQ      K1, R11
+	VPTESTMB   Z4, Z9, K1
+	KMOVQ      K1, R12
+	MOVQ       R10, (AX)(DI*1)
+	ORQ        R11, R10
+	LEAQ       (SI)(R9*2), R11
+	MOVQ       R9, SI
+	SHRQ       $0x3f, SI
+	ANDQ       R11, R10
+	ORQ        R8, R12
+	ORQ        R10, R12
+	MOVQ       R12, (AX)(CX*2)
+	ADDQ       $0x40, DX
+	ADDQ       $0x08, AX
+	DECQ       BX
+	JNZ        classify512_loop
 	VZEROUPPER
-	MOVQ      SI, ret+40(FP)
+	MOVQ       SI, ret+40(FP)
 	RET
 
 DATA cleanLow<>+0(SB)/1, $0x12

@@ -53,17 +53,18 @@ func classify512() {
 	in, class := ZMM(), ZMM()
 	VMOVDQU64(Mem{Base: text}, in)
 	VMOVDQA64(in, class)
-	VPERMI2B(high, low, class)
+	// The lookup does not see the highest bit, which Escape is the same as.
+	ascii, nonASCII := K(), GP64()
+	VPTESTNMB(tests[scan.Escape], in, ascii)
+	VPERMI2B_Z(high, low, ascii, class)
+	KMOVQ(ascii, nonASCII)
+	NOTQ(nonASCII)
 	mask := func(c scan.Class) reg.GPVirtual {
 		k, r := K(), GP64()
 		VPTESTMB(tests[c], class, k)
 		KMOVQ(k, r)
 		return r
 	}
-	sign, nonASCII := K(), GP64()
-	VPMOVB2M(in, sign)
-	KMOVQ(sign, nonASCII)
-
 	stop := mask(scan.Stop)
 	ORQ(nonASCII, stop)
 	MOVQ(stop, Mem{Base: dst})
