@@ -295,7 +295,7 @@ func (a *app) demoShow(ctx context.Context, f demoFlags, folder string, s report
 		a.say("%10s  %s\n", plain.Count(d.Rows), plain.Text(d.Value))
 	}
 	a.say("\nfive rows of %s\n", filepath.Base(files[0]))
-	columns := []string{"ts", "user_id", "host", "registrable_domain", "path", "params"}
+	columns := []string{"user_id", "country", "host", "path", "params"}
 	if err := demo.Sample(ctx, a.out, files[0], columns, 5, demoWidth(a)); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/config"
 )
 
 // app is what the commands share.
@@ -50,6 +51,10 @@ func (a *app) report(root *cobra.Command, err error) {
 	}
 	if a.logFormat == "json" {
 		a.logger(slog.LevelInfo, a.logFormat).Error(err.Error())
+		return
+	}
+	if bad := (*config.Error)(nil); errors.As(err, &bad) && bad.File != "" {
+		fmt.Fprintln(a.console, bad) // every line begins with the file
 		return
 	}
 	fmt.Fprintf(a.console, "%s: %v\n", root.Name(), err)
