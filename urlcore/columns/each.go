@@ -49,8 +49,9 @@ func (c *Columns) locateOne(in []byte, start, i int) bool {
 	if last == hostEnd || in[last]-'0' <= 9 {
 		return false
 	}
-	path, pathEnd, ok := hostEnd, hostEnd, true
+	path, pathEnd := hostEnd, hostEnd
 	if hostEnd < len(in) && in[hostEnd] == '/' {
+		var ok bool
 		if pathEnd, ok = endOfPath(in, hostEnd); !ok {
 			return false
 		}

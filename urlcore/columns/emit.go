@@ -1,8 +1,6 @@
 package columns
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -14,19 +12,30 @@ type textColumn struct {
 	mask       Mask
 	flag       Flags // of rows in which it is not null
 	start, end int   // words of Parts
+	usual      scan.Usual
 	get        func(*Columns) *Text
 }
 
 var textColumns = [...]textColumn{
-	{Href, IsURL, scan.HrefWord, scan.HrefWord + 1, func(c *Columns) *Text { return &c.Href }},
-	{Scheme, IsURL, scan.SchemeWord, scan.SchemeWord + 1, func(c *Columns) *Text { return &c.Scheme }},
-	{Host, HasHost, scan.HostWord, scan.HostWord + 1, func(c *Columns) *Text { return &c.Host }},
-	{Origin, HasOrigin, scan.OriginWord, scan.OriginWord + 1, func(c *Columns) *Text { return &c.Origin }},
-	{RegistrableDomain, HasDomain, scan.DomainWord, scan.HostWord + 1, func(c *Columns) *Text { return &c.RegistrableDomain }},
-	{PublicSuffix, HasSuffix, scan.SuffixWord, scan.HostWord + 1, func(c *Columns) *Text { return &c.PublicSuffix }},
-	{Path, IsURL, scan.PathWord, scan.PathWord + 1, func(c *Columns) *Text { return &c.Path }},
-	{Query, HasQuery, scan.QueryWord, scan.QueryWord + 1, func(c *Columns) *Text { return &c.Query }},
-	{Fragment, HasFragment, scan.FragmentWord, scan.FragmentWord + 1, func(c *Columns) *Text { return &c.Fragment }},
+	{Href, IsURL, scan.HrefWord, scan.HrefWord + 1, scan.UpTo64, func(c *Columns) *Text { return &c.Href }},
+	{Scheme, IsURL, scan.SchemeWord, scan.SchemeWord + 1, scan.UpTo16, func(c *Columns) *Text { return &c.Scheme }},
+	{Host, HasHost, scan.HostWord, scan.HostWord + 1, scan.UpTo32, func(c *Columns) *Text { return &c.Host }},
+	{Origin, HasOrigin, scan.OriginWord, scan.OriginWord + 1, scan.UpTo64, func(c *Columns) *Text { return &c.Origin }},
+	{RegistrableDomain, HasDomain, scan.DomainWord, scan.HostWord + 1, scan.UpTo32, func(c *Columns) *Text { return &c.RegistrableDomain }},
+	{PublicSuffix, HasSuffix, scan.SuffixWord, scan.HostWord + 1, scan.UpTo16, func(c *Columns) *Text { return &c.PublicSuffix }},
+	{Path, IsURL, scan.PathWord, scan.PathWord + 1, scan.UpTo64, func(c *Columns) *Text { return &c.Path }},
+	{Query, HasQuery, scan.QueryWord, scan.QueryWord + 1, scan.UpTo64, func(c *Columns) *Text { return &c.Query }},
+	{Fragment, HasFragment, scan.FragmentWord, scan.FragmentWord + 1, scan.UpTo64, func(c *Columns) *Text { return &c.Fragment }},
+}
+
+// queryColumn is the index of the query in textColumns.
+const queryColumn = 7
+
+// isSparse reports whether few rows of the stretch have a flag: so few that a branch is seldom mispredicted.
+func (c *Columns) isSparse(flag Flags) bool {
+	var bitmap [(stretchRows + 7) / 8]byte
+	flags := c.pos.Flags[c.first:]
+	return scan.Plane(bitmap[:], flags, flag) < len(flags)/8
 }
 
 // emit copies the text of a stretch of rows, size bytes of data, into the columns. Behind the first safe rows
@@ -38,13 +47,16 @@ func (c *Columns) emit(data []byte, size, safe int) {
 	// No column takes the same byte twice, but for the path that a URL without one has.
 	room := size + len(p.Side) + n + scan.Slack
 	words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(p.Parts))), n*scan.PartsWords)
-	gather := func(t *Text, start, end int) {
-		spans := scan.Spans{Words: words, Start: start, End: end, Stride: scan.PartsWords}
+	gather := func(t *Text, col *textColumn) {
+		spans := scan.Spans{Words: words, Start: col.start, End: col.end, Stride: scan.PartsWords, Usual: col.usual}
+		if col.flag&(HasQuery|HasFragment) != 0 && c.isSparse(col.flag) {
+			spans.Usual = scan.MostlyEmpty
+		}
 		t.gather(spans, n, safe, room, data, p.Side)
 	}
 	for i := range textColumns {
 		if col := &textColumns[i]; c.want&col.mask != 0 {
-			gather(col.get(c), col.start, col.end)
+			gather(col.get(c), col)
 		}
 	}
 	if c.want&Params == 0 {
@@ -54,7 +66,7 @@ func (c *Columns) emit(data []byte, size, safe int) {
 	if c.want&Query == 0 {
 		queries = &c.queryText
 		queries.reset()
-		gather(queries, scan.QueryWord, scan.QueryWord+1)
+		gather(queries, &textColumns[queryColumn])
 	}
 	c.emitParams(queries, n)
 }
@@ -115,30 +127,11 @@ func zeros[T any](s []T, n int) []T {
 	return s
 }
 
-// fill makes the bitmap of the rows that have a flag, eight rows at a time: a multiplication brings the lowest bits
-// of eight bytes together in the highest one.
+// fill makes the bitmap of the rows that have a flag.
 func (v *Validity) fill(flags []Flags, flag Flags) {
-	const low, collect = 0x0101010101010101, 0x0102040810204080
 	n := len(flags)
 	v.rows, v.Valid = n, slices.Grow(v.Valid[:0], (n+7)/8)[:(n+7)/8]
-	shift := uint(bits.TrailingZeros8(uint8(flag))) & 7
-	valid, i := 0, 0
-	text := unsafe.Slice((*byte)(unsafe.SliceData(flags)), n)
-	for ; i+8 <= n; i += 8 {
-		eight := binary.LittleEndian.Uint64(text[i:]) >> shift & low * collect >> 56
-		v.Valid[i/8] = byte(eight)
-		valid += bits.OnesCount8(byte(eight))
-	}
-	if i < n {
-		v.Valid[i/8] = 0
-		for ; i < n; i++ {
-			if flags[i]&flag != 0 {
-				v.Valid[i/8] |= 1 << (i % 8)
-				valid++
-			}
-		}
-	}
-	v.Nulls = n - valid
+	v.Nulls = n - scan.Plane(v.Valid, flags, flag)
 }
 
 // all makes the bitmap of n rows that are not null.

@@ -3,6 +3,7 @@
 package scan
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -79,13 +80,28 @@ func gather(dst []byte, offsets []int32, s Spans, n int, input, side []byte) []b
 	out, off := unsafe.SliceData(dst), unsafe.SliceData(offsets)
 	in, sd := unsafe.SliceData(input), unsafe.SliceData(side)
 	start, distance := &s.Words[s.Start], 4*(s.End-s.Start)
-	var to int
-	if current == AVX512 {
-		to = gather512(out, len(dst), off, start, distance, 4*s.Stride, n, in, sd)
-	} else {
-		to = gather256(out, len(dst), off, start, distance, 4*s.Stride, n, in, sd)
+	kernel := gather256
+	switch {
+	case s.Usual == UpTo16:
+		kernel = gather16
+	case s.Usual == UpTo32:
+		kernel = gather32
+	case s.Usual == MostlyEmpty:
+		kernel = gatherSparse
+	case current == AVX512:
+		kernel = gather512
 	}
-	return dst[:to]
+	return dst[:kernel(out, len(dst), off, start, distance, 4*s.Stride, n, in, sd)]
+}
+
+func plane(dst []byte, flags []Flags, flag Flags) int {
+	whole := len(flags) / 32
+	if current == Generic || whole == 0 {
+		return planeGeneric(dst, flags, flag)
+	}
+	top := 7 - bits.TrailingZeros8(uint8(flag))
+	n := planeAVX2(unsafe.SliceData(dst), (*byte)(unsafe.SliceData(flags)), top, whole)
+	return n + planeGeneric(dst[whole*4:], flags[whole*32:], flag)
 }
 
 // locateArgs are the fields that locateBMI reads and writes, in the order that its generator knows.

@@ -19,3 +19,5 @@ func gather(dst []byte, offsets []int32, s Spans, n int, input, side []byte) []b
 func locate(r *Rows) { locateGeneric(r) }
 
 func splitPairs(q *Queries) { splitPairsGeneric(q) }
+
+func plane(dst []byte, flags []Flags, flag Flags) int { return planeGeneric(dst, flags, flag) }

@@ -1,6 +1,10 @@
 package scan
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+)
 
 // Span is a piece of text: bytes Start to End of the input or, when both have the bit [Side] set, of the side
 // buffer.
@@ -23,7 +27,19 @@ const Slack = 64
 type Spans struct {
 	Words              []uint32
 	Start, End, Stride int
+	Usual              Usual
 }
+
+// Usual is the length that most pieces are within. It matters for speed alone.
+type Usual uint8
+
+// Usual lengths.
+const (
+	UpTo64 Usual = iota
+	UpTo32
+	UpTo16
+	MostlyEmpty
+)
 
 // Gather appends the first n pieces of spans one after the other to dst and writes the length of dst after each into
 // offsets[:n]. It returns the extended dst.
@@ -86,4 +102,33 @@ func gatherGeneric(dst []byte, offsets []int32, spans Spans, n int, input, side 
 		offsets[i] = int32(to)
 	}
 	return dst[:to]
+}
+
+// Plane makes a bitmap of the rows that have a flag, in dst, which has room for it, and returns how many there are.
+// Bits behind the last row are zero.
+func Plane(dst []byte, flags []Flags, flag Flags) int {
+	return plane(dst[:(len(flags)+7)/8], flags, flag)
+}
+
+// planeGeneric is the reference of the kernel of this name. A multiplication brings the lowest bits of eight bytes
+// together in the highest one.
+func planeGeneric(dst []byte, flags []Flags, flag Flags) int {
+	const low, collect = 0x0101010101010101, 0x0102040810204080
+	shift := uint(bits.TrailingZeros8(uint8(flag))) & 7
+	n, i := 0, 0
+	text := unsafe.Slice((*byte)(unsafe.SliceData(flags)), len(flags))
+	for ; i+8 <= len(text); i += 8 {
+		eight := binary.LittleEndian.Uint64(text[i:]) >> shift & low * collect >> 56
+		dst[i/8] = byte(eight)
+		n += bits.OnesCount8(byte(eight))
+	}
+	if i < len(text) {
+		dst[i/8] = 0
+		for ; i < len(text); i++ {
+			bit := text[i] >> shift & 1
+			dst[i/8] |= bit << (i % 8)
+			n += int(bit)
+		}
+	}
+	return n
 }

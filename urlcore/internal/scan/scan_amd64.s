@@ -858,9 +858,9 @@ escaped:
 	MOVQ R13, 80(AX)
 	JMP  pair_done
 
-// func gather512(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
-// Requires: AVX, AVX512F, CMOV
-TEXT ·gather512(SB), NOSPLIT, $0-80
+// func gather16(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+// Requires: AVX, CMOV
+TEXT ·gather16(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), AX
 	MOVQ at+8(FP), CX
 	MOVQ offsets+16(FP), DX
@@ -872,21 +872,21 @@ TEXT ·gather512(SB), NOSPLIT, $0-80
 	MOVQ side+64(FP), R10
 	ADDQ AX, CX
 
-gather512_loop:
-	MOVL      (BX), R11
-	MOVL      (BX)(SI*1), R12
-	SUBL      R11, R12
-	MOVQ      R9, R13
-	TESTL     R11, R11
-	CMOVQMI   R10, R13
-	ANDL      $0x7fffffff, R11
-	ADDQ      R11, R13
-	VMOVDQU64 (R13), Z0
-	VMOVDQU64 Z0, (CX)
-	CMPL      R12, $0x40
-	JHI       gather512_long
+gather16_loop:
+	MOVL    (BX), R11
+	MOVL    (BX)(SI*1), R12
+	SUBL    R11, R12
+	MOVQ    R9, R13
+	TESTL   R11, R11
+	CMOVQMI R10, R13
+	ANDL    $0x7fffffff, R11
+	ADDQ    R11, R13
+	VMOVDQU (R13), X0
+	VMOVDQU X0, (CX)
+	CMPL    R12, $0x10
+	JHI     gather16_long
 
-gather512_next:
+gather16_next:
 	ADDQ R12, CX
 	MOVQ CX, R11
 	SUBQ AX, R11
@@ -894,22 +894,79 @@ gather512_next:
 	ADDQ $0x04, DX
 	ADDQ DI, BX
 	DECQ R8
-	JNZ  gather512_loop
+	JNZ  gather16_loop
 	VZEROUPPER
 	SUBQ AX, CX
 	MOVQ CX, ret+72(FP)
 	RET
 
-gather512_long:
-	MOVL $0x00000040, R11
+gather16_long:
+	MOVL $0x00000010, R11
 
-gather512_more:
-	VMOVDQU64 (R13)(R11*1), Z0
-	VMOVDQU64 Z0, (CX)(R11*1)
-	ADDL      $0x40, R11
-	CMPL      R11, R12
-	JCS       gather512_more
-	JMP       gather512_next
+gather16_more:
+	VMOVDQU (R13)(R11*1), Y0
+	VMOVDQU 32(R13)(R11*1), Y1
+	VMOVDQU Y0, (CX)(R11*1)
+	VMOVDQU Y1, 32(CX)(R11*1)
+	ADDL    $0x40, R11
+	CMPL    R11, R12
+	JCS     gather16_more
+	JMP     gather16_next
+
+// func gather32(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+// Requires: AVX, CMOV
+TEXT ·gather32(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ offsets+16(FP), DX
+	MOVQ spans+24(FP), BX
+	MOVQ distance+32(FP), SI
+	MOVQ stride+40(FP), DI
+	MOVQ n+48(FP), R8
+	MOVQ input+56(FP), R9
+	MOVQ side+64(FP), R10
+	ADDQ AX, CX
+
+gather32_loop:
+	MOVL    (BX), R11
+	MOVL    (BX)(SI*1), R12
+	SUBL    R11, R12
+	MOVQ    R9, R13
+	TESTL   R11, R11
+	CMOVQMI R10, R13
+	ANDL    $0x7fffffff, R11
+	ADDQ    R11, R13
+	VMOVDQU (R13), Y0
+	VMOVDQU Y0, (CX)
+	CMPL    R12, $0x20
+	JHI     gather32_long
+
+gather32_next:
+	ADDQ R12, CX
+	MOVQ CX, R11
+	SUBQ AX, R11
+	MOVL R11, (DX)
+	ADDQ $0x04, DX
+	ADDQ DI, BX
+	DECQ R8
+	JNZ  gather32_loop
+	VZEROUPPER
+	SUBQ AX, CX
+	MOVQ CX, ret+72(FP)
+	RET
+
+gather32_long:
+	MOVL $0x00000020, R11
+
+gather32_more:
+	VMOVDQU (R13)(R11*1), Y0
+	VMOVDQU 32(R13)(R11*1), Y1
+	VMOVDQU Y0, (CX)(R11*1)
+	VMOVDQU Y1, 32(CX)(R11*1)
+	ADDL    $0x40, R11
+	CMPL    R11, R12
+	JCS     gather32_more
+	JMP     gather32_next
 
 // func gather256(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 // Requires: AVX, CMOV
@@ -967,6 +1024,142 @@ gather256_more:
 	CMPL    R11, R12
 	JCS     gather256_more
 	JMP     gather256_next
+
+// func gather512(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+// Requires: AVX, AVX512F, CMOV
+TEXT ·gather512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ offsets+16(FP), DX
+	MOVQ spans+24(FP), BX
+	MOVQ distance+32(FP), SI
+	MOVQ stride+40(FP), DI
+	MOVQ n+48(FP), R8
+	MOVQ input+56(FP), R9
+	MOVQ side+64(FP), R10
+	ADDQ AX, CX
+
+gather512_loop:
+	MOVL      (BX), R11
+	MOVL      (BX)(SI*1), R12
+	SUBL      R11, R12
+	MOVQ      R9, R13
+	TESTL     R11, R11
+	CMOVQMI   R10, R13
+	ANDL      $0x7fffffff, R11
+	ADDQ      R11, R13
+	VMOVDQU64 (R13), Z0
+	VMOVDQU64 Z0, (CX)
+	CMPL      R12, $0x40
+	JHI       gather512_long
+
+gather512_next:
+	ADDQ R12, CX
+	MOVQ CX, R11
+	SUBQ AX, R11
+	MOVL R11, (DX)
+	ADDQ $0x04, DX
+	ADDQ DI, BX
+	DECQ R8
+	JNZ  gather512_loop
+	VZEROUPPER
+	SUBQ AX, CX
+	MOVQ CX, ret+72(FP)
+	RET
+
+gather512_long:
+	MOVL $0x00000040, R11
+
+gather512_more:
+	VMOVDQU64 (R13)(R11*1), Z0
+	VMOVDQU64 Z0, (CX)(R11*1)
+	ADDL      $0x40, R11
+	CMPL      R11, R12
+	JCS       gather512_more
+	JMP       gather512_next
+
+// func gatherSparse(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+// Requires: AVX, CMOV
+TEXT ·gatherSparse(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ offsets+16(FP), DX
+	MOVQ spans+24(FP), BX
+	MOVQ distance+32(FP), SI
+	MOVQ stride+40(FP), DI
+	MOVQ n+48(FP), R8
+	MOVQ input+56(FP), R9
+	MOVQ side+64(FP), R10
+	ADDQ AX, CX
+
+gatherSparse_loop:
+	MOVL    (BX), R11
+	MOVL    (BX)(SI*1), R12
+	SUBL    R11, R12
+	JZ      gatherSparse_next
+	MOVQ    R9, R13
+	TESTL   R11, R11
+	CMOVQMI R10, R13
+	ANDL    $0x7fffffff, R11
+	ADDQ    R11, R13
+	VMOVDQU (R13), Y0
+	VMOVDQU 32(R13), Y1
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y1, 32(CX)
+	CMPL    R12, $0x40
+	JHI     gatherSparse_long
+
+gatherSparse_next:
+	ADDQ R12, CX
+	MOVQ CX, R11
+	SUBQ AX, R11
+	MOVL R11, (DX)
+	ADDQ $0x04, DX
+	ADDQ DI, BX
+	DECQ R8
+	JNZ  gatherSparse_loop
+	VZEROUPPER
+	SUBQ AX, CX
+	MOVQ CX, ret+72(FP)
+	RET
+
+gatherSparse_long:
+	MOVL $0x00000040, R11
+
+gatherSparse_more:
+	VMOVDQU (R13)(R11*1), Y0
+	VMOVDQU 32(R13)(R11*1), Y1
+	VMOVDQU Y0, (CX)(R11*1)
+	VMOVDQU Y1, 32(CX)(R11*1)
+	ADDL    $0x40, R11
+	CMPL    R11, R12
+	JCS     gatherSparse_more
+	JMP     gatherSparse_next
+
+// func planeAVX2(dst *byte, flags *byte, shift int, n int) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·planeAVX2(SB), NOSPLIT, $0-40
+	MOVQ  dst+0(FP), AX
+	MOVQ  flags+8(FP), CX
+	MOVQ  shift+16(FP), DX
+	MOVQ  n+24(FP), BX
+	VMOVQ DX, X0
+	XORL  DX, DX
+
+planeAVX2_loop:
+	VMOVDQU   (CX), Y1
+	VPSLLW    X0, Y1, Y1
+	VPMOVMSKB Y1, SI
+	MOVL      SI, (AX)
+	POPCNTL   SI, SI
+	ADDQ      SI, DX
+	ADDQ      $0x20, CX
+	ADDQ      $0x04, AX
+	DECQ      BX
+	JNZ       planeAVX2_loop
+	VZEROUPPER
+	MOVQ      DX, ret+32(FP)
+	RET
 
 // func locateBMI(a *byte)
 // Requires: BMI, BMI2, CMOV, LZCNT

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/urlmill/urlmill/urlcore/percent"
 )
@@ -127,7 +128,7 @@ func TestGather(t *testing.T) {
 			memory, _ := guardedPage(t, room)
 			dst := memory[:copy(memory, "before")]
 			offsets := make([]int32, n)
-			spans := Spans{Words: words, Start: 1, End: 3, Stride: 4}
+			spans := Spans{Words: words, Start: 1, End: 3, Stride: 4, Usual: Usual(round % 4)}
 			got := Gather(dst, offsets, spans, n, input[:size-Slack], side[:size-Slack])
 			if !bytes.Equal(got, want) || !slices.Equal(offsets, wantOffsets) {
 				t.Fatalf("round %d: %q, want %q", round, got, want)
@@ -135,6 +136,36 @@ func TestGather(t *testing.T) {
 			safe := GatherSafe([]byte("before"), offsets, spans, n, input[:size-Slack], side[:size-Slack])
 			if !bytes.Equal(safe, want) || !slices.Equal(offsets, wantOffsets) {
 				t.Fatalf("round %d: GatherSafe: %q, want %q", round, safe, want)
+			}
+		}
+	})
+}
+
+func TestPlane(t *testing.T) {
+	eachVariant(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 5))
+		memory, _ := guarded(t, 400)
+		for n := range 401 {
+			flags := make([]Flags, n)
+			text, _ := guardedPage(t, n)
+			for i := range flags {
+				text[i] = byte(r.IntN(256))
+			}
+			flags = unsafe.Slice((*Flags)(unsafe.SliceData(text)), n)
+			for bit := range 8 {
+				dst := memory[400-(n+7)/8:]
+				want := 0
+				got := Plane(dst, flags, 1<<bit)
+				for i, f := range flags {
+					if set := f>>bit&1 != 0; set != (dst[i/8]>>(i%8)&1 != 0) {
+						t.Fatalf("%d flags: bit %d of flag %d", n, bit, i)
+					} else if set {
+						want++
+					}
+				}
+				if n%8 != 0 && dst[n/8]>>(n%8) != 0 || got != want {
+					t.Fatalf("%d flags: %d, want %d, or bits behind the last", n, got, want)
+				}
 			}
 		}
 	})

@@ -33,17 +33,40 @@ func classifyQuery256(dst *byte, stride int, text *byte, blocks int) int
 //go:noescape
 func splitPairsBMI(a *byte)
 
-// gather512 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
+// gather16 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
 // the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.
 //
 //go:noescape
-func gather512(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+func gather16(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+
+// gather32 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
+// the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.
+//
+//go:noescape
+func gather32(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 
 // gather256 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
 // the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.
 //
 //go:noescape
 func gather256(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+
+// gather512 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
+// the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.
+//
+//go:noescape
+func gather512(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+
+// gatherSparse is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
+// the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.
+//
+//go:noescape
+func gatherSparse(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+
+// planeAVX2 is planeGeneric for n times 32 flags, at least one time, of which the bit to look at is shift bits below the top.
+//
+//go:noescape
+func planeAVX2(dst *byte, flags *byte, shift int, n int) int
 
 // locateBMI is locateGeneric for a *locateArgs. It checks no bounds; a.rows is at least 1.
 //

@@ -5,9 +5,10 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// gather copies each piece in steps of 64 bytes, whatever its length: what is written too much is overwritten by
-// the next piece. So short pieces, which are most, take no branch that depends on their length.
-func gather(name string, width int) {
+// gather copies the first width bytes of each piece, whatever its length, and the whole of a longer one in steps of
+// 64 bytes: what is written too much is overwritten by the next piece. So pieces of the usual length take no branch
+// that depends on it. If sparse is set, empty pieces are passed over.
+func gather(name string, width int, zmm, sparse bool) {
 	TEXT(name, NOSPLIT, "func(dst *byte, at int, offsets *int32, spans *uint32, distance, stride, n int, input, side *byte) int")
 	Doc(name+" is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where",
 		"the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.")
@@ -19,31 +20,43 @@ func gather(name string, width int) {
 	input, side := Load(Param("input"), GP64()), Load(Param("side"), GP64())
 	ADDQ(dst, at)
 
-	move := func(from, to Mem) {
-		if width == 64 {
+	move := func(from, to Mem, size int) {
+		switch {
+		case size == 16:
+			v := XMM()
+			VMOVDQU(from, v)
+			VMOVDQU(v, to)
+		case size == 32:
+			v := YMM()
+			VMOVDQU(from, v)
+			VMOVDQU(v, to)
+		case zmm:
 			v := ZMM()
 			VMOVDQU64(from, v)
 			VMOVDQU64(v, to)
-			return
+		default:
+			v, w := YMM(), YMM()
+			VMOVDQU(from, v)
+			VMOVDQU(from.Offset(32), w)
+			VMOVDQU(v, to)
+			VMOVDQU(w, to.Offset(32))
 		}
-		v, w := YMM(), YMM()
-		VMOVDQU(from, v)
-		VMOVDQU(from.Offset(32), w)
-		VMOVDQU(v, to)
-		VMOVDQU(w, to.Offset(32))
 	}
 	start, size, base := GP32(), GP32(), GP64()
 	Label(name + "_loop")
 	MOVL(Mem{Base: spans}, start)
 	MOVL(Mem{Base: spans, Index: distance, Scale: 1}, size)
 	SUBL(start, size)
+	if sparse {
+		JZ(LabelRef(name + "_next"))
+	}
 	MOVQ(input, base)
 	TESTL(start, start)
 	CMOVQMI(side, base)
 	ANDL(U32(0x7FFFFFFF), start)
 	ADDQ(start.As64(), base)
-	move(Mem{Base: base}, Mem{Base: at})
-	CMPL(size, U8(64))
+	move(Mem{Base: base}, Mem{Base: at}, width)
+	CMPL(size, U8(width))
 	JHI(LabelRef(name + "_long"))
 	Label(name + "_next")
 	ADDQ(size.As64(), at)
@@ -62,11 +75,40 @@ func gather(name string, width int) {
 
 	Label(name + "_long")
 	done := GP32()
-	MOVL(U32(64), done)
+	MOVL(U32(width), done)
 	Label(name + "_more")
-	move(Mem{Base: base, Index: done.As64(), Scale: 1}, Mem{Base: at, Index: done.As64(), Scale: 1})
+	move(Mem{Base: base, Index: done.As64(), Scale: 1}, Mem{Base: at, Index: done.As64(), Scale: 1}, 64)
 	ADDL(U8(64), done)
 	CMPL(done, size)
 	JCS(LabelRef(name + "_more"))
 	JMP(LabelRef(name + "_next"))
+}
+
+// plane brings bit i of 32 bytes at a time to the top, and their top bits together.
+func plane() {
+	const name = "planeAVX2"
+	TEXT(name, NOSPLIT, "func(dst, flags *byte, shift, n int) int")
+	Doc("planeAVX2 is planeGeneric for n times 32 flags, at least one time, of which the bit to look at is shift bits below the top.")
+	Pragma("noescape")
+	dst, flags := Load(Param("dst"), GP64()), Load(Param("flags"), GP64())
+	shift, n := Load(Param("shift"), GP64()), Load(Param("n"), GP64())
+	by := XMM()
+	VMOVQ(shift, by)
+	count := GP64()
+	XORL(count.As32(), count.As32())
+	Label(name + "_loop")
+	v, mask := YMM(), GP32()
+	VMOVDQU(Mem{Base: flags}, v)
+	VPSLLW(by, v, v)
+	VPMOVMSKB(v, mask)
+	MOVL(mask, Mem{Base: dst})
+	POPCNTL(mask, mask)
+	ADDQ(mask.As64(), count)
+	ADDQ(U8(32), flags)
+	ADDQ(U8(4), dst)
+	DECQ(n)
+	JNZ(LabelRef(name + "_loop"))
+	VZEROUPPER()
+	Store(count, ReturnIndex(0))
+	RET()
 }
