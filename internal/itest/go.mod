@@ -8,6 +8,7 @@ require (
 	github.com/apache/arrow/go/v15 v15.0.2
 	github.com/compose-spec/compose-go/v2 v2.16.2
 	github.com/duckdb/duckdb-go/v2 v2.10505.0
+	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-cmp v0.7.0
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/urlmill/urlmill v0.0.0-00010101000000-000000000000

@@ -1,0 +1,117 @@
+package deploy
+
+import (
+	"debug/elf"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// instructions are those of the Dockerfile, as pairs of instruction and argument.
+type instructions [][2]string
+
+func dockerfile(t *testing.T) instructions {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out instructions
+	for _, line := range regexp.MustCompile(`(?m)^[^#\n](?:.*\\\n)*.*$`).FindAllString(string(text), -1) {
+		name, arg, _ := strings.Cut(strings.ReplaceAll(line, "\\\n", " "), " ")
+		out = append(out, [2]string{name, strings.TrimSpace(arg)})
+	}
+	return out
+}
+
+// all returns the arguments of every instruction of a name.
+func (f instructions) all(name string) []string {
+	var args []string
+	for _, i := range f {
+		if i[0] == name {
+			args = append(args, i[1])
+		}
+	}
+	return args
+}
+
+// run returns the RUN instruction that contains a text.
+func (f instructions) run(text string) string {
+	for _, arg := range f.all("RUN") {
+		if strings.Contains(arg, text) {
+			return arg
+		}
+	}
+	return ""
+}
+
+// list returns the words of the last instruction of a name in its JSON form.
+func (f instructions) list(name string) []string {
+	all := f.all(name)
+	last := all[len(all)-1]
+	var words []string
+	_ = json.Unmarshal([]byte(last[strings.Index(last, "["):]), &words)
+	return words
+}
+
+func TestDockerfile(t *testing.T) {
+	f := dockerfile(t)
+	if from := f.all("FROM"); len(from) != 2 || !strings.Contains(from[1], "distroless/static") {
+		t.Errorf("stages %q", from)
+	}
+	// The last stage runs as a number that is not root: orchestrators refuse names that they cannot look up.
+	if user := f.all("USER"); len(user) != 1 || !regexp.MustCompile(`^[1-9]\d*:[1-9]\d*$`).MatchString(user[0]) {
+		t.Errorf("user %q", user)
+	}
+	if got := f.list("ENTRYPOINT"); !slices.Equal(got, f.list("HEALTHCHECK")[:1]) {
+		t.Errorf("the health check runs %q, the entry point is %q", f.list("HEALTHCHECK"), got)
+	}
+	for _, arg := range f.all("COPY") {
+		words := strings.Fields(arg)
+		if strings.HasPrefix(arg, "--from") {
+			if !strings.HasPrefix(words[len(words)-2], "/out/") {
+				t.Errorf("COPY %s", arg)
+			}
+			continue
+		}
+		for _, name := range words[:len(words)-1] {
+			if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+				t.Errorf("COPY %s: %v", arg, err)
+			}
+		}
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(mod))[1]
+	if from := f.all("FROM")[0]; !strings.Contains(from, "golang:"+version+" ") {
+		t.Errorf("builds with %q, go.mod says %s", from, version)
+	}
+}
+
+// TestStatic checks that the binary needs no other file: the image has none.
+func TestStatic(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the image is built for Linux, and so is its binary")
+	}
+	f, err := elf.Open(build(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	libraries, err := f.ImportedLibraries()
+	if err != nil || len(libraries) > 0 {
+		t.Errorf("the binary is linked with %v, %v", libraries, err)
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			t.Error("the binary needs a dynamic linker")
+		}
+	}
+}
