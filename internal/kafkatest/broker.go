@@ -62,7 +62,7 @@ func (b *Broker) start() error {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(done)
-		defer log.Close() //nolint:errcheck // only the child writes to it
+		defer log.Close() // only the child writes to it
 		err := cmd.Start()
 		started <- err
 		if err == nil {

@@ -145,13 +145,12 @@ func Committed(tb testing.TB, client *kgo.Client, group, topic string, partition
 	} else if err != nil {
 		tb.Fatalf("fetching the offset of group %s: %v", group, err)
 	}
-	for _, t := range resp.Topics {
-		for _, p := range t.Partitions {
-			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-				tb.Fatalf("fetching the offset of group %s: %v", group, err)
-			}
-			return p.Offset
-		}
+	if len(resp.Topics) == 0 || len(resp.Topics[0].Partitions) == 0 {
+		return -1
 	}
-	return -1
+	p := resp.Topics[0].Partitions[0]
+	if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+		tb.Fatalf("fetching the offset of group %s: %v", group, err)
+	}
+	return p.Offset
 }

@@ -110,7 +110,7 @@ func freePorts(n int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() //nolint:errcheck // open until all are found, so that no two are the same
+		defer l.Close() // open until all are found, so that no two are the same
 		addrs[i] = l.Addr().String()
 	}
 	return addrs, nil
@@ -192,7 +192,7 @@ func (c *Cluster) ready() error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("Apache Kafka is not ready after %v: %w\n%s", startTimeout, err, c.brokers[0].logTail())
+			return fmt.Errorf("the brokers of Apache Kafka are not ready after %v: %w\n%s", startTimeout, err, c.brokers[0].logTail())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

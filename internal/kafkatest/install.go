@@ -111,7 +111,7 @@ func fetch() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(tmp) //nolint:errcheck // what is left there is only waste
+	defer os.RemoveAll(tmp) // what is left there is only waste
 	if err := runMaven(mvn, tmp); err != nil {
 		return "", err
 	}
@@ -134,7 +134,7 @@ func runMaven(mvn, dir string) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("Maven could not fetch Apache Kafka %s: %w\n%s", Version(), errors.Join(ctx.Err(), err), out.Bytes())
+		return fmt.Errorf("no way to fetch Apache Kafka %s: %w\n%s", Version(), errors.Join(ctx.Err(), err), out.Bytes())
 	}
 	return nil
 }

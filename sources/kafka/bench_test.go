@@ -118,7 +118,7 @@ func readRepeatedly(total, most int, read func(n int)) {
 // readByReader reads n records of partition 0 as most users of kafka-go do, into columns.
 func readByReader(b *testing.B, addr string, n int) {
 	r := kafkago.NewReader(kafkago.ReaderConfig{Brokers: []string{addr}, Topic: "t", MaxBytes: 1 << 20, MaxWait: 50 * time.Millisecond})
-	defer r.Close() //nolint:errcheck // of no consequence here
+	defer r.Close() // of no consequence here
 	var batch pipeline.Batch
 	for range n {
 		m, err := r.ReadMessage(context.Background())

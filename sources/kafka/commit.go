@@ -33,7 +33,7 @@ func (l *lane) commit(ctx context.Context, next int64) error {
 			return ctx.Err()
 		case isFenced(err):
 			g.lose(err.Error())
-			return fmt.Errorf("%s: committing offset %d: %w (%v)", id, next, pipeline.ErrLaneLost, err)
+			return fmt.Errorf("%s: committing offset %d: %w: %w", id, next, pipeline.ErrLaneLost, err)
 		}
 		if err = l.hopeless(err, &missing); isFatal(err) {
 			return fmt.Errorf("%s: committing offset %d: %w", id, next, err)

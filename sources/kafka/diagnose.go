@@ -61,7 +61,7 @@ func (s *session) diagnoseLogin(ctx context.Context, address string) error {
 	if err != nil {
 		return nil
 	}
-	defer conn.Close() //nolint:errcheck // nothing is lost with it
+	defer conn.Close() // nothing is lost with it
 	if err := limit(ctx, conn); err != nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func speaksTLS(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
-	defer conn.Close()                                                                  //nolint:errcheck // nothing is lost with it
+	defer conn.Close()                                                                  // nothing is lost with it
 	err = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx) //nolint:gosec // nothing is sent
 	return err == nil || isAlert(err)
 }
@@ -130,7 +130,7 @@ func speaksKafka(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
-	defer conn.Close() //nolint:errcheck // nothing is lost with it
+	defer conn.Close() // nothing is lost with it
 	_, err = protocol.RoundTrip(conn, 0, 1, "", &apiversions.Request{})
 	return err == nil
 }
@@ -140,7 +140,7 @@ func wantsLogin(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
-	defer conn.Close() //nolint:errcheck // nothing is lost with it
+	defer conn.Close() // nothing is lost with it
 	answer, err := protocol.RoundTrip(conn, 1, 1, "", &saslhandshake.Request{Mechanism: "PLAIN"})
 	if err != nil {
 		return false

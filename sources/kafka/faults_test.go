@@ -110,7 +110,7 @@ func TestBrokerRestarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k = kafkatest.Fake(t, kfake.DataDir(dir), kfake.SyncWrites(), kfake.Ports(number))
+	kafkatest.Fake(t, kfake.DataDir(dir), kfake.SyncWrites(), kfake.Ports(number))
 	kafkatest.Produce(t, kafkatest.Client(t, addrs), numbered("t", 2, 1000, 1200))
 	c.await("all", func() bool { return c.distinct() == 1200 })
 	run.stop()

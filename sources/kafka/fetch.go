@@ -81,7 +81,7 @@ var (
 )
 
 // ApiKey implements [protocol.Message]; its name is kafka-go's.
-func (r *fetchRequest) ApiKey() protocol.ApiKey { return protocol.Fetch } //nolint:revive,staticcheck // see above
+func (r *fetchRequest) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
 // Broker implements [protocol.BrokerMessage]: fetches go to the partition's leader.
 func (r *fetchRequest) Broker(cluster protocol.Cluster) (protocol.Broker, error) {

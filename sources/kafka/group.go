@@ -101,7 +101,8 @@ func (g *generation) startLanes() <-chan struct{} {
 			lanes.Go(func() { g.runLane(l) })
 		}
 	}
-	g.session.log.Info("joined the consumer group", "generation", g.member.ID, "partitions", len(names), "assigned", names)
+	g.session.log.Info("joined the consumer group", "generation", g.member.ID, "partitions", len(names))
+	g.session.log.Debug("assigned", "lanes", names)
 	ended := make(chan struct{})
 	go func() {
 		lanes.Wait()
@@ -151,6 +152,8 @@ func (g *generation) awaitLanes(over context.Context, ended <-chan struct{}, bou
 		timer.Stop()
 	}
 	overDone := over.Done()
+	var beating sync.WaitGroup
+	defer beating.Wait()
 	beats, stopBeats := context.WithCancel(g.ctx)
 	defer stopBeats()
 	for {
@@ -162,7 +165,7 @@ func (g *generation) awaitLanes(over context.Context, ended <-chan struct{}, bou
 			if !bounded {
 				timer.Reset(budget)
 			}
-			go g.heartbeat(beats)
+			beating.Go(func() { g.heartbeat(beats) })
 		case <-timer.C:
 			g.lose(fmt.Sprintf("they had %v for that", budget))
 		}

@@ -47,7 +47,7 @@ func TestValidate(t *testing.T) {
 		"long wait":        {func(o *Options) { o.MaxWait = time.Minute }, "MaxWait: 1m0s"},
 		"min bytes":        {func(o *Options) { o.MinBytes = 2 << 20 }, "MinBytes: 2097152 is more than MaxBytes"},
 		"negative bytes":   {func(o *Options) { o.MinBytes = -1 }, "MinBytes: -1 is negative"},
-		"max bytes":        {func(o *Options) { o.MaxBytes = 2 << 30 }, "MaxBytes: 2147483648"},
+		"max bytes":        {func(o *Options) { o.MaxBytes = 1<<30 + 1 }, "MaxBytes: 1073741825"},
 		"max record bytes": {func(o *Options) { o.MaxRecordBytes = -1 }, "MaxRecordBytes: -1"},
 	} {
 		t.Run(name, func(t *testing.T) {

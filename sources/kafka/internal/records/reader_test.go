@@ -264,7 +264,7 @@ func TestCorrupt(t *testing.T) {
 			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
-			if ok, again := r.Next(new(Record)); ok || again != err {
+			if ok, again := r.Next(new(Record)); ok || !errors.Is(again, err) {
 				t.Errorf("after the error: %v, %v", ok, again)
 			}
 			if r.Position() > 9 { // after the records that could be read
