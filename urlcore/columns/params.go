@@ -2,6 +2,7 @@ package columns
 
 import (
 	"slices"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/urlmill/urlmill/urlcore/form"
@@ -27,10 +28,11 @@ func (c *Columns) emitParams(text *Text, n int) {
 		return
 	}
 	c.pos.resetSide()
+	// No text grows when it is decoded, but where it turns out to be ill-formed.
+	c.pos.Side = slices.Grow(c.pos.Side, len(q.Text)+scan.Slack)
 	for _, i := range q.Escaped {
-		pair := &q.Pairs[i]
-		c.decode(&pair.Key, text.Data)
-		c.decode(&pair.Value, text.Data)
+		c.decode(&q.Pairs[i].Key, text.Data)
+		c.decode(&q.Pairs[i].Value, text.Data)
 	}
 	c.pos.Side = slices.Grow(c.pos.Side, scan.Slack)
 	pairs := len(q.Pairs)
@@ -47,12 +49,14 @@ func (c *Columns) emitParams(text *Text, n int) {
 	q.Text, q.Ends = nil, nil
 }
 
-// decode puts a name or value as it is meant into the side buffer, if it is not that already.
+// decode puts a name or value of text as it is meant into the side buffer.
 func (c *Columns) decode(s *Span, text []byte) {
-	if s.Start == s.End {
-		return
-	}
 	start := len(c.pos.Side)
-	c.pos.Side = form.AppendDecode(c.pos.Side, text[s.Start:s.End])
+	c.pos.Side = slices.Grow(c.pos.Side, s.Len()+scan.Slack)
+	side, high := c.queries.Decode(c.pos.Side, *s)
+	if high && !utf8.Valid(side[start:]) {
+		side = form.AppendDecode(side[:start], text[s.Start:s.End])
+	}
+	c.pos.Side = side
 	*s = c.pos.sideSpan(start)
 }

@@ -15,7 +15,7 @@ func best() Variant {
 	switch {
 	case !x.HasAVX2 || !x.HasBMI1 || !x.HasBMI2 || !x.HasPOPCNT || !hasLZCNT():
 		return Generic
-	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VBMI:
+	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VBMI && x.HasAVX512VBMI2:
 		return AVX512
 	default:
 		return AVX2
@@ -151,4 +151,12 @@ func locate(r *Rows) {
 	}
 	locateBMI((*byte)(unsafe.Pointer(&a)))
 	r.Declined, r.Irregular = r.Declined[:a.declinedN], r.Irregular[:a.irregularN]
+}
+
+func decode(dst []byte, q *Queries, start, end int) ([]byte, bool) {
+	if current != AVX512 {
+		return decodeGeneric(dst, q, start, end)
+	}
+	n, high := decode512(&dst[:cap(dst)][len(dst)], &q.Text[start], end-start)
+	return dst[:len(dst)+n], high != 0
 }

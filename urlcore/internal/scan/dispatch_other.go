@@ -21,3 +21,7 @@ func locate(r *Rows) { locateGeneric(r) }
 func splitPairs(q *Queries) { splitPairsGeneric(q) }
 
 func plane(dst []byte, flags []Flags, flag Flags) int { return planeGeneric(dst, flags, flag) }
+
+func decode(dst []byte, q *Queries, start, end int) ([]byte, bool) {
+	return decodeGeneric(dst, q, start, end)
+}

@@ -19,8 +19,8 @@ const Side = 1 << 31
 func (s Span) Len() int { return int(s.End - s.Start) }
 
 // Slack is how many bytes behind a piece, or behind the end of the destination, the kernels may read or
-// overwrite.
-const Slack = 64
+// overwrite: a register of the largest size, and where digits are looked for two bytes further on, that.
+const Slack = 66
 
 // Spans is a table of spans, or of structs that contain one: span i begins with the uint32 at Start+i*Stride and ends
 // with that at End+i*Stride, counted in words.

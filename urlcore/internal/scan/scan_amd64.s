@@ -1161,6 +1161,219 @@ planeAVX2_loop:
 	MOVQ      DX, ret+32(FP)
 	RET
 
+DATA hexDigits<>+0(SB)/1, $0x80
+DATA hexDigits<>+1(SB)/1, $0x80
+DATA hexDigits<>+2(SB)/1, $0x80
+DATA hexDigits<>+3(SB)/1, $0x80
+DATA hexDigits<>+4(SB)/1, $0x80
+DATA hexDigits<>+5(SB)/1, $0x80
+DATA hexDigits<>+6(SB)/1, $0x80
+DATA hexDigits<>+7(SB)/1, $0x80
+DATA hexDigits<>+8(SB)/1, $0x80
+DATA hexDigits<>+9(SB)/1, $0x80
+DATA hexDigits<>+10(SB)/1, $0x80
+DATA hexDigits<>+11(SB)/1, $0x80
+DATA hexDigits<>+12(SB)/1, $0x80
+DATA hexDigits<>+13(SB)/1, $0x80
+DATA hexDigits<>+14(SB)/1, $0x80
+DATA hexDigits<>+15(SB)/1, $0x80
+DATA hexDigits<>+16(SB)/1, $0x80
+DATA hexDigits<>+17(SB)/1, $0x80
+DATA hexDigits<>+18(SB)/1, $0x80
+DATA hexDigits<>+19(SB)/1, $0x80
+DATA hexDigits<>+20(SB)/1, $0x80
+DATA hexDigits<>+21(SB)/1, $0x80
+DATA hexDigits<>+22(SB)/1, $0x80
+DATA hexDigits<>+23(SB)/1, $0x80
+DATA hexDigits<>+24(SB)/1, $0x80
+DATA hexDigits<>+25(SB)/1, $0x80
+DATA hexDigits<>+26(SB)/1, $0x80
+DATA hexDigits<>+27(SB)/1, $0x80
+DATA hexDigits<>+28(SB)/1, $0x80
+DATA hexDigits<>+29(SB)/1, $0x80
+DATA hexDigits<>+30(SB)/1, $0x80
+DATA hexDigits<>+31(SB)/1, $0x80
+DATA hexDigits<>+32(SB)/1, $0x80
+DATA hexDigits<>+33(SB)/1, $0x80
+DATA hexDigits<>+34(SB)/1, $0x80
+DATA hexDigits<>+35(SB)/1, $0x80
+DATA hexDigits<>+36(SB)/1, $0x80
+DATA hexDigits<>+37(SB)/1, $0x80
+DATA hexDigits<>+38(SB)/1, $0x80
+DATA hexDigits<>+39(SB)/1, $0x80
+DATA hexDigits<>+40(SB)/1, $0x80
+DATA hexDigits<>+41(SB)/1, $0x80
+DATA hexDigits<>+42(SB)/1, $0x80
+DATA hexDigits<>+43(SB)/1, $0x80
+DATA hexDigits<>+44(SB)/1, $0x80
+DATA hexDigits<>+45(SB)/1, $0x80
+DATA hexDigits<>+46(SB)/1, $0x80
+DATA hexDigits<>+47(SB)/1, $0x80
+DATA hexDigits<>+48(SB)/1, $0x00
+DATA hexDigits<>+49(SB)/1, $0x01
+DATA hexDigits<>+50(SB)/1, $0x02
+DATA hexDigits<>+51(SB)/1, $0x03
+DATA hexDigits<>+52(SB)/1, $0x04
+DATA hexDigits<>+53(SB)/1, $0x05
+DATA hexDigits<>+54(SB)/1, $0x06
+DATA hexDigits<>+55(SB)/1, $0x07
+DATA hexDigits<>+56(SB)/1, $0x08
+DATA hexDigits<>+57(SB)/1, $0x09
+DATA hexDigits<>+58(SB)/1, $0x80
+DATA hexDigits<>+59(SB)/1, $0x80
+DATA hexDigits<>+60(SB)/1, $0x80
+DATA hexDigits<>+61(SB)/1, $0x80
+DATA hexDigits<>+62(SB)/1, $0x80
+DATA hexDigits<>+63(SB)/1, $0x80
+DATA hexDigits<>+64(SB)/1, $0x80
+DATA hexDigits<>+65(SB)/1, $0x0a
+DATA hexDigits<>+66(SB)/1, $0x0b
+DATA hexDigits<>+67(SB)/1, $0x0c
+DATA hexDigits<>+68(SB)/1, $0x0d
+DATA hexDigits<>+69(SB)/1, $0x0e
+DATA hexDigits<>+70(SB)/1, $0x0f
+DATA hexDigits<>+71(SB)/1, $0x80
+DATA hexDigits<>+72(SB)/1, $0x80
+DATA hexDigits<>+73(SB)/1, $0x80
+DATA hexDigits<>+74(SB)/1, $0x80
+DATA hexDigits<>+75(SB)/1, $0x80
+DATA hexDigits<>+76(SB)/1, $0x80
+DATA hexDigits<>+77(SB)/1, $0x80
+DATA hexDigits<>+78(SB)/1, $0x80
+DATA hexDigits<>+79(SB)/1, $0x80
+DATA hexDigits<>+80(SB)/1, $0x80
+DATA hexDigits<>+81(SB)/1, $0x80
+DATA hexDigits<>+82(SB)/1, $0x80
+DATA hexDigits<>+83(SB)/1, $0x80
+DATA hexDigits<>+84(SB)/1, $0x80
+DATA hexDigits<>+85(SB)/1, $0x80
+DATA hexDigits<>+86(SB)/1, $0x80
+DATA hexDigits<>+87(SB)/1, $0x80
+DATA hexDigits<>+88(SB)/1, $0x80
+DATA hexDigits<>+89(SB)/1, $0x80
+DATA hexDigits<>+90(SB)/1, $0x80
+DATA hexDigits<>+91(SB)/1, $0x80
+DATA hexDigits<>+92(SB)/1, $0x80
+DATA hexDigits<>+93(SB)/1, $0x80
+DATA hexDigits<>+94(SB)/1, $0x80
+DATA hexDigits<>+95(SB)/1, $0x80
+DATA hexDigits<>+96(SB)/1, $0x80
+DATA hexDigits<>+97(SB)/1, $0x0a
+DATA hexDigits<>+98(SB)/1, $0x0b
+DATA hexDigits<>+99(SB)/1, $0x0c
+DATA hexDigits<>+100(SB)/1, $0x0d
+DATA hexDigits<>+101(SB)/1, $0x0e
+DATA hexDigits<>+102(SB)/1, $0x0f
+DATA hexDigits<>+103(SB)/1, $0x80
+DATA hexDigits<>+104(SB)/1, $0x80
+DATA hexDigits<>+105(SB)/1, $0x80
+DATA hexDigits<>+106(SB)/1, $0x80
+DATA hexDigits<>+107(SB)/1, $0x80
+DATA hexDigits<>+108(SB)/1, $0x80
+DATA hexDigits<>+109(SB)/1, $0x80
+DATA hexDigits<>+110(SB)/1, $0x80
+DATA hexDigits<>+111(SB)/1, $0x80
+DATA hexDigits<>+112(SB)/1, $0x80
+DATA hexDigits<>+113(SB)/1, $0x80
+DATA hexDigits<>+114(SB)/1, $0x80
+DATA hexDigits<>+115(SB)/1, $0x80
+DATA hexDigits<>+116(SB)/1, $0x80
+DATA hexDigits<>+117(SB)/1, $0x80
+DATA hexDigits<>+118(SB)/1, $0x80
+DATA hexDigits<>+119(SB)/1, $0x80
+DATA hexDigits<>+120(SB)/1, $0x80
+DATA hexDigits<>+121(SB)/1, $0x80
+DATA hexDigits<>+122(SB)/1, $0x80
+DATA hexDigits<>+123(SB)/1, $0x80
+DATA hexDigits<>+124(SB)/1, $0x80
+DATA hexDigits<>+125(SB)/1, $0x80
+DATA hexDigits<>+126(SB)/1, $0x80
+DATA hexDigits<>+127(SB)/1, $0x80
+GLOBL hexDigits<>(SB), RODATA|NOPTR, $128
+
+// func decode512(dst *byte, src *byte, n int) (written int, high uint64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, BMI2, CMOV, POPCNT
+TEXT ·decode512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         AX, BX
+	VMOVDQU64    hexDigits<>+0(SB), Z0
+	VMOVDQU64    hexDigits<>+64(SB), Z1
+	MOVL         $0x00000025, SI
+	VPBROADCASTB SI, Z2
+	MOVL         $0x0000002b, SI
+	VPBROADCASTB SI, Z3
+	MOVL         $0x00000020, SI
+	VPBROADCASTB SI, Z4
+	MOVL         $0x000000f0, SI
+	VPBROADCASTB SI, Z5
+	XORL         SI, SI
+	XORL         DI, DI
+	MOVQ         $0x0000003e, R8
+	MOVQ         $-1, R9
+
+decode512_loop:
+	VMOVDQU64 (CX), Z6
+	VMOVDQU64 1(CX), Z7
+	VMOVDQU64 2(CX), Z8
+	VPORQ     Z7, Z8, Z9
+	VPERMI2B  Z1, Z0, Z7
+	VPERMI2B  Z1, Z0, Z8
+	VPORQ     Z7, Z9, Z9
+	VPORQ     Z8, Z9, Z9
+	VPMOVB2M  Z9, K1
+	VPCMPEQB  Z2, Z6, K2
+	KANDNQ    K2, K1, K2
+	KMOVQ     K2, R10
+
+	// Triplets begin in this step and end in the text.
+	MOVQ     DX, R11
+	SUBQ     $0x02, R11
+	CMOVQMI  DI, R11
+	CMPQ     R11, R8
+	CMOVQGT  R8, R11
+	BZHIQ    R11, R10, R10
+	VPCMPEQB Z3, Z6, K1
+	VMOVDQU8 Z4, K1, Z6
+	VPSLLW   $0x04, Z7, Z7
+	VPANDQ   Z5, Z7, Z7
+	VPORQ    Z8, Z7, Z7
+	KMOVQ    R10, K1
+	VMOVDQU8 Z7, K1, Z6
+
+	// The digits go, and so do those that the step before has seen to.
+	LEAQ          (R10)(R10*1), R12
+	LEAQ          (R12)(R10*4), R12
+	ANDNQ         R9, R12, R10
+	MOVQ          DX, R11
+	CMPQ          R11, R8
+	CMOVQGT       R8, R11
+	BZHIQ         R11, R10, R10
+	KMOVQ         R10, K1
+	VPCOMPRESSB.Z Z6, K1, Z6
+	VMOVDQU64     Z6, (AX)
+	VPMOVB2M      Z6, K1
+	KMOVQ         K1, R13
+	ORQ           R13, SI
+	POPCNTQ       R10, R10
+	ADDQ          R10, AX
+	SHRQ          $0x3e, R12
+	POPCNTQ       R12, R12
+	CMPQ          DX, R8
+	JLE           decode512_done
+	ADDQ          R11, R12
+	ADDQ          R12, CX
+	SUBQ          R12, DX
+	JG            decode512_loop
+
+decode512_done:
+	VZEROUPPER
+	SUBQ BX, AX
+	MOVQ AX, written+24(FP)
+	MOVQ SI, high+32(FP)
+	RET
+
 // func locateBMI(a *byte)
 // Requires: BMI, BMI2, CMOV, LZCNT
 TEXT ·locateBMI(SB), NOSPLIT, $8-8

@@ -183,6 +183,18 @@ func guardedPage(t testing.TB, n int) (atEnd, atStart []byte) {
 	return pages[t][most-n:], nil
 }
 
+var pages2 = map[testing.TB][]byte{}
+
+// guarded2 is guardedPage for another text.
+func guarded2(t testing.TB, n int) (atEnd, atStart []byte) {
+	const most = 1 << 16
+	if pages2[t] == nil {
+		pages2[t], _ = guarded(t, most)
+		t.Cleanup(func() { delete(pages2, t) })
+	}
+	return pages2[t][most-n:], nil
+}
+
 // texts that rows are made of.
 var pieces = []string{
 	"https://", "http://", "HTTP://", "www.", "example", ".com", ".co.uk", ".ck", "/", "/", "/a", "/b.html", "/%2e", "/%2E", "/%20", "/.", "/..", "/+", "?", "#",
@@ -293,8 +305,8 @@ func TestSplit(t *testing.T) {
 				got.Ends = append(got.Ends, int32(len(text)))
 				counts = append(counts, int32(len(want)))
 			}
-			got.Text, _ = guardedPage(t, len(text)-got.Start)
-			copy(got.Text, text[got.Start:])
+			memory, _ := guardedPage(t, len(text)-got.Start+Slack)
+			got.Text = memory[:copy(memory, text[got.Start:])]
 			got.Split()
 			var pairs []string
 			for i, p := range got.Pairs {
@@ -302,6 +314,42 @@ func TestSplit(t *testing.T) {
 			}
 			if !slices.Equal(pairs, want) || !slices.Equal(got.Counts, counts) {
 				t.Fatalf("round %d: %q: %q %v, want %q %v", round, text, pairs, got.Counts, want, counts)
+			}
+		}
+	})
+}
+
+// What is decoded is what the reference of the whole format says, with ends of both texts before guard pages.
+func TestDecode(t *testing.T) {
+	pieces := []string{"a", "b", "%41", "%4", "%", "+", "%zz", "%e4%bd%a0", "%FF", "%2", "ü", "%ü0", strings.Repeat("x", 57), "%00", "%:0", "%g0", "%0G", "%@@", "%`a"}
+	eachVariant(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(6, 6))
+		var q Queries
+		for round := range 20000 {
+			text := []byte("name=")
+			for range 1 + r.IntN(1+round%40) {
+				text = append(text, pieces[r.IntN(len(pieces))]...)
+			}
+			memory, _ := guardedPage(t, len(text)+Slack)
+			q.Text = memory[:copy(memory, text)]
+			q.Ends = append(q.Ends[:0], int32(len(text)))
+			q.Split()
+			if len(q.Pairs) != 1 {
+				t.Fatalf("%q: %d pairs", text, len(q.Pairs))
+			}
+			want := percent.AppendDecode(nil, bytes.ReplaceAll(text[5:], []byte("+"), []byte(" ")))
+			before := "before"
+			room, _ := guarded2(t, len(before)+len(text)-5+Slack)
+			got, high := q.Decode(append(room[:0], before...), q.Pairs[0].Value)
+			isHigh := func(b byte) bool { return b >= 0x80 }
+			if string(got[:len(before)]) != before || !bytes.Equal(got[len(before):], want) || high && !slices.ContainsFunc(want, isHigh) {
+				t.Fatalf("%q: %q %v, want %q", text, got, high, want)
+			}
+			if !high && slices.ContainsFunc(percent.AppendDecode(nil, text), isHigh) && !slices.ContainsFunc(text, isHigh) {
+				t.Fatalf("%q: no byte from 0x80 on was seen", text)
+			}
+			if name, _ := q.Decode(room[:0], q.Pairs[0].Key); string(name) != "name" {
+				t.Fatalf("name %q", name)
 			}
 		}
 	})

@@ -68,6 +68,12 @@ func gatherSparse(dst *byte, at int, offsets *int32, spans *uint32, distance int
 //go:noescape
 func planeAVX2(dst *byte, flags *byte, shift int, n int) int
 
+// decode512 is decodeGeneric for n bytes at src, at least one. high is not zero when there are bytes from 0x80 on. It reads up
+// to 65 bytes behind the text and writes up to 63 too much, and checks no bounds.
+//
+//go:noescape
+func decode512(dst *byte, src *byte, n int) (written int, high uint64)
+
 // locateBMI is locateGeneric for a *locateArgs. It checks no bounds; a.rows is at least 1.
 //
 //go:noescape

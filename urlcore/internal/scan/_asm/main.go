@@ -20,6 +20,7 @@ func main() {
 	gather("gather512", 64, true, false)
 	gather("gatherSparse", 64, false, true)
 	plane()
+	decode()
 	locate()
 	lzcnt()
 	Generate()
