@@ -61,7 +61,7 @@ func TestSlowLaneIsLost(t *testing.T) {
 	var lost atomic.Int32
 	c := newCollector(t)
 	c.hold = func(ctx context.Context, _ pipeline.LaneID) {
-		if c.lanes > 2 {
+		if lost.Load() == 2 {
 			return // after the rebalance
 		}
 		<-ctx.Done()
@@ -73,19 +73,14 @@ func TestSlowLaneIsLost(t *testing.T) {
 	c.awaitRows(10)
 	other := newCollector(t)
 	second := startRun(t, opts, other)
-	other.await("a lane with the second", func() bool { return len(second.source.Lags()) >= 1 })
+	// Nothing was acknowledged: each reads the five records again of the lane that it has now.
+	other.awaitRows(5)
+	c.awaitRows(15)
 	if lost.Load() != 2 {
 		t.Errorf("%d lanes were told that they are lost, want 2", lost.Load())
 	}
-	c.await("the first member goes on", func() bool { return len(first.source.Lags()) == 1 })
 	first.stop()
 	second.stop()
-	// What was not acknowledged is read again by whoever has the lane.
-	got, _ := c.values()
-	more, _ := other.values()
-	if len(more) == 0 || len(got) != 10 {
-		t.Errorf("read %d and %d values", len(got), len(more))
-	}
 }
 
 // TestFencedCommitLosesLanes has the brokers refuse a commit, as they do after the member was given up.
