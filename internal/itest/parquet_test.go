@@ -193,7 +193,7 @@ func TestPruning(t *testing.T) {
 			if bound == nil {
 				continue
 			}
-			arg, n := any(bound), 0
+			arg, n := bound, 0
 			if b, ok := bound.(readers.Bytes); ok {
 				arg = []byte(b)
 			}
