@@ -83,7 +83,7 @@ func classifyGeneric(dst []byte, stride int, text []byte, carry uint64) uint64 {
 				m[bits.TrailingZeros8(uint8(class))] |= 1 << i
 			}
 		}
-		const stop, mark, dirty, slash, dot, escape = 0, 1, 2, 3, 4, 7
+		const stop, mark, dirty, slash, dot, escape = 0, 1, 2, 3, 4, 5
 		m[dirty] |= (m[slash]<<1 | carry) & (m[dot] | m[escape])
 		carry = m[slash] >> 63
 		for i, word := range [...]uint64{m[stop], m[mark], m[dirty], m[dot]} {

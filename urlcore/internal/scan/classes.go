@@ -12,9 +12,9 @@ const (
 	Dirty                    // is changed or has a meaning of its own in a path, query or fragment
 	Slash                    // /
 	Dot                      // .
+	Escape                   // + and %
 	Amp                      // &
 	Equal                    // =
-	Escape                   // + and %
 )
 
 // ClassOf returns the classes of c. It is the definition that the tables of all variants are made from or tested

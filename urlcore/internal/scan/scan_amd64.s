@@ -41,13 +41,13 @@ DATA classes<>+33(SB)/1, $0x01
 DATA classes<>+34(SB)/1, $0x05
 DATA classes<>+35(SB)/1, $0x03
 DATA classes<>+36(SB)/1, $0x01
-DATA classes<>+37(SB)/1, $0x81
-DATA classes<>+38(SB)/1, $0x21
+DATA classes<>+37(SB)/1, $0x21
+DATA classes<>+38(SB)/1, $0x01
 DATA classes<>+39(SB)/1, $0x05
 DATA classes<>+40(SB)/1, $0x01
 DATA classes<>+41(SB)/1, $0x01
 DATA classes<>+42(SB)/1, $0x01
-DATA classes<>+43(SB)/1, $0x81
+DATA classes<>+43(SB)/1, $0x21
 DATA classes<>+44(SB)/1, $0x01
 DATA classes<>+45(SB)/1, $0x00
 DATA classes<>+46(SB)/1, $0x10
@@ -65,7 +65,7 @@ DATA classes<>+57(SB)/1, $0x00
 DATA classes<>+58(SB)/1, $0x01
 DATA classes<>+59(SB)/1, $0x01
 DATA classes<>+60(SB)/1, $0x05
-DATA classes<>+61(SB)/1, $0x41
+DATA classes<>+61(SB)/1, $0x01
 DATA classes<>+62(SB)/1, $0x05
 DATA classes<>+63(SB)/1, $0x03
 DATA classes<>+64(SB)/1, $0x01
@@ -144,57 +144,56 @@ TEXT ·classify512(SB), NOSPLIT, $0-48
 	MOVQ         carry+32(FP), SI
 	VMOVDQU64    classes<>+0(SB), Z0
 	VMOVDQU64    classes<>+64(SB), Z1
-	MOVL         $0x00000001, DI
-	VPBROADCASTB DI, Z2
-	MOVL         $0x00000002, DI
-	VPBROADCASTB DI, Z3
-	MOVL         $0x00000004, DI
-	VPBROADCASTB DI, Z4
-	MOVL         $0x00000010, DI
-	VPBROADCASTB DI, Z5
-	MOVL         $0x00000008, DI
-	VPBROADCASTB DI, Z6
 	MOVL         $0x00000080, DI
+	VPBROADCASTB DI, Z2
+	MOVL         $0x00000081, DI
+	VPBROADCASTB DI, Z3
+	MOVL         $0x00000002, DI
+	VPBROADCASTB DI, Z4
+	MOVL         $0x00000084, DI
+	VPBROADCASTB DI, Z5
+	MOVL         $0x00000010, DI
+	VPBROADCASTB DI, Z6
+	MOVL         $0x00000030, DI
 	VPBROADCASTB DI, Z7
+	MOVL         $0x0000002f, DI
+	VPBROADCASTB DI, Z8
 	LEAQ         (CX)(CX*2), DI
 
+	// The block before the first one is a slash, or is not.
+	IMUL3Q       $0x2f, SI, SI
+	VPBROADCASTB SI, Z9
+
 classify512_loop:
-	VMOVDQU64  (DX), Z8
-	VMOVDQA64  Z8, Z9
-	VPTESTNMB  Z7, Z8, K1
-	VPERMI2B.Z Z1, Z0, K1, Z9
-	KMOVQ      K1, R8
-	NOTQ       R8
-	VPTESTMB   Z2, Z9, K1
-	KMOVQ      K1, R9
-	ORQ        R8, R9
-	MOVQ       R9, (AX)
-	VPTESTMB   Z3, Z9, K1
-	KMOVQ      K1, R9
-	MOVQ       R9, (AX)(CX*1)
-	VPTESTMB   Z6, Z9, K1
-	KMOVQ      K1, R9
-	VPTESTMB   Z5, Z9, K1
-	KMOVQ      K1, R10
-	VPTESTMB   Z7, Z9, K1
-	KMOVQ      K1, R11
-	VPTESTMB   Z4, Z9, K1
-	KMOVQ      K1, R12
-	MOVQ       R10, (AX)(DI*1)
-	ORQ        R11, R10
-	LEAQ       (SI)(R9*2), R11
-	MOVQ       R9, SI
-	SHRQ       $0x3f, SI
-	ANDQ       R11, R10
-	ORQ        R8, R12
-	ORQ        R10, R12
-	MOVQ       R12, (AX)(CX*2)
-	ADDQ       $0x40, DX
-	ADDQ       $0x08, AX
-	DECQ       BX
-	JNZ        classify512_loop
+	VMOVDQU64  (DX), Z10
+	VMOVDQA64  Z10, Z11
+	VPERMI2B   Z1, Z0, Z11
+	VPTERNLOGD $0xf8, Z2, Z10, Z11
+
+	// What stands one byte further in front.
+	VALIGNQ   $0x06, Z9, Z10, Z12
+	VPALIGNR  $0x0f, Z12, Z10, Z12
+	VMOVDQA64 Z10, Z9
+	VPTESTMB  Z3, Z11, K1
+	KMOVQ     K1, (AX)
+	VPTESTMB  Z4, Z11, K1
+	KMOVQ     K1, (AX)(CX*1)
+	VPTESTMB  Z6, Z11, K1
+	KMOVQ     K1, (AX)(DI*1)
+	VPCMPEQB  Z8, Z12, K2
+	VPTESTMB  Z7, Z11, K2, K2
+	VPTESTMB  Z5, Z11, K1
+	KORQ      K2, K1, K1
+	KMOVQ     K1, (AX)(CX*2)
+	ADDQ      $0x40, DX
+	ADDQ      $0x08, AX
+	DECQ      BX
+	JNZ       classify512_loop
+	VPCMPEQB  Z8, Z9, K1
+	KMOVQ     K1, SI
+	SHRQ      $0x3f, SI
 	VZEROUPPER
-	MOVQ       SI, ret+40(FP)
+	MOVQ      SI, ret+40(FP)
 	RET
 
 DATA cleanLow<>+0(SB)/1, $0x12

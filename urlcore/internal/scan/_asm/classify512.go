@@ -15,11 +15,12 @@ func classifyDoc(name string) {
 
 const classifySignature = "func(dst *byte, stride int, text *byte, blocks int, carry uint64) uint64"
 
-// classes512 is the class of every ASCII byte, for the two tables of VPERMI2B.
+// classes512 holds the classes of every ASCII byte that bitmaps are made of, for the two tables of VPERMI2B. The highest
+// bit of an entry is not in use.
 func classes512() Mem {
 	table := GLOBL("classes", RODATA|NOPTR)
 	for i := range 128 {
-		DATA(i, U8(scan.ClassOf(byte(i))))
+		DATA(i, U8(scan.ClassOf(byte(i))&^(scan.Amp|scan.Equal)))
 	}
 	return table
 }
@@ -38,53 +39,56 @@ func classify512() {
 	low, high := ZMM(), ZMM()
 	VMOVDQU64(classTable, low)
 	VMOVDQU64(classTable.Offset(64), high)
-	wanted := []scan.Class{scan.Stop, scan.Mark, scan.Dirty, scan.Dot, scan.Slash, scan.Escape}
-	tests := map[scan.Class]reg.VecVirtual{}
-	for _, class := range wanted {
-		value, vector := GP32(), ZMM()
-		MOVL(U32(class), value)
-		VPBROADCASTB(value, vector)
-		tests[class] = vector
+	broadcast := func(value byte) reg.VecVirtual {
+		r, v := GP32(), ZMM()
+		MOVL(U32(value), r)
+		VPBROADCASTB(r, v)
+		return v
 	}
+	// The highest bit of a byte stands for Stop and Dirty in one.
+	const nonASCII = 0x80
+	top := broadcast(nonASCII)
+	stop, mark, dirty := broadcast(byte(scan.Stop)|nonASCII), broadcast(byte(scan.Mark)), broadcast(byte(scan.Dirty)|nonASCII)
+	dot, begins, slash := broadcast(byte(scan.Dot)), broadcast(byte(scan.Dot|scan.Escape)), broadcast('/')
 	three := GP64()
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, three)
 
+	Comment("The block before the first one is a slash, or is not.")
+	before := ZMM()
+	IMUL3Q(U8('/'), carry, carry)
+	VPBROADCASTB(carry.(reg.GPVirtual).As32(), before)
+
 	Label(name + "_loop")
-	in, class := ZMM(), ZMM()
+	in, class, last := ZMM(), ZMM(), ZMM()
 	VMOVDQU64(Mem{Base: text}, in)
 	VMOVDQA64(in, class)
-	// The lookup does not see the highest bit, which Escape is the same as.
-	ascii, nonASCII := K(), GP64()
-	VPTESTNMB(tests[scan.Escape], in, ascii)
-	VPERMI2B_Z(high, low, ascii, class)
-	KMOVQ(ascii, nonASCII)
-	NOTQ(nonASCII)
-	mask := func(c scan.Class) reg.GPVirtual {
-		k, r := K(), GP64()
-		VPTESTMB(tests[c], class, k)
-		KMOVQ(k, r)
-		return r
+	VPERMI2B(high, low, class)
+	VPTERNLOGD(U8(0xF8), top, in, class) // class or in and top
+	Comment("What stands one byte further in front.")
+	VALIGNQ(U8(6), before, in, last)
+	VPALIGNR(U8(15), last, in, last)
+	VMOVDQA64(in, before)
+	test := func(bits reg.VecVirtual, to Mem) {
+		k := K()
+		VPTESTMB(bits, class, k)
+		KMOVQ(k, to)
 	}
-	stop := mask(scan.Stop)
-	ORQ(nonASCII, stop)
-	MOVQ(stop, Mem{Base: dst})
-	MOVQ(mask(scan.Mark), Mem{Base: dst, Index: stride, Scale: 1})
-
-	slash, dot, escape, dirty := mask(scan.Slash), mask(scan.Dot), mask(scan.Escape), mask(scan.Dirty)
-	MOVQ(dot, Mem{Base: dst, Index: three, Scale: 1})
-	ORQ(escape, dot)
-	behind := GP64()
-	LEAQ(Mem{Base: carry, Index: slash, Scale: 2}, behind)
-	MOVQ(slash, carry)
-	SHRQ(U8(63), carry)
-	ANDQ(behind, dot)
-	ORQ(nonASCII, dirty)
-	ORQ(dot, dirty)
-	MOVQ(dirty, Mem{Base: dst, Index: stride, Scale: 2})
+	test(stop, Mem{Base: dst})
+	test(mark, Mem{Base: dst, Index: stride, Scale: 1})
+	test(dot, Mem{Base: dst, Index: three, Scale: 1})
+	k, segment := K(), K()
+	VPCMPEQB(slash, last, segment)
+	VPTESTMB(begins, class, segment, segment)
+	VPTESTMB(dirty, class, k)
+	KORQ(segment, k, k)
+	KMOVQ(k, Mem{Base: dst, Index: stride, Scale: 2})
 	ADDQ(U8(64), text)
 	ADDQ(U8(8), dst)
 	DECQ(blocks)
 	JNZ(LabelRef(name + "_loop"))
+	VPCMPEQB(slash, before, k)
+	KMOVQ(k, carry)
+	SHRQ(U8(63), carry)
 	VZEROUPPER()
 	Store(carry, ReturnIndex(0))
 	RET()
