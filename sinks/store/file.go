@@ -1,0 +1,101 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+)
+
+const bufferSize = 64 << 10
+
+// localFile implements [File].
+type localFile struct {
+	store *Local
+	name  string
+	key   string // while unfinished
+	h     Handle // nil once closed
+	buf   *bufio.Writer
+	sum   Checksum
+	size  int64
+	err   error
+}
+
+// Begin implements [Files].
+func (l *Local) Begin(_ context.Context, name string) (File, error) {
+	if err := check(name); err != nil {
+		return nil, err
+	}
+	key, err := l.newTmp(path.Base(name) + tmpExt)
+	if err != nil {
+		return nil, err
+	}
+	h, err := l.fs.Create(l.path(key))
+	if err != nil {
+		return nil, explainAccess(l.root, err)
+	}
+	return &localFile{store: l, name: name, key: key, h: h, buf: bufio.NewWriterSize(h, bufferSize), sum: NewChecksum()}, nil
+}
+
+// Size implements [File].
+func (f *localFile) Size() int64 { return f.size }
+
+// Err implements [File].
+func (f *localFile) Err() error { return f.err }
+
+// Write implements [File].
+func (f *localFile) Write(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	n, err := f.buf.Write(p)
+	f.size += int64(n)
+	if err != nil {
+		return n, f.fail("writing", err)
+	}
+	_, _ = f.sum.Write(p)
+	return n, nil
+}
+
+// fail keeps the first error, with what to do about it.
+func (f *localFile) fail(doing string, err error) error {
+	f.err = fmt.Errorf("%s %s after %d bytes: %w%s. Nothing of this file was committed",
+		doing, f.store.path(f.key), f.size, err, writeAdvice(err))
+	return f.err
+}
+
+// Finish implements [File].
+func (f *localFile) Finish() (Pending, error) {
+	if f.err != nil {
+		return Pending{}, f.err
+	}
+	if f.h == nil {
+		return Pending{}, f.fail("finishing", errors.New("it is finished"))
+	}
+	if err := f.buf.Flush(); err != nil {
+		return Pending{}, f.fail("writing", err)
+	}
+	if err := f.h.Sync(); err != nil {
+		return Pending{}, f.fail("syncing", err)
+	}
+	err := f.h.Close()
+	f.h = nil
+	if err != nil {
+		return Pending{}, errors.Join(f.fail("closing", err), f.store.fs.Remove(f.store.path(f.key)))
+	}
+	return Pending{Name: f.name, Token: f.key, Bytes: f.size, Checksum: f.sum.String()}, nil
+}
+
+// Discard implements [File].
+func (f *localFile) Discard() error {
+	if f.h == nil {
+		return nil
+	}
+	err := f.h.Close()
+	f.h = nil
+	if f.err != nil {
+		err = nil // said already
+	}
+	return errors.Join(err, f.store.fs.Remove(f.store.path(f.key)))
+}
