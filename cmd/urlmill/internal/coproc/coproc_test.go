@@ -178,13 +178,14 @@ func TestLongLines(t *testing.T) {
 	if len(got) != 3 || len(got[0]) < 1<<20 || got[0] != got[2] {
 		t.Fatalf("%d answers", len(got))
 	}
-	in := io.MultiReader(&zeros{2*MaxLine + 5}, strings.NewReader("\n{\"input\":\"x:y\"}\n"), &zeros{MaxLine + readSize})
+	const limit = 2 << 20
+	in := io.MultiReader(&zeros{3*limit + 5}, strings.NewReader("\n{\"input\":\"x:y\"}\n"), &zeros{limit + readSize})
 	var out bytes.Buffer
-	if err := Serve(in, &out); err != nil {
+	if err := serveLines(in, &out, limit); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	tooLarge := fmt.Sprintf(`{"error":"record-too-large","position":%d}`, MaxLine)
+	tooLarge := fmt.Sprintf(`{"error":"record-too-large","position":%d}`, limit)
 	if len(lines) != 4 || lines[0] != tooLarge || !strings.HasPrefix(lines[1], `{"href":"x:y"`) || lines[2] != tooLarge || lines[3] != "" {
 		t.Errorf("answers %.300q", lines)
 	}

@@ -17,8 +17,11 @@ const (
 )
 
 // Serve answers the lines of r on w until r ends. It returns the error of w, or of r other than io.EOF.
-func Serve(r io.Reader, w io.Writer) error {
-	s := server{w: w, in: make([]byte, 0, readSize)}
+func Serve(r io.Reader, w io.Writer) error { return serveLines(r, w, MaxLine) }
+
+// serveLines is Serve with another limit.
+func serveLines(r io.Reader, w io.Writer, maxLine int) error {
+	s := server{w: w, maxLine: maxLine, in: make([]byte, 0, readSize)}
 	for {
 		if err := s.lines(); err != nil {
 			return err
@@ -40,7 +43,9 @@ func Serve(r io.Reader, w io.Writer) error {
 
 // server is the state of one connection.
 type server struct {
-	w   io.Writer
+	w       io.Writer
+	maxLine int
+
 	in  []byte // what was read and is not answered yet, from start on
 	out []byte // answers that are not written yet
 
@@ -82,8 +87,8 @@ func (s *server) makeRoom() {
 		n := copy(s.in, s.in[s.start:])
 		s.in, s.start, s.scanned = s.in[:n], 0, n
 	}
-	if len(s.in) > MaxLine {
-		s.out = appendError(s.out, pipeline.FaultTooLarge.String(), MaxLine)
+	if len(s.in) > s.maxLine {
+		s.out = appendError(s.out, pipeline.FaultTooLarge.String(), s.maxLine)
 		s.skip, s.in, s.scanned = true, s.in[:0], 0
 	}
 	switch {
