@@ -10,11 +10,14 @@ import (
 func TestIrregular(t *testing.T) {
 	l := Embedded()
 	pairs, wild := map[string]bool{}, map[string]bool{}
-	l.Irregular(func(label, tld string) {
+	l.Irregular(func(label, tld string, final bool) {
 		if label == "" {
 			wild[tld] = true
 		}
 		pairs[label+"."+tld] = true
+		if suffix, _ := l.PublicSuffix("a.b." + label + "." + tld); final && suffix != label+"."+tld {
+			t.Errorf("%s.%s: suffix %q", label, tld, suffix)
+		}
 	})
 	if !wild["ck"] || !pairs["co.uk"] || !pairs["github.io"] || !pairs["githubusercontent.com"] || !pairs["www.ck"] {
 		t.Fatal("names of the list are missing")

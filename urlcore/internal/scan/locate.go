@@ -47,6 +47,35 @@ func (r *Rows) Locate() {
 	_, _, _, _ = r.Parts[n-1], r.Flags[n-1], r.Declined[:n], r.Irregular[:n]
 	_ = r.Text[:int(r.Ends[n-1])-r.Start]
 	locate(r)
+	r.resolve()
+}
+
+// resolve takes the rows off Irregular whose last two labels are a public suffix with nothing below.
+func (r *Rows) resolve() {
+	left := r.Irregular[:0]
+	for _, i := range r.Irregular {
+		p := &r.Parts[i]
+		host, hostEnd := int(p.Host.Start)-r.Start, int(p.Host.End)-r.Start
+		dots := dotsBefore(r.Maps.Dot, hostEnd) | 1<<(63-(hostEnd-host))
+		tld := bits.LeadingZeros64(dots)
+		dots <<= tld + 1
+		label := bits.LeadingZeros64(dots)
+		dots <<= label + 1
+		labelEnd := hostEnd - tld - 1
+		start := labelEnd - label
+		owner := bits.LeadingZeros64(dots)
+		if label == 0 || label > 8 || tld > 8 || start > host && owner == 0 || r.Text[host] == '.' ||
+			!r.Suffixes.isFinal(pairOfTails{tailBefore(r.Text, labelEnd, label), tailBefore(r.Text, hostEnd, tld)}) {
+			left = append(left, i)
+			continue
+		}
+		p.Suffix = uint32(r.Start + start)
+		if start > host {
+			p.Domain = uint32(r.Start + start - 1 - owner)
+			r.Flags[i] |= HasDomain
+		}
+	}
+	r.Irregular = left
 }
 
 // cursor goes over the set bits of a bitmap in ascending order.

@@ -215,8 +215,9 @@ func randomRow(r *rand.Rand) string {
 // The text ends before a guard page; what is found is what the reference finds.
 func TestLocate(t *testing.T) {
 	filter := new(SuffixFilter)
-	filter.Add("co", "uk")
-	filter.Add("", "ck")
+	filter.Add("co", "uk", true)
+	filter.Add("example", "com", false)
+	filter.Add("", "ck", false)
 	eachVariant(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 3))
 		for round := range 5000 {

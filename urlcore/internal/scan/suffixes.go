@@ -13,7 +13,15 @@ import (
 type SuffixFilter struct {
 	pairs [1 << pairBits]uint64
 	wild  [64]uint64 // last labels below which everything is irregular
+
+	// final is a hash table, of a power of two of places and at most half full, of the pairs of up to eight bytes each that are the
+	// public suffix of all hosts that end in them.
+	final  []pairOfTails
+	finals int
 }
+
+// pairOfTails are two labels of up to eight bytes as [tail] gives them; two zeros stand for none.
+type pairOfTails struct{ label, tld uint64 }
 
 const pairBits = 11
 
@@ -32,8 +40,52 @@ const (
 // Reset makes f the zero value.
 func (f *SuffixFilter) Reset() { *f = SuffixFilter{} }
 
-// Add makes hosts irregular that end in tld, after a dot and label; all that end in tld if label is empty.
-func (f *SuffixFilter) Add(label, tld string) {
+// isFinal reports whether two labels of up to eight bytes are a public suffix with nothing below.
+func (f *SuffixFilter) isFinal(p pairOfTails) bool {
+	if len(f.final) == 0 {
+		return false
+	}
+	mask := uint64(len(f.final) - 1)
+	for i := p.slot(); ; i++ {
+		switch f.final[i&mask] {
+		case p:
+			return true
+		case pairOfTails{}:
+			return false
+		}
+	}
+}
+
+func (p pairOfTails) slot() uint64 {
+	return (bits.RotateLeft64(p.label*hashPair, 32) ^ p.tld) * hashTLD >> 32
+}
+
+// addFinal puts a pair into the table.
+func (f *SuffixFilter) addFinal(p pairOfTails) {
+	if 2*(f.finals+1) > len(f.final) {
+		old := f.final
+		f.final, f.finals = make([]pairOfTails, max(64, 2*len(old))), 0
+		for _, p := range old {
+			if p != (pairOfTails{}) {
+				f.addFinal(p)
+			}
+		}
+	}
+	mask := uint64(len(f.final) - 1)
+	i := p.slot()
+	for f.final[i&mask] != (pairOfTails{}) {
+		i++
+	}
+	f.final[i&mask] = p
+	f.finals++
+}
+
+// Add makes hosts irregular that end in tld, after a dot and label; all that end in tld if label is empty. final
+// tells that the two are the public suffix of all of these hosts.
+func (f *SuffixFilter) Add(label, tld string, final bool) {
+	if final && len(label) <= 8 && len(tld) <= 8 {
+		f.addFinal(pairOfTails{tail(label), tail(tld)})
+	}
 	h := hashOfTLD(tail(tld), len(tld))
 	if label == "" {
 		f.wild[h>>wildShift] |= 1 << (h >> wildBit & 63)
@@ -57,16 +109,14 @@ func hashOfPair(tld, tail uint64, size int) uint64 {
 	return (tld ^ (bits.RotateLeft64(tail, 7) + uint64(size))) * hashPair
 }
 
-// tail returns the last eight bytes of a label, the last of them highest; a shorter one has zeros in front.
+// tail returns the last eight bytes of a label, the first of them lowest; behind a shorter one there are zeros.
 func tail(label string) uint64 {
 	var b [8]byte
-	n := min(len(label), 8)
-	copy(b[8-n:], label[len(label)-n:])
+	copy(b[:], label[max(len(label)-8, 0):])
 	return binary.LittleEndian.Uint64(b[:])
 }
 
 // tailBefore returns the [tail] of the label of a size that ends before end, where eight bytes must be.
 func tailBefore(text []byte, end, size int) uint64 {
-	drop := uint(8*(8-min(size, 8))) & 63
-	return binary.LittleEndian.Uint64(text[end-8:]) >> drop << drop
+	return binary.LittleEndian.Uint64(text[end-8:]) >> (uint(8*(8-min(size, 8))) & 63)
 }

@@ -275,7 +275,6 @@ func suffixes(a, text reg.Register, host, hostEnd, flags, parts reg.GPVirtual) {
 		CMOVQMI(zero, drop)
 		SHLQ(U8(3), drop)
 		SHRXQ(drop, Mem{Base: text, Index: end, Scale: 1, Disp: -8}, word)
-		SHLXQ(drop, word, word)
 		return word
 	}
 	// The hash functions are those of scan.SuffixFilter.
