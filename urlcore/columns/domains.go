@@ -9,7 +9,13 @@ func (c *Columns) useList(list *psl.List) {
 	}
 	c.list = list
 	c.filter.Reset()
-	list.Irregular(c.filter.Add)
+	list.Irregular(func(e psl.Ending) {
+		if e.Third != "" {
+			c.filter.AddThird(e.Third, e.Label, e.TLD)
+		} else {
+			c.filter.Add(e.Label, e.TLD, e.Suffix)
+		}
+	})
 }
 
 // lookup asks the list for the suffix and the domain of a row whose host is a domain.

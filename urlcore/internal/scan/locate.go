@@ -50,32 +50,45 @@ func (r *Rows) Locate() {
 	r.resolve()
 }
 
-// resolve takes the rows off Irregular whose last two labels are a public suffix with nothing below.
+// resolve takes the rows off Irregular whose last two labels are their public suffix.
 func (r *Rows) resolve() {
 	left := r.Irregular[:0]
 	for _, i := range r.Irregular {
-		p := &r.Parts[i]
-		host, hostEnd := int(p.Host.Start)-r.Start, int(p.Host.End)-r.Start
-		dots := dotsBefore(r.Maps.Dot, hostEnd) | 1<<(63-(hostEnd-host))
-		tld := bits.LeadingZeros64(dots)
-		dots <<= tld + 1
-		label := bits.LeadingZeros64(dots)
-		dots <<= label + 1
-		labelEnd := hostEnd - tld - 1
-		start := labelEnd - label
-		owner := bits.LeadingZeros64(dots)
-		if label == 0 || label > 8 || tld > 8 || start > host && owner == 0 || r.Text[host] == '.' ||
-			!r.Suffixes.isFinal(pairOfTails{tailBefore(r.Text, labelEnd, label), tailBefore(r.Text, hostEnd, tld)}) {
+		if !r.resolveRow(&r.Parts[i], &r.Flags[i]) {
 			left = append(left, i)
-			continue
-		}
-		p.Suffix = uint32(r.Start + start)
-		if start > host {
-			p.Domain = uint32(r.Start + start - 1 - owner)
-			r.Flags[i] |= HasDomain
 		}
 	}
 	r.Irregular = left
+}
+
+// resolveRow sets suffix and domain of an irregular row if the suffix is two labels, and else returns false.
+func (r *Rows) resolveRow(p *Parts, flags *Flags) bool {
+	host, hostEnd := int(p.Host.Start)-r.Start, int(p.Host.End)-r.Start
+	dots := dotsBefore(r.Maps.Dot, hostEnd) | 1<<(63-(hostEnd-host))
+	tld := bits.LeadingZeros64(dots)
+	dots <<= tld + 1
+	label := bits.LeadingZeros64(dots)
+	dots <<= label + 1
+	labelEnd := hostEnd - tld - 1
+	start := labelEnd - label
+	if label == 0 || label > 8 || tld > 8 || r.Text[host] == '.' {
+		return false
+	}
+	two := pairOfTails{tailBefore(r.Text, labelEnd, label), tailBefore(r.Text, hostEnd, tld)}
+	if !r.Suffixes.isFinal(two) {
+		return false
+	}
+	domain, has := hostEnd, Flags(0)
+	if start > host {
+		owner := bits.LeadingZeros64(dots)
+		if owner == 0 || r.Suffixes.hasThird(two, tailBefore(r.Text, start-1, owner), owner) {
+			return false
+		}
+		domain, has = start-1-owner, HasDomain
+	}
+	p.Suffix, p.Domain = uint32(r.Start+start), uint32(r.Start+domain)
+	*flags |= has
+	return true
 }
 
 // cursor goes over the set bits of a bitmap in ascending order.

@@ -14,10 +14,11 @@ type SuffixFilter struct {
 	pairs [1 << pairBits]uint64
 	wild  [64]uint64 // last labels below which everything is irregular
 
-	// final is a hash table, of a power of two of places and at most half full, of the pairs of up to eight bytes each that are the
-	// public suffix of all hosts that end in them.
+	// final is a hash table, of a power of two of places and at most half full, of the pairs of up to eight bytes each
+	// that are the public suffix of all hosts that end in them, but for those with a third label in thirds.
 	final  []pairOfTails
 	finals int
+	thirds [1 << pairBits]uint64 // a filter like pairs
 }
 
 // pairOfTails are two labels of up to eight bytes as [tail] gives them; two zeros stand for none.
@@ -40,7 +41,7 @@ const (
 // Reset makes f the zero value.
 func (f *SuffixFilter) Reset() { *f = SuffixFilter{} }
 
-// isFinal reports whether two labels of up to eight bytes are a public suffix with nothing below.
+// isFinal reports whether two labels of up to eight bytes are a public suffix.
 func (f *SuffixFilter) isFinal(p pairOfTails) bool {
 	if len(f.final) == 0 {
 		return false
@@ -80,12 +81,10 @@ func (f *SuffixFilter) addFinal(p pairOfTails) {
 	f.finals++
 }
 
-// Add makes hosts irregular that end in tld, after a dot and label; all that end in tld if label is empty. final
-// tells that the two are the public suffix of all of these hosts.
-func (f *SuffixFilter) Add(label, tld string, final bool) {
-	if final && len(label) <= 8 && len(tld) <= 8 {
-		f.addFinal(pairOfTails{tail(label), tail(tld)})
-	}
+// Add makes hosts irregular that end in tld, after a dot and label; all that end in tld if label is empty. suffix
+// tells that the two are the public suffix of these hosts, but of those that have a third label before that was
+// added by AddThird.
+func (f *SuffixFilter) Add(label, tld string, suffix bool) {
 	h := hashOfTLD(tail(tld), len(tld))
 	if label == "" {
 		f.wild[h>>wildShift] |= 1 << (h >> wildBit & 63)
@@ -93,6 +92,26 @@ func (f *SuffixFilter) Add(label, tld string, final bool) {
 	}
 	h = hashOfPair(h, tail(label), len(label))
 	f.pairs[h>>pairShift] |= 1<<(h>>pairBit1&63) | 1<<(h>>pairBit2&63)
+	if suffix && len(label) <= 8 && len(tld) <= 8 {
+		f.addFinal(pairOfTails{tail(label), tail(tld)})
+	}
+}
+
+// AddThird makes an exception to the suffix label.tld.
+func (f *SuffixFilter) AddThird(third, label, tld string) {
+	h := hashOfThird(pairOfTails{tail(label), tail(tld)}, tail(third), len(third))
+	f.thirds[h>>pairShift] |= 1<<(h>>pairBit1&63) | 1<<(h>>pairBit2&63)
+}
+
+// hasThird tells whether an exception may have been added to the suffix p, for a label given as [tail] and length.
+func (f *SuffixFilter) hasThird(p pairOfTails, third uint64, size int) bool {
+	h := hashOfThird(p, third, size)
+	word := f.thirds[h>>pairShift]
+	return word>>(h>>pairBit1&63)&(word>>(h>>pairBit2&63))&1 != 0
+}
+
+func hashOfThird(p pairOfTails, tail uint64, size int) uint64 {
+	return hashOfPair(hashOfPair(p.tld*hashTLD, p.label, 0), tail, size)
 }
 
 // irregular tells whether hosts with these last labels are irregular. The labels are given as [tail] and length.
