@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -68,6 +69,10 @@ func (e *fatalError) Unwrap() error { return e.err }
 func (s *session) classify(err error) error {
 	if err == nil {
 		return nil
+	}
+	// kafka-go begins with the name of its method, which tells a user nothing.
+	if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "kafka.(*Client).") {
+		err = inner
 	}
 	var fatal *fatalError
 	if errors.As(err, &fatal) {

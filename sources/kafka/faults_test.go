@@ -77,7 +77,7 @@ func TestBrokerDownForTooLong(t *testing.T) {
 	opts := quick([]string{"127.0.0.1:1"}, "t")
 	opts.ConnectTimeout = 200 * time.Millisecond
 	err := startRun(t, opts, newCollector(t)).wait()
-	expectError(t, err, "no broker of 127.0.0.1:1 after 200ms", "refused")
+	expectError(t, err, "kafka: no broker of 127.0.0.1:1 after 200ms: dial tcp", "refused")
 }
 
 func TestStopWhileBrokerIsDown(t *testing.T) {
