@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxIDNA is the length in bytes of the longest domain that is handed to UTS 46 processing. The Punycode
@@ -87,10 +88,10 @@ func domainToASCII(domain []byte) (string, bool) {
 	if len(domain) > maxIDNA {
 		return "", false
 	}
-	mapped := applyUnicodeDelta(string(domain))
+	mapped := hebrewSymbols.Replace(applyUnicodeDelta(string(domain)))
 	result, err := lenientIDNA.ToASCII(mapped)
 	// With an error x/net returns what it has converted so far, so the error goes first.
-	if err != nil || result == "" || losesACELabel(mapped, result) {
+	if err != nil || result == "" || spoilsACELabel(mapped) {
 		return "", false
 	}
 	if strings.Contains(result, acePrefix+acePrefix) {
@@ -127,9 +128,9 @@ func domainToUnicode(domain []byte) (string, bool) {
 	if len(domain) > maxIDNA {
 		return "", false
 	}
-	mapped := applyUnicodeDelta(string(domain))
+	mapped := hebrewSymbols.Replace(applyUnicodeDelta(string(domain)))
 	result, err := lenientIDNA.ToUnicode(mapped)
-	if err != nil || losesACELabel(mapped, result) || hasACELabel(result) {
+	if err != nil || spoilsACELabel(mapped) || hasACELabel(result) {
 		return "", false
 	}
 	return result, true
@@ -162,6 +163,10 @@ func domainToASCIIStrict(domain []byte) (string, bool) {
 	}
 	return result, err == nil
 }
+
+// hebrewSymbols maps U+2135 to U+2138, which are left-to-right, to the letters that they stand for. x/net would do so as
+// well, but looks at the directions of a domain before.
+var hebrewSymbols = strings.NewReplacer("\u2135", "\u05d0", "\u2136", "\u05d1", "\u2137", "\u05d2", "\u2138", "\u05d3")
 
 // composedStandIn replaces the three characters by one of the same kind and Punycode length: U+2261.
 var composedStandIn = strings.NewReplacer("≠", "≡", "≮", "≡", "≯", "≡")
@@ -196,13 +201,16 @@ func hasACELabel(unicode string) bool {
 	return strings.HasPrefix(unicode, acePrefix) || strings.Contains(unicode, "."+acePrefix)
 }
 
-// losesACELabel reports whether x/net has made an empty label, which is fine, out of a label "xn--", which
-// is an error.
-func losesACELabel(domain, result string) bool {
-	if !strings.HasPrefix(result, ".") && !strings.HasSuffix(result, ".") && !strings.Contains(result, "..") && result != "" {
+// spoilsACELabel reports whether a label of domain is "xn--" alone, or "xn--" and something that is not ASCII. Both are
+// errors; x/net makes an empty label of the one, and takes the characters of the other for Punycode's own.
+//
+// https://www.unicode.org/reports/tr46/#ProcessingStepPunycode
+func spoilsACELabel(domain string) bool {
+	// Whatever becomes a hyphen does so by compatibility.
+	if strings.Count(norm.NFKC.String(domain), "-") < 2 {
 		return false
 	}
-	// Map each character alone: what comes out as "xn--" between dots was such a label.
+	// Map each character alone, so that no label is decoded.
 	var mapped strings.Builder
 	for _, r := range domain {
 		const before = "a" // keeps r from being taken for the start of a label
@@ -213,7 +221,7 @@ func losesACELabel(domain, result string) bool {
 		mapped.WriteString(strings.TrimPrefix(m, before))
 	}
 	for label := range strings.SplitSeq(mapped.String(), ".") {
-		if label == acePrefix {
+		if label == acePrefix || strings.HasPrefix(label, acePrefix) && !isASCII([]byte(label)) {
 			return true
 		}
 	}
