@@ -44,9 +44,9 @@ func TestFullDisk(t *testing.T) {
 	schema := sinktest.AllTypes()
 	r := sinktest.Random(memory.DefaultAllocator, schema, 60, 0, 1, sinktest.Shape{Nulls: 0.2})
 	defer r.Release()
-	o := Options{RowGroupRows: 30, mem: mem}
+	o := Options{RowGroupRows: 30, Compression: "snappy", mem: mem}
 	size := len(encode(t, o, schema, r))
-	for left := 0; left < size; left += 1 + size/80 {
+	for left := 0; left < size; left += 1 + size/40 {
 		if err := encodeTo(&fullDisk{left: left}, o, schema, r); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("full after %d of %d bytes: got %v", left, size, err)
 		}
@@ -168,7 +168,7 @@ func TestLanesSideBySide(t *testing.T) {
 	rowsDir, deadDir := filepath.Join(dir, "rows"), filepath.Join(dir, "dead")
 	schema := sinktest.AllTypes()
 	deadSchema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}, nil)
-	s := newSink(t, Options{Path: rowsDir, DeadLetters: deadDir, RowGroupRows: 64, mem: mem}, pipeline.Schemas{schema, deadSchema})
+	s := newSink(t, Options{Path: rowsDir, DeadLetters: deadDir, RowGroupRows: 64, Compression: "snappy", mem: mem}, pipeline.Schemas{schema, deadSchema})
 	const lanes, commits, batches = 4, 3, 5
 	var wg sync.WaitGroup
 	for lane := range int32(lanes) {

@@ -20,7 +20,7 @@ func TestPagesBeginWithRows(t *testing.T) {
 	r := sinktest.Random(memory.DefaultAllocator, schema, 1000, 0, 1, sinktest.Shape{Nulls: 0.2, Empty: 0.2, HugeList: 1600})
 	defer r.Release()
 	for _, pageBytes := range []int64{1, 500, 5000, 2 << 20} {
-		f := openFile(t, encode(t, Options{PageBytes: pageBytes, RowGroupRows: 400}, schema, r))
+		f := openFile(t, encode(t, Options{PageBytes: pageBytes, RowGroupRows: 400, Compression: "none"}, schema, r))
 		pages := 0
 		for g := range f.NumRowGroups() {
 			for c := range f.MetaData().Schema.NumColumns() {

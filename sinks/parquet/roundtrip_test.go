@@ -20,7 +20,7 @@ var shapes = map[string]sinktest.Shape{
 	"all null":  {Nulls: 1},
 	"all empty": {Empty: 1},
 	"long":      {Nulls: 0.1, MaxText: 1000, MaxList: 15},
-	"huge":      {Nulls: 0.1, HugeText: 1 << 20, HugeList: 1600, MaxList: 3},
+	"huge":      {Nulls: 0.1, HugeText: 1 << 19, HugeList: 1600, MaxList: 3},
 }
 
 // TestRoundTrip reads back every value of tables of every type, with many settings.
@@ -28,17 +28,17 @@ func TestRoundTrip(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	defer mem.AssertSize(t, 0)
 	settings := map[string]Options{
-		"defaults":          {},
-		"none":              {Compression: "none"},
-		"snappy":            {Compression: "snappy"},
-		"gzip":              {Compression: "gzip", CompressionLevel: 1},
-		"zstd 9":            {CompressionLevel: 9},
-		"small row groups":  {RowGroupRows: 7, Compression: "snappy"},
-		"small bytes":       {RowGroupBytes: 10_000, Compression: "none"},
-		"a row a group":     {RowGroupBytes: 1, Compression: "none"},
-		"small pages":       {PageBytes: 300, Compression: "snappy"},
-		"a row a page":      {PageBytes: 1, Compression: "none"},
-		"groups and pages ": {RowGroupRows: 50, PageBytes: 200},
+		"defaults":         {},
+		"none":             {Compression: "none"},
+		"snappy":           {Compression: "snappy"},
+		"gzip":             {Compression: "gzip", CompressionLevel: 1},
+		"zstd 9":           {CompressionLevel: 9},
+		"small row groups": {RowGroupRows: 7, Compression: "snappy"},
+		"small bytes":      {RowGroupBytes: 10_000, Compression: "none"},
+		"a row a group":    {RowGroupBytes: 1, Compression: "none"},
+		"small pages":      {PageBytes: 300, Compression: "snappy"},
+		"a row a page":     {PageBytes: 1, Compression: "none"},
+		"groups and pages": {RowGroupRows: 50, PageBytes: 200, Compression: "snappy"},
 	}
 	for name, o := range settings {
 		for shapeName, shape := range shapes {
@@ -47,7 +47,7 @@ func TestRoundTrip(t *testing.T) {
 				schema := sinktest.AllTypes()
 				var recs []arrow.Record
 				var want []sinktest.Row
-				for i, rows := range []int{120, 1, 60} {
+				for i, rows := range []int{70, 1, 30} {
 					r := sinktest.Random(mem, schema, rows, int64(len(want)), uint64(i), shape)
 					defer r.Release()
 					recs = append(recs, r)
