@@ -107,8 +107,10 @@ func endOfPath(in []byte, i int) (int, bool) {
 		}
 		switch {
 		case class&scan.Slash != 0:
-			if i+1 < len(in) && scan.Classes[in[i+1]]&(scan.Dot|scan.Escape) != 0 && dotSegmentBefore(in[i+1:]) {
-				return i, false
+			if i+1 < len(in) && scan.Classes[in[i+1]]&(scan.Dot|scan.Escape) != 0 {
+				if _, dots := dotSegment(in[i+1:]); dots > 0 {
+					return i, false
+				}
 			}
 		case class&scan.Mark != 0:
 			return i, true
@@ -117,17 +119,4 @@ func endOfPath(in []byte, i int) (int, bool) {
 		}
 	}
 	return i, true
-}
-
-// dotSegmentBefore reports whether s begins with a dot segment that ends at a slash, at a mark or with s.
-func dotSegmentBefore(s []byte) bool {
-	for i, c := range s {
-		if c == '?' || c == '#' {
-			return dotSegment(s[:i]) > 0
-		}
-		if i > len("%2e%2e") {
-			break
-		}
-	}
-	return dotSegment(s) > 0
 }

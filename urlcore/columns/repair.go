@@ -2,6 +2,7 @@ package columns
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/urlmill/urlmill/urlcore"
@@ -81,20 +82,14 @@ func (r *repairer) scheme() bool {
 func (r *repairer) authority() bool {
 	end, at := r.pos, -1
 	for ; end < len(r.in); end++ {
-		switch r.in[end] {
-		case '/', '?', '#':
-		case '@':
-			if at >= 0 {
+		if authorityStop[r.in[end]] {
+			if c := r.in[end]; c == '/' || c == '?' || c == '#' {
+				break
+			} else if c != '@' || at >= 0 {
 				return false
 			}
 			at = end
-			continue
-		case '\\', '\t', '\n', '\r', '[', '%':
-			return false
-		default:
-			continue
 		}
-		break
 	}
 	if at >= 0 {
 		if !r.credentials(r.in[r.pos:at]) {
@@ -135,14 +130,15 @@ func (r *repairer) credentials(info []byte) bool {
 // normal form.
 func (r *repairer) domain(host []byte) bool {
 	r.host = len(r.side)
-	for _, c := range host {
+	r.hostEnd = r.host + len(host)
+	r.side = slices.Grow(r.side, len(host))[:r.hostEnd]
+	for i, c := range host {
 		lower := hostByte[c]
 		if lower == 0 {
 			return r.unicodeDomain(host)
 		}
-		r.side = append(r.side, lower)
+		r.side[r.host+i] = lower
 	}
-	r.hostEnd = len(r.side)
 	text := r.side[r.host:]
 	last := text[bytes.LastIndexByte(text, '.')+1:]
 	switch {
@@ -233,7 +229,7 @@ func (r *repairer) takePort(digits []byte) bool {
 	return true
 }
 
-// path takes the path, segment by segment.
+// path takes the path. in[run:pos] is what is still to be copied.
 func (r *repairer) path() bool {
 	r.pathStart = len(r.side)
 	r.side = append(r.side, '/')
@@ -241,43 +237,49 @@ func (r *repairer) path() bool {
 		return true
 	}
 	r.pos++
-	for {
-		segment, start := len(r.side), r.pos
-		slash := false
-		for ; r.pos < len(r.in); r.pos++ {
-			c := r.in[r.pos]
-			if slash = c == '/'; slash || c == '?' || c == '#' {
+	run, inSegment := r.pos, false
+	for r.pos < len(r.in) {
+		c := r.in[r.pos]
+		if !inSegment {
+			if size, dots := dotSegment(r.in[r.pos:]); dots > 0 {
+				r.side = append(r.side, r.in[run:r.pos]...)
+				if dots == 2 {
+					r.shorten()
+				}
+				if r.pos += size; r.pos < len(r.in) && r.in[r.pos] == '/' {
+					r.pos++
+				}
+				run = r.pos
+				continue
+			}
+		}
+		inSegment = c != '/'
+		if changes[c]&inPath != 0 {
+			if c == '?' || c == '#' {
 				break
 			}
-			if !r.put(c, inPath) {
+			r.side = append(r.side, r.in[run:r.pos]...)
+			if !r.encode(c) {
 				return false
 			}
-		}
-		if dots := dotSegment(r.in[start:r.pos]); dots > 0 {
-			r.side = r.side[:segment]
-			if dots == 2 && segment-1 > r.pathStart {
-				r.side = r.side[:r.pathStart+bytes.LastIndexByte(r.side[r.pathStart:segment-1], '/')+1]
-			}
-		} else if slash {
-			r.side = append(r.side, '/')
-		}
-		if !slash {
-			return true
+			run = r.pos + 1
 		}
 		r.pos++
 	}
+	r.side = append(r.side, r.in[run:r.pos]...)
+	return true
 }
 
-// put appends a byte of a part, percent-encoded where it has to be. It refuses what is not simply encoded.
-func (r *repairer) put(c byte, in region) bool {
-	if changes[c]&in == 0 {
-		r.side = append(r.side, c)
-		return true
+// shorten removes the last segment of the path, behind which there is a slash.
+func (r *repairer) shorten() {
+	if end := len(r.side) - 1; end > r.pathStart {
+		r.side = r.side[:r.pathStart+bytes.LastIndexByte(r.side[r.pathStart:end], '/')+1]
 	}
-	if c == '\\' || c == '\t' || c == '\n' || c == '\r' {
-		return false
-	}
-	if c >= utf8.RuneSelf && !r.checkUTF8() {
+}
+
+// encode appends a byte that is percent-encoded. It refuses what becomes something else.
+func (r *repairer) encode(c byte) bool {
+	if c == '\\' || c == '\t' || c == '\n' || c == '\r' || c >= utf8.RuneSelf && !r.checkUTF8() {
 		return false
 	}
 	r.side = percent.AppendByte(r.side, c)
@@ -297,22 +299,38 @@ func (r *repairer) rest() bool {
 		r.flags |= HasQuery
 		r.side = append(r.side, '?')
 		r.query = len(r.side)
-		for r.pos++; r.pos < len(r.in) && r.in[r.pos] != '#'; r.pos++ {
-			if !r.put(r.in[r.pos], inQuery) {
-				return false
-			}
+		r.pos++
+		end := len(r.in)
+		if i := bytes.IndexByte(r.in[r.pos:], '#'); i >= 0 {
+			end = r.pos + i
+		}
+		if !r.encoded(end, inQuery) {
+			return false
 		}
 	}
 	r.fragment = len(r.side)
-	if r.pos < len(r.in) {
-		r.flags |= HasFragment
-		r.side = append(r.side, '#')
-		for r.pos++; r.pos < len(r.in); r.pos++ {
-			if !r.put(r.in[r.pos], inFragment) {
+	if r.pos == len(r.in) {
+		return true
+	}
+	r.flags |= HasFragment
+	r.side = append(r.side, '#')
+	r.pos++
+	return r.encoded(len(r.in), inFragment)
+}
+
+// encoded takes the input up to end, percent-encoded as it has to be in a region.
+func (r *repairer) encoded(end int, in region) bool {
+	run := r.pos
+	for ; r.pos < end; r.pos++ {
+		if c := r.in[r.pos]; changes[c]&in != 0 {
+			r.side = append(r.side, r.in[run:r.pos]...)
+			if !r.encode(c) {
 				return false
 			}
+			run = r.pos + 1
 		}
 	}
+	r.side = append(r.side, r.in[run:end]...)
 	return true
 }
 
@@ -350,23 +368,24 @@ func (r *repairer) finish() {
 	}
 }
 
-// dotSegment returns 1 when s begins with a single-dot URL path segment, 2 for a double-dot one, and else 0. A
-// segment ends with s or at a slash.
+// dotSegment looks at the segment of a path that s begins with. It returns its length, and 1 dot for a single-dot URL
+// path segment or 2 for a double-dot one; else no dots.
 //
 // https://url.spec.whatwg.org/#single-dot-path-segment
-func dotSegment(s []byte) int {
-	dots := 0
-	for ; len(s) > 0 && s[0] != '/'; dots++ {
-		switch {
+func dotSegment(s []byte) (size, dots int) {
+	for ; size < len(s); dots++ {
+		switch c := s[size]; {
+		case c == '/' || c == '?' || c == '#':
+			return size, dots
 		case dots == 2:
-			return 0
-		case s[0] == '.':
-			s = s[1:]
-		case len(s) >= 3 && s[0] == '%' && s[1] == '2' && s[2]|0x20 == 'e':
-			s = s[3:]
+			return 0, 0
+		case c == '.':
+			size++
+		case len(s)-size >= 3 && c == '%' && s[size+1] == '2' && s[size+2]|0x20 == 'e':
+			size += 3
 		default:
-			return 0
+			return 0, 0
 		}
 	}
-	return dots
+	return size, dots
 }

@@ -29,6 +29,14 @@ var changes = func() (t [256]region) {
 	return t
 }()
 
+// authorityStop holds the bytes that end the authority, the at sign, and what is left to the state machine.
+var authorityStop = func() (t [256]bool) {
+	for _, c := range []byte("/?#@\\\t\n\r[%") {
+		t[c] = true
+	}
+	return t
+}()
+
 // hostByte maps each byte of a host to lower case. It is 0 for those that only the state machine deals with.
 var hostByte = func() (t [256]byte) {
 	const plain = "-._~!$&'()*+,;=`{}\""
