@@ -23,100 +23,144 @@ var (
 	httpWord  = binary.LittleEndian.Uint64([]byte("\x00http://"))
 )
 
-// locateOne finds the parts of a clean row, whose text begins at start in the input. It declines all others.
-func (c *Columns) locateOne(in []byte, start, i int) bool {
+// locateOne finds the parts of a clean row, whose text begins at start in the input. It declines all others. known tells
+// that suffix and domain are final; else they have to be looked up.
+func (c *Columns) locateOne(in []byte, start, i int) (clean, known bool) {
 	if len(in) < len("http://h") || len(in) > maxRepair {
-		return false
+		return false, false
 	}
-	word := binary.LittleEndian.Uint64(in)
 	host := len("http://")
-	if word == httpsWord {
+	if word := binary.LittleEndian.Uint64(in); word == httpsWord {
 		host++
 	} else if word<<8 != httpWord {
-		return false
+		return false, false
 	}
-	hostEnd, last := host, host
-	for hostEnd < len(in) {
-		class := scan.Classes[in[hostEnd]]
-		if class&(scan.Stop|scan.Dot) != 0 {
+	h := hostLabels(in, host)
+	if h.last == h.end || isDigit(in[h.last]) {
+		return false, false
+	}
+	pathEnd := h.end
+	if h.end < len(in) && in[h.end] == '/' {
+		var ok bool
+		if pathEnd, ok = endOfPath(in, h.end); !ok {
+			return false, false
+		}
+	} else if c.want&Href != 0 {
+		return false, false
+	}
+	query, queryEnd, fragment, ok := endOfURL(in, pathEnd)
+	if !ok {
+		return false, false
+	}
+	r, at := &c.pos.Parts[i], uint32(start)
+	part := func(from, to int) Span { return Span{Start: at + uint32(from), End: at + uint32(to)} }
+	if r.Path = part(h.end, pathEnd); h.end == pathEnd {
+		r.Path = scan.RootPath
+	}
+	r.Href, r.Scheme, r.Origin = part(0, len(in)), part(0, host-len("://")), part(0, h.end)
+	r.Host, r.Query, r.Fragment = part(host, h.end), part(query, queryEnd), part(fragment, len(in))
+	r.Domain, r.Suffix = r.Host.End, at+uint32(h.last)
+	flags := IsURL | HasHost | HasOrigin | HasSuffix
+	if query > pathEnd {
+		flags |= HasQuery
+	}
+	if fragment > queryEnd {
+		flags |= HasFragment
+	}
+	if known = h.last == host; !known && c.wantsDomains() && h.second < h.last-1 && in[host] != '.' {
+		if known = !c.filter.Irregular(in, h.second, h.last, h.end); known {
+			flags |= HasDomain
+			r.Domain = at + uint32(h.second)
+		}
+	}
+	c.pos.Flags[c.row(i)] = flags
+	return true, known
+}
+
+// labels is where a host ends, where its last label begins and where the one before that.
+type labels struct{ end, last, second int }
+
+// hostLabels finds the labels of a clean host.
+func hostLabels(in []byte, host int) labels {
+	h := labels{host, host, host}
+	for ; h.end < len(in); h.end++ {
+		if class := scan.Classes[in[h.end]]; class&(scan.Stop|scan.Dot) != 0 {
 			if class&scan.Stop != 0 {
 				break
 			}
-			last = hostEnd + 1
-		}
-		hostEnd++
-	}
-	if last == hostEnd || in[last]-'0' <= 9 {
-		return false
-	}
-	path, pathEnd := hostEnd, hostEnd
-	if hostEnd < len(in) && in[hostEnd] == '/' {
-		var ok bool
-		if pathEnd, ok = endOfPath(in, hostEnd); !ok {
-			return false
+			h.second, h.last = h.last, h.end+1
 		}
 	}
-	flag := IsURL | HasHost | HasOrigin | HasSuffix
-	query, fragment := pathEnd, pathEnd
-	if pathEnd < len(in) && in[pathEnd] == '?' {
-		flag |= HasQuery
-		query++
-		for fragment = query; fragment < len(in) && changes[in[fragment]]&inQuery == 0; fragment++ {
-		}
-	}
-	hash := fragment
-	if fragment < len(in) {
-		if in[fragment] != '#' {
-			return false
-		}
-		flag |= HasFragment
-		for fragment++; fragment < len(in); fragment++ {
-			if changes[in[fragment]]&inFragment != 0 {
-				return false
-			}
-		}
-		fragment = hash + 1
-	}
-	r := &c.pos.Parts[i]
-	at := uint32(start)
-	r.Path = span(at+uint32(path), at+uint32(pathEnd))
-	if path == pathEnd {
-		if c.want&Href != 0 {
-			return false
-		}
-		r.Path = scan.RootPath
-	}
-	c.pos.Flags[c.row(i)] = flag
-	r.Href = span(at, at+uint32(len(in)))
-	r.Scheme = span(at, at+uint32(host-len("://")))
-	r.Host = span(at+uint32(host), at+uint32(hostEnd))
-	r.Origin = span(at, at+uint32(hostEnd))
-	r.Query = span(at+uint32(query), at+uint32(hash))
-	r.Fragment = span(at+uint32(fragment), at+uint32(len(in)))
-	r.Domain, r.Suffix = r.Host.End, at+uint32(last)
-	return true
+	return h
 }
 
-// endOfPath returns where the path ends that begins with the slash at i, and false when it is not clean.
-func endOfPath(in []byte, i int) (int, bool) {
-	for ; i < len(in); i++ {
-		c := in[i]
-		class := scan.Classes[c]
-		if class&(scan.Mark|scan.Dirty|scan.Slash) == 0 {
-			continue
+// endOfURL returns where the query begins, behind its question mark, and where it ends, and where the fragment begins
+// behind its number sign; a part that is not there is empty. ok is false when the two are not clean.
+func endOfURL(in []byte, pathEnd int) (query, queryEnd, fragment int, ok bool) {
+	query = pathEnd
+	if query == len(in) {
+		return query, query, query, true
+	}
+	queryEnd = query
+	if in[query] == '?' {
+		query++
+		for queryEnd = query; queryEnd < len(in) && changes[in[queryEnd]]&inQuery == 0; queryEnd++ {
 		}
-		switch {
-		case class&scan.Slash != 0:
-			if i+1 < len(in) && scan.Classes[in[i+1]]&(scan.Dot|scan.Escape) != 0 {
+	}
+	if queryEnd == len(in) {
+		return query, queryEnd, queryEnd, true
+	}
+	if in[queryEnd] != '#' {
+		return 0, 0, 0, false
+	}
+	for _, c := range in[queryEnd+1:] {
+		if changes[c]&inFragment != 0 {
+			return 0, 0, 0, false
+		}
+	}
+	return query, queryEnd, queryEnd + 1, true
+}
+
+// endOfPath returns where the path ends that begins with the slash at i, and false when it is not clean. It looks at
+// eight bytes together as long as none of them has a meaning, and no segment begins with less than a digit.
+func endOfPath(in []byte, i int) (int, bool) {
+	for i < len(in) {
+		for i+9 <= len(in) {
+			b := in[i : i+9 : i+9]
+			t := &scan.Classes
+			any := t[b[0]] | t[b[1]] | t[b[2]] | t[b[3]] | t[b[4]] | t[b[5]] | t[b[6]] | t[b[7]]
+			if any&(scan.Mark|scan.Dirty) != 0 ||
+				slashes(binary.LittleEndian.Uint64(b))&belowDigits(binary.LittleEndian.Uint64(b[1:])) != 0 {
+				break
+			}
+			i += 8
+		}
+		for end := min(i+8, len(in)); i < end; i++ {
+			c := in[i]
+			switch class := scan.Classes[c]; {
+			case class&(scan.Mark|scan.Dirty|scan.Slash) == 0:
+			case class&scan.Slash != 0:
 				if _, dots := dotSegment(in[i+1:]); dots > 0 {
 					return i, false
 				}
+			case class&scan.Mark != 0:
+				return i, true
+			case changes[c]&inPath != 0:
+				return i, false
 			}
-		case class&scan.Mark != 0:
-			return i, true
-		case changes[c]&inPath != 0:
-			return i, false
 		}
 	}
 	return i, true
 }
+
+const lowBits, highBits = 0x0101010101010101, 0x8080808080808080
+
+// slashes has the highest bit of each byte of word set that is a slash, and no other bit.
+func slashes(word uint64) uint64 {
+	x := word ^ '/'*lowBits
+	return ^(x&^highBits + 0x7F*lowBits | x) & highBits
+}
+
+// belowDigits has the highest bit of each byte of word set that is less than a zero digit, and no other bit. The bytes
+// are ASCII.
+func belowDigits(word uint64) uint64 { return ^((word | highBits) - '0'*lowBits) & highBits }

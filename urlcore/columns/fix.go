@@ -11,7 +11,11 @@ import (
 func (c *Columns) fix(data []byte, start, end, i int) {
 	in := data[start:end:end]
 	c.unknownHost = nil
-	if !c.locateOne(in, start, i) && !c.repair(in, i) {
+	clean, known := c.locateOne(in, start, i)
+	if known {
+		return
+	}
+	if !clean && !c.repair(in, i) {
 		c.byMachine(in, i)
 	}
 	if flags := &c.pos.Flags[c.row(i)]; *flags&HasSuffix != 0 && c.wantsDomains() {

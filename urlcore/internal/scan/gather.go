@@ -72,36 +72,47 @@ func GatherSafe(dst []byte, offsets []int32, spans Spans, n int, input, side []b
 	return dst
 }
 
-// gatherGeneric is the kernel of this name in Go: the first 32 bytes go word by word, whatever the length.
+// gatherGeneric is the kernel of this name in Go: 16, 32 or 64 bytes go word by word, whatever the length.
 func gatherGeneric(dst []byte, offsets []int32, spans Spans, n int, input, side []byte) []byte {
-	le := binary.LittleEndian
 	input, side = input[:cap(input)], side[:cap(side)]
 	out, to := dst[:cap(dst)], len(dst)
 	at := 0
 	for i := range offsets[:n] {
 		start, end := spans.Words[at+spans.Start], spans.Words[at+spans.End]
 		at += spans.Stride
+		size := int(end - start)
 		from := input
 		if start&Side != 0 {
 			from = side
 		}
-		size := int(end - start)
 		src, d := from[start&^Side:], out[to:]
-		if size <= 32 {
-			_, _ = src[31], d[31]
-			le.PutUint64(d, le.Uint64(src))
-			le.PutUint64(d[8:], le.Uint64(src[8:]))
-			if size > 16 {
-				le.PutUint64(d[16:], le.Uint64(src[16:]))
-				le.PutUint64(d[24:], le.Uint64(src[24:]))
-			}
-		} else {
+		switch {
+		case spans.Usual == MostlyEmpty && size == 0:
+		case size <= 16:
+			copy16(d, src)
+		case size <= 32:
+			copy16(d, src)
+			copy16(d[16:], src[16:])
+		case size <= 64:
+			copy16(d, src)
+			copy16(d[16:], src[16:])
+			copy16(d[32:], src[32:])
+			copy16(d[48:], src[48:])
+		default:
 			copy(d, src[:size])
 		}
 		to += size
 		offsets[i] = int32(to)
 	}
 	return dst[:to]
+}
+
+// copy16 copies 16 bytes.
+func copy16(dst, src []byte) {
+	le := binary.LittleEndian
+	_, _ = src[15], dst[15]
+	le.PutUint64(dst, le.Uint64(src))
+	le.PutUint64(dst[8:], le.Uint64(src[8:]))
 }
 
 // Plane makes a bitmap of the rows that have a flag, in dst, which has room for it, and returns how many there are.

@@ -116,30 +116,41 @@ func (q *Queries) add(at, nameEnd, pairEnd int, escaped bool) {
 func (q *Queries) splitByTable() {
 	at := 0
 	for i, e := range q.Ends {
-		for end := int(e) - q.Start; at < end; {
-			pairEnd, nameEnd, escaped := at, -1, false
-		scan:
-			for ; pairEnd < end; pairEnd++ {
-				class := Classes[q.Text[pairEnd]]
-				switch {
-				case class&(Amp|Equal|Escape) == 0:
-				case class&Amp != 0:
-					break scan
-				case class&Escape != 0:
-					escaped = true
-				case nameEnd < 0:
-					nameEnd = pairEnd
-				}
+		end := int(e) - q.Start
+		for query := q.Text[at:end]; len(query) > 0; {
+			pairEnd, nameEnd, escaped := endOfPair(query)
+			if pairEnd > 0 {
+				q.add(at, at+nameEnd, at+pairEnd, escaped)
 			}
-			if nameEnd < 0 {
-				nameEnd = pairEnd
-			}
-			if pairEnd > at {
-				q.add(at, nameEnd, pairEnd, escaped)
-			}
-			at = pairEnd + 1
+			pairEnd = min(pairEnd+1, len(query))
+			query = query[pairEnd:]
+			at += pairEnd
 		}
-		at = int(e) - q.Start
 		q.Counts[i] = int32(len(q.Pairs))
 	}
+}
+
+// endOfPair returns where the first pair of a query ends, and where its name does, and whether something in it is
+// escaped.
+func endOfPair(query []byte) (pairEnd, nameEnd int, escaped bool) {
+	nameEnd = -1
+	for i, c := range query {
+		class := Classes[c]
+		if class&(Amp|Equal|Escape) == 0 {
+			continue
+		}
+		if class&Amp != 0 {
+			query = query[:i]
+			break
+		}
+		if class&Escape != 0 {
+			escaped = true
+		} else if nameEnd < 0 {
+			nameEnd = i
+		}
+	}
+	if nameEnd < 0 {
+		nameEnd = len(query)
+	}
+	return len(query), nameEnd, escaped
 }

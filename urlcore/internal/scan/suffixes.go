@@ -122,6 +122,13 @@ func (f *SuffixFilter) irregular(label uint64, labelSize int, tld uint64, tldSiz
 	return word>>(h>>pairBit1&63)&(word>>(h>>pairBit2&63))&1 != 0 || f.wild[w>>wildShift]>>(w>>wildBit&63)&1 != 0
 }
 
+// Irregular tells whether the host that ends at end is irregular, of which the last label begins at tld and the one
+// before that, which is not empty, at label. Eight bytes must stand in front of where that ends.
+func (f *SuffixFilter) Irregular(text []byte, label, tld, end int) bool {
+	labelSize, tldSize := tld-1-label, end-tld
+	return f.irregular(tailBefore(text, tld-1, labelSize), labelSize, tailBefore(text, end, tldSize), tldSize)
+}
+
 func hashOfTLD(tail uint64, size int) uint64 { return (tail + uint64(size)) * hashTLD }
 
 func hashOfPair(tld, tail uint64, size int) uint64 {
