@@ -251,6 +251,10 @@ func TestLoadRefuses(t *testing.T) {
 	if err == nil || err.Error() != "x:2:8: not UTF-8 here; save the file as UTF-8" {
 		t.Errorf("invalid UTF-8: %v", err)
 	}
+	_, err = Parse("x", []byte("a:\n"+strings.Repeat("[", maxFileSize-10)), testEnv())
+	if err == nil || err.Error() != "x:2:501: more than 500 brackets are open here; close some" {
+		t.Errorf("deep nesting: %v", err)
+	}
 	_, err = Parse("x", bytes.Repeat([]byte("#\n"), maxFileSize), testEnv())
 	if err == nil || !strings.Contains(err.Error(), "larger than 1MiB") {
 		t.Errorf("large text: %v", err)

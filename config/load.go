@@ -65,6 +65,10 @@ func (d *decoder) parse(data []byte) ast.Node {
 		d.report(at, "", "not UTF-8 here; save the file as UTF-8")
 		return nil
 	}
+	if at, ok := deepNesting(data); ok {
+		d.report(at, "", "more than %d brackets are open here; close some", maxNesting)
+		return nil
+	}
 	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		d.reportSyntax(err, data)
@@ -103,6 +107,30 @@ func (d *decoder) reportSyntax(err error, data []byte) {
 		hint = "; YAML is indented by spaces, not by tabs"
 	}
 	d.report(at, "", "not YAML: %s%s", strings.TrimSuffix(e.GetMessage(), "."), hint)
+}
+
+// maxNesting bounds brackets within brackets, for which the YAML parser takes time by their square.
+const maxNesting = 500
+
+// deepNesting returns the place of a bracket within too many others. It counts those in texts and comments too, which
+// no configuration has as many of.
+func deepNesting(data []byte) (position, bool) {
+	depth, at := 0, position{1, 0}
+	for _, b := range data {
+		at.column++
+		switch b {
+		case '\n':
+			at.line, at.column = at.line+1, 0
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(0, depth-1)
+		}
+		if depth > maxNesting {
+			return at, true
+		}
+	}
+	return position{}, false
 }
 
 // invalidUTF8 returns the place of the first byte that is not UTF-8.
