@@ -284,3 +284,29 @@ func TestKnownHostsBounded(t *testing.T) {
 		t.Errorf("%d hosts", n)
 	}
 }
+
+// FuzzBatch compares batches of the lines of a text with the oracle, on every variant.
+func FuzzBatch(f *testing.F) {
+	g := generator{rand.New(rand.NewPCG(11, 11))}
+	for range 50 {
+		f.Add(g.url()+"\n"+g.url()+"\n"+g.mutate(g.url()), uint16(All))
+	}
+	f.Fuzz(func(t *testing.T, lines string, mask uint16) {
+		var data []byte
+		var ends []int32
+		urls := strings.Split(lines, "\n")
+		for _, u := range urls {
+			data = append(data, u...)
+			ends = append(ends, int32(len(data)))
+		}
+		want := reference{Columns: Columns{Want: Mask(mask) & All}}
+		want.parse(data, ends, nil, nil)
+		for _, v := range scan.Variants() {
+			before := scan.Use(v)
+			got := Columns{Want: want.Want}
+			Parse(&got, data, ends)
+			checkSame(t, &want.Columns, &got, func(row int) string { return urls[row] })
+			scan.Use(before)
+		}
+	})
+}

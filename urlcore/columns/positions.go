@@ -136,5 +136,3 @@ func (p *Positions) addRows(n int) ([]Parts, []Flags) {
 	p.Flags = slices.Grow(p.Flags, n)[:row+n]
 	return p.Parts, p.Flags[row:]
 }
-
-func span(start, end uint32) Span { return Span{Start: start, End: end} }

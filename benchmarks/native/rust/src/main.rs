@@ -1,12 +1,13 @@
 //! Runs a peer over a corpus when the harness asks for it.
 //!
 //! `urlmill-peers FILE` reads the corpus, one URL a line, and then answers every line of standard input, which
-//! names a peer and a number of passes, with "nanoseconds valid-rows check" for all passes together. The
+//! names a peer and a number of passes, with "nanoseconds valid-rows check" for all passes together, in time of the CPU. The
 //! check keeps the optimizer from dropping the work, and lets the harness see that peers agree on it roughly.
 
 use std::hint::black_box;
 use std::io::{self, BufRead, Write};
-use std::time::Instant;
+
+use cpu_time::ProcessTime;
 
 fn main() {
     let path = std::env::args().nth(1).expect("usage: urlmill-peers FILE");
@@ -38,7 +39,7 @@ fn main() {
                 continue;
             }
         };
-        let start = Instant::now();
+        let start = ProcessTime::now();
         let (mut valid, mut check) = (0u64, 0usize);
         for _ in 0..passes {
             for text in &texts {
