@@ -31,7 +31,9 @@ func (c *Columns) emitParams(text *Text, n int) {
 	// No text grows when it is decoded, but where it turns out to be ill-formed.
 	c.pos.Side = slices.Grow(c.pos.Side, len(q.Text)+scan.Slack)
 	for _, i := range q.Escaped {
-		c.decode(&q.Pairs[i].Key, text.Data)
+		if q.IsEscaped(q.Pairs[i].Key) {
+			c.decode(&q.Pairs[i].Key, text.Data)
+		}
 		c.decode(&q.Pairs[i].Value, text.Data)
 	}
 	c.pos.Side = slices.Grow(c.pos.Side, scan.Slack)

@@ -21,6 +21,12 @@ func (q *Queries) Decode(dst []byte, s Span) ([]byte, bool) {
 	return decode(dst, q, start, end)
 }
 
+// IsEscaped reports whether there are plus or percent signs in a piece of the queries' text.
+func (q *Queries) IsEscaped(s Span) bool {
+	end := int(s.End) - q.Start
+	return q.nextEscape(int(s.Start)-q.Start, end) < end
+}
+
 // decodeGeneric is the reference of the kernels of this name: it copies runs without escapes, by whole words.
 func decodeGeneric(dst []byte, q *Queries, at, end int) ([]byte, bool) {
 	le := binary.LittleEndian

@@ -69,6 +69,7 @@ func splitPairs(q *Queries) {
 		amp: unsafe.SliceData(q.amp), equal: unsafe.SliceData(q.equal), escape: unsafe.SliceData(q.escape),
 		pairs: unsafe.SliceData(q.Pairs), counts: unsafe.SliceData(q.Counts), escaped: unsafe.SliceData(q.Escaped),
 	}
+	// The bitmaps have to be equally far from each other, as layOut makes them.
 	splitPairsBMI((*byte)(unsafe.Pointer(&a)))
 	q.Pairs, q.Escaped = q.Pairs[:a.pairsN], q.Escaped[:a.escapedN]
 }

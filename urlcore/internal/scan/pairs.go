@@ -63,7 +63,7 @@ func (q *Queries) classify() {
 	if len(rest) > 0 {
 		pairs += classifyQuery(q.memory[Lead+len(whole)/8:], stride, rest)
 	}
-	q.Pairs, q.Escaped = slices.Grow(q.Pairs, pairs), slices.Grow(q.Escaped, pairs)
+	q.Pairs, q.Escaped = slices.Grow(q.Pairs, pairs), slices.Grow(q.Escaped, pairs+1)
 }
 
 // classifyQueryGeneric is the reference of the kernels of this name: it makes bitmaps of the classes Amp, Equal and

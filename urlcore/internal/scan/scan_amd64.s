@@ -703,30 +703,100 @@ GLOBL bytes3D<>(SB), RODATA|NOPTR, $32
 
 // func splitPairsBMI(a *byte)
 // Requires: BMI, BMI2, CMOV
-TEXT ·splitPairsBMI(SB), NOSPLIT, $0-8
+TEXT ·splitPairsBMI(SB), NOSPLIT, $8-8
 	MOVQ a+0(FP), AX
 	XORL CX, CX
 	XORL DX, DX
-	XORL BX, BX
-	MOVQ 48(AX), SI
-	MOVQ 24(AX), R8
-	MOVQ 32(AX), R9
-	MOVQ 16(AX), R10
+	MOVQ 48(AX), BX
+	MOVQ 24(AX), DI
+	MOVQ 32(AX), R8
+	SUBQ DI, R8
+	MOVQ 16(AX), R9
+	MOVQ 64(AX), R10
 
 query:
 	MOVQ    (AX), R11
-	MOVLQSX (R11)(CX*4), DI
-	SUBQ    R10, DI
-	CMPQ    DX, DI
+	MOVLQSX (R11)(CX*4), SI
+	SUBQ    R9, SI
+	CMPQ    DX, SI
 	JGE     query_done
 
 pair:
+	MOVQ   DX, R14
+	ANDL   $0x07, R14
+	MOVQ   DX, R11
+	SHRQ   $0x03, R11
+	ADDQ   DI, R11
+	SHRXQ  R14, (R11), R12
+	SHRXQ  R14, (R11)(R8*1), R13
+	SHRXQ  R14, (R11)(R8*2), R14
+	TZCNTQ R12, R12
+
+	// From here on relative to where the pair begins.
+	MOVQ    SI, R11
+	SUBQ    DX, R11
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	CMPQ    R12, $0x39
+	JGT     long
+	TESTQ   R12, R12
+	JZ      pair_done
+	TZCNTQ  R13, R13
+	CMPQ    R13, R12
+	CMOVQGT R12, R13
+	BZHIQ   R12, R14, R14
+
+store:
+	MOVQ BX, R11
+	SUBQ 48(AX), R11
+	SHRQ $0x04, R11
+
+	// The number is written always, and stays when there are escapes.
+	MOVL    R11, (R10)
+	XORL    R11, R11
+	TESTQ   R14, R14
+	SETNE   R11
+	LEAQ    (R10)(R11*4), R10
+	LEAQ    (R9)(DX*1), R11
+	MOVL    R11, (BX)
+	ADDQ    R11, R13
+	MOVL    R13, 4(BX)
+	ADDQ    R12, R11
+	MOVL    R11, 12(BX)
+	INCQ    R13
+	CMPQ    R13, R11
+	CMOVQGT R11, R13
+	MOVL    R13, 8(BX)
+	ADDQ    $0x10, BX
+
+pair_done:
+	LEAQ 1(DX)(R12*1), DX
+	CMPQ DX, SI
+	JLT  pair
+
+query_done:
+	MOVQ SI, DX
+	MOVQ BX, SI
+	SUBQ 48(AX), SI
+	SHRQ $0x04, SI
+	MOVQ 56(AX), R11
+	MOVL SI, (R11)(CX*4)
+	INCQ CX
+	CMPQ CX, 8(AX)
+	JLT  query
+	MOVQ SI, 72(AX)
+	SUBQ 64(AX), R10
+	SHRQ $0x02, R10
+	MOVQ R10, 80(AX)
+	RET
+
+long:
 	MOVQ  DX, R13
 	ANDL  $0x07, R13
 	MOVQ  DX, R12
 	MOVQ  DX, R11
 	SHRQ  $0x03, R11
-	SHRXQ R13, (R8)(R11*1), R13
+	SHRXQ R13, (DI)(R11*1), R13
 	TESTQ R13, R13
 	JZ    amp_more
 
@@ -735,8 +805,8 @@ amp_found:
 	ADDQ   R13, R12
 
 amp_limit:
-	CMPQ    R12, DI
-	CMOVQGT DI, R12
+	CMPQ    R12, SI
+	CMOVQGT SI, R12
 	JMP     amp_done
 
 amp_more:
@@ -744,28 +814,27 @@ amp_more:
 	ADDQ  $0x08, R11
 	MOVQ  R11, R12
 	SHLQ  $0x03, R12
-	CMPQ  R12, DI
+	CMPQ  R12, SI
 	JGE   amp_limit
-	MOVQ  (R8)(R11*1), R13
+	MOVQ  (DI)(R11*1), R13
 	TESTQ R13, R13
 	JZ    amp_more
 	JMP   amp_found
 
 amp_done:
-	CMPQ  R12, DX
-	JEQ   pair_done
-	MOVQ  DX, R14
-	ANDL  $0x07, R14
+	MOVQ  32(AX), R11
+	MOVQ  DX, R15
+	ANDL  $0x07, R15
 	MOVQ  DX, R13
-	MOVQ  DX, R11
-	SHRQ  $0x03, R11
-	SHRXQ R14, (R9)(R11*1), R14
-	TESTQ R14, R14
+	MOVQ  DX, R14
+	SHRQ  $0x03, R14
+	SHRXQ R15, (R11)(R14*1), R15
+	TESTQ R15, R15
 	JZ    equal_more
 
 equal_found:
-	TZCNTQ R14, R14
-	ADDQ   R14, R13
+	TZCNTQ R15, R15
+	ADDQ   R15, R13
 
 equal_limit:
 	CMPQ    R13, R12
@@ -774,88 +843,53 @@ equal_limit:
 
 equal_more:
 	// On to the next whole bytes of the bitmap.
-	ADDQ  $0x08, R11
-	MOVQ  R11, R13
+	ADDQ  $0x08, R14
+	MOVQ  R14, R13
 	SHLQ  $0x03, R13
 	CMPQ  R13, R12
 	JGE   equal_limit
-	MOVQ  (R9)(R11*1), R14
-	TESTQ R14, R14
+	MOVQ  (R11)(R14*1), R15
+	TESTQ R15, R15
 	JZ    equal_more
 	JMP   equal_found
 
 equal_done:
-	MOVQ    BX, R14
-	SHLQ    $0x04, R14
-	ADDQ    SI, R14
-	INCQ    BX
-	LEAQ    (R10)(DX*1), R11
-	MOVL    R11, (R14)
-	LEAQ    (R10)(R13*1), R11
-	MOVL    R11, 4(R14)
-	LEAQ    (R10)(R12*1), R13
-	MOVL    R13, 12(R14)
-	INCQ    R11
-	CMPQ    R11, R13
-	CMOVQGT R13, R11
-	MOVL    R11, 8(R14)
-	MOVQ    40(AX), R11
-	MOVQ    DX, R14
-	ANDL    $0x07, R14
-	MOVQ    DX, R13
-	SHRQ    $0x03, DX
-	SHRXQ   R14, (R11)(DX*1), R14
-	TESTQ   R14, R14
-	JZ      escape_more
+	MOVQ  40(AX), R11
+	MOVQ  DX, BP
+	ANDL  $0x07, BP
+	MOVQ  DX, R14
+	MOVQ  DX, R15
+	SHRQ  $0x03, R15
+	SHRXQ BP, (R11)(R15*1), BP
+	TESTQ BP, BP
+	JZ    escape_more
 
 escape_found:
-	TZCNTQ R14, R14
-	ADDQ   R14, R13
+	TZCNTQ BP, BP
+	ADDQ   BP, R14
 
 escape_limit:
-	CMPQ    R13, R12
-	CMOVQGT R12, R13
+	CMPQ    R14, R12
+	CMOVQGT R12, R14
 	JMP     escape_done
 
 escape_more:
 	// On to the next whole bytes of the bitmap.
-	ADDQ  $0x08, DX
-	MOVQ  DX, R13
-	SHLQ  $0x03, R13
-	CMPQ  R13, R12
+	ADDQ  $0x08, R15
+	MOVQ  R15, R14
+	SHLQ  $0x03, R14
+	CMPQ  R14, R12
 	JGE   escape_limit
-	MOVQ  (R11)(DX*1), R14
-	TESTQ R14, R14
+	MOVQ  (R11)(R15*1), BP
+	TESTQ BP, BP
 	JZ    escape_more
 	JMP   escape_found
 
 escape_done:
-	CMPQ R13, R12
-	JLT  escaped
-
-pair_done:
-	LEAQ 1(R12), DX
-	CMPQ DX, DI
-	JLT  pair
-
-query_done:
-	MOVQ DI, DX
-	MOVQ 56(AX), R11
-	MOVL BX, (R11)(CX*4)
-	INCQ CX
-	CMPQ CX, 8(AX)
-	JLT  query
-	MOVQ BX, 72(AX)
-	RET
-
-escaped:
-	MOVQ 64(AX), DX
-	MOVQ 80(AX), R13
-	LEAQ -1(BX), R11
-	MOVL R11, (DX)(R13*4)
-	INCQ R13
-	MOVQ R13, 80(AX)
-	JMP  pair_done
+	SUBQ R12, R14
+	SUBQ DX, R13
+	SUBQ DX, R12
+	JMP  store
 
 // func gather16(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 // Requires: AVX, CMOV
