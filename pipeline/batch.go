@@ -137,10 +137,11 @@ const (
 	FaultFieldType                         // FaultFieldType: a field is not of the type that the configuration gives.
 	FaultNull                              // FaultNull: the record has no value, a tombstone.
 	FaultTooLarge                          // FaultTooLarge: the record is longer than the limit and was cut there.
+	FaultCorrupt                           // FaultCorrupt: the source could not read the record, or several; the row has the bytes as received.
 	numFaults
 )
 
-var faultNames = [numFaults]string{"", "record-malformed", "record-field-missing", "record-field-type", "record-null", "record-too-large"}
+var faultNames = [numFaults]string{"", "record-malformed", "record-field-missing", "record-field-type", "record-null", "record-too-large", "record-corrupt"}
 
 func (c FaultCode) String() string { return faultNames[c] }
 

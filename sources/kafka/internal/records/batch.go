@@ -12,15 +12,17 @@ const (
 	lastDeltaAt  = 23
 	firstTimeAt  = 27
 	maxTimeAt    = 35
+	producerAt   = 43
 	countAt      = 57
 	headerSize   = 61
 )
 
 // Attributes of a batch or message.
 const (
-	codecMask  = 0x07
-	appendTime = 0x08 // the timestamps are the broker's
-	isControl  = 0x20 // the records are markers of transactions
+	codecMask       = 0x07
+	appendTime      = 0x08 // the timestamps are the broker's
+	isTransactional = 0x10
+	isControl       = 0x20 // the records are markers of transactions
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -42,9 +44,10 @@ func (r *Reader) openBatch(e []byte, base, last int64) error {
 	if got := crc32.Checksum(e[attributesAt:], castagnoli); got != want {
 		return corrupt(base, "CRC-32C is %08x and should be %08x", got, want)
 	}
+	r.sound = true
 	attributes := binary.BigEndian.Uint16(e[attributesAt:])
 	r.batch = batch{base: base, last: last}
-	if attributes&isControl != 0 {
+	if r.txns.leftOut(e, last) {
 		return nil
 	}
 	r.batch.firstTime = int64(binary.BigEndian.Uint64(e[firstTimeAt:]))

@@ -76,6 +76,7 @@ func (r *Reader) openMessage(e []byte, last int64, rec *Record) (isRecord bool, 
 	if err != nil {
 		return false, err
 	}
+	r.sound = true
 	codec := uint16(m.attributes & codecMask)
 	if codec == 0 {
 		*rec = m.record

@@ -6,10 +6,13 @@ type Reader struct {
 	Decompressor *Decompressor
 
 	set   []byte // entries not yet opened
+	entry []byte // the one that was opened last
+	sound bool   // its checksum is right
 	next  int64  // records before it are skipped
 	end   int64  // offset after the entry that is open
 	batch batch
 	inner messages
+	txns  transactions
 	buf   []byte // decompressed bytes of the entry that is open
 	err   error  // what stopped reading
 }
@@ -19,9 +22,15 @@ const maxKeptBuffer = 8 << 20
 
 // Reset begins with set, which the reader uses until the next Reset. Records before offset from are skipped:
 // a fetch answers with whole batches.
-func (r *Reader) Reset(set []byte, from int64) {
+func (r *Reader) Reset(set []byte, from int64) { r.ResetCommitted(set, nil, from) }
+
+// ResetCommitted does the same with a set in which the records of aborted transactions are to be skipped. list is the
+// fetch answer's list of these, as it came; it is not kept.
+func (r *Reader) ResetCommitted(set, list []byte, from int64) {
 	r.set, r.next, r.end = set, from, from
 	r.batch, r.inner, r.err = batch{}, messages{}, nil
+	r.entry, r.sound = nil, false
+	r.txns.reset(list)
 }
 
 // Position returns the offset that reading goes on at: the one after the last record returned or, at the end of
@@ -49,10 +58,14 @@ func (r *Reader) find(rec *Record) (bool, error) {
 		}
 		if !found {
 			e, offset, err := entry(r.set)
-			if err != nil || e == nil {
+			if err != nil {
+				r.entry, r.sound, r.set = r.set, false, nil
 				return false, err
 			}
-			r.set = r.set[len(e):]
+			if e == nil {
+				return false, nil
+			}
+			r.entry, r.sound, r.set = e, false, r.set[len(e):]
 			if found, err = r.open(e, offset, rec); err != nil {
 				return false, err
 			}
