@@ -135,7 +135,7 @@ DATA classes<>+127(SB)/1, $0x05
 GLOBL classes<>(SB), RODATA|NOPTR, $128
 
 // func classify512(dst *byte, stride int, text *byte, blocks int, carry uint64) uint64
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, MMX+
 TEXT ·classify512(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -165,6 +165,7 @@ TEXT ·classify512(SB), NOSPLIT, $0-48
 	VPBROADCASTB SI, Z9
 
 classify512_loop:
+	PREFETCHT0 4096(DX)
 	VMOVDQU64  (DX), Z10
 	VMOVDQA64  Z10, Z11
 	VPERMI2B   Z1, Z0, Z11
@@ -287,7 +288,7 @@ DATA nibble<>+15(SB)/1, $0x0f
 GLOBL nibble<>(SB), RODATA|NOPTR, $16
 
 // func classify256(dst *byte, stride int, text *byte, blocks int, carry uint64) uint64
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·classify256(SB), NOSPLIT, $0-48
 	MOVQ           dst+0(FP), AX
 	MOVQ           stride+8(FP), CX
@@ -304,51 +305,52 @@ TEXT ·classify256(SB), NOSPLIT, $0-48
 	LEAQ           (CX)(CX*2), DI
 
 classify256_loop:
-	VMOVDQU   (DX), Y6
-	VPAND     Y4, Y6, Y7
-	VPSRLW    $0x04, Y6, Y8
-	VPAND     Y4, Y8, Y8
-	VPSHUFB   Y7, Y0, Y9
-	VPSHUFB   Y8, Y1, Y10
-	VPAND     Y9, Y10, Y9
-	VPCMPEQB  Y5, Y9, Y9
-	VPMOVMSKB Y9, R8
-	MOVL      R8, (AX)
-	VPCMPEQB  bytes3F<>+0(SB), Y6, Y9
-	VPCMPEQB  bytes23<>+0(SB), Y6, Y10
-	VPOR      Y9, Y10, Y9
-	VPMOVMSKB Y9, R8
-	MOVL      R8, (AX)(CX*1)
-	VPSHUFB   Y7, Y2, Y7
-	VPSHUFB   Y8, Y3, Y8
-	VPAND     Y7, Y8, Y7
-	VPCMPEQB  Y5, Y7, Y7
-	VPMOVMSKB Y7, R8
-	NOTL      R8
-	VPMOVMSKB Y6, R9
-	ORL       R9, R8
-	VPCMPEQB  bytes2F<>+0(SB), Y6, Y7
-	VPMOVMSKB Y7, R9
-	VPCMPEQB  bytes2E<>+0(SB), Y6, Y7
-	VPMOVMSKB Y7, R10
-	VPCMPEQB  bytes2B<>+0(SB), Y6, Y7
-	VPCMPEQB  bytes25<>+0(SB), Y6, Y6
-	VPOR      Y7, Y6, Y7
-	VPMOVMSKB Y7, R11
-	MOVL      R10, (AX)(DI*1)
-	ORL       R11, R10
-	LEAQ      (SI)(R9*2), R11
-	MOVL      R9, SI
-	SHRL      $0x1f, SI
-	ANDL      R11, R10
-	ORL       R10, R8
-	MOVL      R8, (AX)(CX*2)
-	ADDQ      $0x20, DX
-	ADDQ      $0x04, AX
-	DECQ      BX
-	JNZ       classify256_loop
+	PREFETCHT0 4096(DX)
+	VMOVDQU    (DX), Y6
+	VPAND      Y4, Y6, Y7
+	VPSRLW     $0x04, Y6, Y8
+	VPAND      Y4, Y8, Y8
+	VPSHUFB    Y7, Y0, Y9
+	VPSHUFB    Y8, Y1, Y10
+	VPAND      Y9, Y10, Y9
+	VPCMPEQB   Y5, Y9, Y9
+	VPMOVMSKB  Y9, R8
+	MOVL       R8, (AX)
+	VPCMPEQB   bytes3F<>+0(SB), Y6, Y9
+	VPCMPEQB   bytes23<>+0(SB), Y6, Y10
+	VPOR       Y9, Y10, Y9
+	VPMOVMSKB  Y9, R8
+	MOVL       R8, (AX)(CX*1)
+	VPSHUFB    Y7, Y2, Y7
+	VPSHUFB    Y8, Y3, Y8
+	VPAND      Y7, Y8, Y7
+	VPCMPEQB   Y5, Y7, Y7
+	VPMOVMSKB  Y7, R8
+	NOTL       R8
+	VPMOVMSKB  Y6, R9
+	ORL        R9, R8
+	VPCMPEQB   bytes2F<>+0(SB), Y6, Y7
+	VPMOVMSKB  Y7, R9
+	VPCMPEQB   bytes2E<>+0(SB), Y6, Y7
+	VPMOVMSKB  Y7, R10
+	VPCMPEQB   bytes2B<>+0(SB), Y6, Y7
+	VPCMPEQB   bytes25<>+0(SB), Y6, Y6
+	VPOR       Y7, Y6, Y7
+	VPMOVMSKB  Y7, R11
+	MOVL       R10, (AX)(DI*1)
+	ORL        R11, R10
+	LEAQ       (SI)(R9*2), R11
+	MOVL       R9, SI
+	SHRL       $0x1f, SI
+	ANDL       R11, R10
+	ORL        R10, R8
+	MOVL       R8, (AX)(CX*2)
+	ADDQ       $0x20, DX
+	ADDQ       $0x04, AX
+	DECQ       BX
+	JNZ        classify256_loop
 	VZEROUPPER
-	MOVQ      SI, ret+40(FP)
+	MOVQ       SI, ret+40(FP)
 	RET
 
 DATA bytes3F<>+0(SB)/1, $0x3f

@@ -97,6 +97,7 @@ func classify256() {
 
 	Label(name + "_loop")
 	in := YMM()
+	PREFETCHT0(Mem{Base: text, Disp: ahead})
 	VMOVDQU(Mem{Base: text}, in)
 	low, high := YMM(), YMM()
 	VPAND(nibble, in, low)

@@ -25,6 +25,9 @@ func classes512() Mem {
 	return table
 }
 
+// ahead is how many bytes in front the text is fetched from memory, which the CPU does by itself within a page only.
+const ahead = 4096
+
 // classify512 looks the classes of 64 bytes up at once and tests one class after the other into a mask register.
 func classify512() {
 	const name = "classify512"
@@ -60,6 +63,7 @@ func classify512() {
 
 	Label(name + "_loop")
 	in, class, last := ZMM(), ZMM(), ZMM()
+	PREFETCHT0(Mem{Base: text, Disp: ahead})
 	VMOVDQU64(Mem{Base: text}, in)
 	VMOVDQA64(in, class)
 	VPERMI2B(high, low, class)
