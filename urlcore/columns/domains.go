@@ -18,9 +18,24 @@ func (c *Columns) useList(list *psl.List) {
 	})
 }
 
+// findDomain sets suffix and domain of a row whose host is the domain that ends at h.end in text, of which the first
+// byte is at position at of a [Span]. Most hosts need not be looked up in the list.
+func (c *Columns) findDomain(r *Parts, flags *Flags, text []byte, at uint32, h labels) {
+	host := int(r.Host.Start - at)
+	r.Suffix, r.Domain = at+uint32(h.last), r.Host.End
+	switch {
+	case h.last == host && h.end > host: // one label, which is a suffix
+	case h.last == h.end || h.second >= h.last-1 || text[host] == '.' || c.filter.Irregular(text, h.second, h.last, h.end):
+		c.lookup(text[host:h.end], r, flags)
+	default:
+		r.Domain = at + uint32(h.second)
+		*flags |= HasDomain
+	}
+}
+
 // lookup asks the list for the suffix and the domain of a row whose host is a domain.
-func (c *Columns) lookup(data []byte, r *Parts, flags *Flags) {
-	suffix, domain, _ := c.list.Lookup(c.pos.Bytes(r.Host, data))
+func (c *Columns) lookup(host []byte, r *Parts, flags *Flags) {
+	suffix, domain, _ := c.list.Lookup(host)
 	r.Suffix, r.Domain = r.Host.End, r.Host.End
 	*flags &^= HasSuffix | HasDomain
 	if suffix >= 0 {

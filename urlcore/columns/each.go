@@ -23,34 +23,33 @@ var (
 	httpWord  = binary.LittleEndian.Uint64([]byte("\x00http://"))
 )
 
-// locateOne finds the parts of a clean row, whose text begins at start in the input. It declines all others. known tells
-// that suffix and domain are final; else they have to be looked up.
-func (c *Columns) locateOne(in []byte, start, i int) (clean, known bool) {
+// locateOne finds the parts of a clean row, whose text begins at start in the input. It declines all others.
+func (c *Columns) locateOne(in []byte, start, i int) bool {
 	if len(in) < len("http://h") || len(in) > maxRepair {
-		return false, false
+		return false
 	}
 	host := len("http://")
 	if word := binary.LittleEndian.Uint64(in); word == httpsWord {
 		host++
 	} else if word<<8 != httpWord {
-		return false, false
+		return false
 	}
 	h := hostLabels(in, host)
 	if h.last == h.end || isDigit(in[h.last]) {
-		return false, false
+		return false
 	}
 	pathEnd := h.end
 	if h.end < len(in) && in[h.end] == '/' {
 		var ok bool
 		if pathEnd, ok = endOfPath(in, h.end); !ok {
-			return false, false
+			return false
 		}
 	} else if c.want&Href != 0 {
-		return false, false
+		return false
 	}
 	query, queryEnd, fragment, ok := endOfURL(in, pathEnd)
 	if !ok {
-		return false, false
+		return false
 	}
 	r, at := &c.pos.Parts[i], uint32(start)
 	part := func(from, to int) Span { return Span{Start: at + uint32(from), End: at + uint32(to)} }
@@ -67,14 +66,11 @@ func (c *Columns) locateOne(in []byte, start, i int) (clean, known bool) {
 	if fragment > queryEnd {
 		flags |= HasFragment
 	}
-	if known = h.last == host; !known && c.wantsDomains() && h.second < h.last-1 && in[host] != '.' {
-		if known = !c.filter.Irregular(in, h.second, h.last, h.end); known {
-			flags |= HasDomain
-			r.Domain = at + uint32(h.second)
-		}
+	if c.wantsDomains() {
+		c.findDomain(r, &flags, in, at, h)
 	}
 	c.pos.Flags[c.row(i)] = flags
-	return true, known
+	return true
 }
 
 // labels is where a host ends, where its last label begins and where the one before that.

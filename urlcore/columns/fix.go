@@ -11,15 +11,8 @@ import (
 func (c *Columns) fix(data []byte, start, end, i int) {
 	in := data[start:end:end]
 	c.unknownHost = nil
-	clean, known := c.locateOne(in, start, i)
-	if known {
-		return
-	}
-	if !clean && !c.repair(in, i) {
+	if !c.locateOne(in, start, i) && !c.repair(in, i) {
 		c.byMachine(in, i)
-	}
-	if flags := &c.pos.Flags[c.row(i)]; *flags&HasSuffix != 0 && c.wantsDomains() {
-		c.lookup(data, &c.pos.Parts[i], flags)
 	}
 }
 
@@ -87,8 +80,9 @@ func (c *Columns) byMachine(in []byte, i int) {
 	if u.HasHost() {
 		flags |= HasHost
 	}
-	if u.HostKind() == urlcore.HostDomain {
+	if u.HostKind() == urlcore.HostDomain && c.wantsDomains() {
 		flags |= HasSuffix
+		c.lookup(u.Bytes(urlcore.Host), r, &flags)
 	}
 	if u.HasQuery() {
 		flags |= HasQuery

@@ -16,7 +16,8 @@ func (c *Columns) locateMapped(data []byte, start int, ends []int32) {
 	r.Declined, r.Irregular = slices.Grow(r.Declined[:0], len(ends)), slices.Grow(r.Irregular[:0], len(ends))
 	r.Locate()
 	for _, i := range r.Irregular {
-		c.lookup(data, &r.Parts[i], &r.Flags[i])
+		parts := &r.Parts[i]
+		c.lookup(data[parts.Host.Start:parts.Host.End], parts, &r.Flags[i])
 	}
 	c.fixDeclined(data, start, ends)
 	r.Text, r.Ends = nil, nil

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/urlmill/urlmill/urlcore"
+	"github.com/urlmill/urlmill/urlcore/internal/scan"
 	"github.com/urlmill/urlmill/urlcore/percent"
 )
 
@@ -52,7 +53,7 @@ type repairer struct {
 	wellFormed bool // in was found to be UTF-8
 
 	// Ends and starts of parts in side.
-	schemeEnd, host, hostEnd, pathStart, query, fragment int
+	schemeEnd, host, last, hostEnd, pathStart, query, fragment int
 
 	flags Flags
 	port  int32
@@ -140,11 +141,11 @@ func (r *repairer) domain(host []byte) bool {
 		r.side[r.host+i] = lower
 	}
 	text := r.side[r.host:]
-	last := text[bytes.LastIndexByte(text, '.')+1:]
+	r.last = r.host + bytes.LastIndexByte(text, '.') + 1
 	switch {
-	case len(last) == 0:
+	case r.last == r.hostEnd:
 		return false
-	case !isDigit(last[0]):
+	case !isDigit(r.side[r.last]):
 		r.flags |= HasSuffix
 		return true
 	}
@@ -175,6 +176,7 @@ func (r *repairer) unicodeDomain(host []byte) bool {
 	}
 	r.side = append(r.side[:r.host], ascii...)
 	r.hostEnd = len(r.side)
+	r.last = r.host + bytes.LastIndexByte(r.side[r.host:], '.') + 1
 	r.flags |= HasSuffix
 	return true
 }
@@ -270,6 +272,11 @@ func (r *repairer) path() bool {
 	return true
 }
 
+// second returns where the label before the last one begins.
+func (r *repairer) second() int {
+	return r.host + bytes.LastIndexByte(r.side[r.host:max(r.last-1, r.host)], '.') + 1
+}
+
 // shorten removes the last segment of the path, behind which there is a slash.
 func (r *repairer) shorten() {
 	if end := len(r.side) - 1; end > r.pathStart {
@@ -359,6 +366,9 @@ func (r *repairer) finish() {
 		Domain: sideAt(r.hostEnd), Suffix: sideAt(r.hostEnd),
 	}
 	row := r.c.row(r.row)
+	if r.flags&HasSuffix != 0 && r.c.wantsDomains() {
+		r.c.findDomain(&p.Parts[r.row], &r.flags, p.Side, scan.Side, labels{r.hostEnd, r.last, r.second()})
+	}
 	p.Flags[row] = r.flags
 	if r.port >= 0 {
 		p.ports = append(p.ports, rowPort{row, r.port})
