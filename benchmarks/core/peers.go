@@ -27,8 +27,8 @@ const (
 // batchRows is the number of rows that are handed to the engine at once.
 const batchRows = 8192
 
-// sink keeps results from being dropped by the compiler.
-var sink int
+// Sink keeps results from being dropped by the compiler.
+var Sink int
 
 func peersFor(l *list) ([]peer, func(), error) {
 	peers := []peer{
@@ -64,7 +64,6 @@ func engine(l *list, want columns.Mask, rows int) func() {
 	return func() {
 		for _, b := range batches {
 			columns.Parse(c, b.data, b.ends)
-			sink += c.Rows
 		}
 	}
 }
@@ -89,19 +88,19 @@ func stdlibJob(l *list) {
 			}
 		}
 		if len(scheme) == batchRows {
-			sink += len(scheme) + len(keys)
+			Sink += len(scheme) + len(keys)
 			scheme, host, port, domain, suffix = scheme[:0], host[:0], port[:0], domain[:0], suffix[:0]
 			path, query, fragment, keys, values = path[:0], query[:0], fragment[:0], keys[:0], values[:0]
 		}
 	}
-	sink += len(scheme)
+	Sink += len(scheme)
 }
 
 func nlnwa(l *list) func() {
 	return func() {
 		for _, text := range l.urls {
 			if u, err := url.Parse(text); err == nil {
-				sink += len(u.Hostname())
+				Sink += len(u.Hostname())
 			}
 		}
 	}
@@ -110,7 +109,7 @@ func nlnwa(l *list) func() {
 // floorMemcpy copies the text.
 func floorMemcpy(l *list) func() {
 	dst := make([]byte, len(l.data))
-	return func() { sink += copy(dst, l.data) }
+	return func() { Sink += copy(dst, l.data) }
 }
 
 // floorSplit finds the lines.
@@ -119,7 +118,7 @@ func floorSplit(l *list) func() {
 	return func() {
 		for rest := text; len(rest) > 0; {
 			n := bytes.IndexByte(rest, '\n')
-			sink += n
+			Sink += n
 			rest = rest[n+1:]
 		}
 	}
@@ -137,7 +136,7 @@ func floorSplitAppend(l *list) func() {
 			ends = append(ends, int32(len(data)))
 			rest = rest[n+1:]
 		}
-		sink += len(ends)
+		Sink += len(ends)
 	}
 }
 

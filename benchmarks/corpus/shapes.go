@@ -71,7 +71,7 @@ func (g *generator) longSegment() string {
 	case n < 17:
 		return g.chars(8+g.IntN(25), hex)
 	default:
-		return g.chars(10+g.IntN(21), alphanumeric+"-_")
+		return g.chars(10+g.IntN(16), alphanumeric+"-_")
 	}
 }
 
