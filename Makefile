@@ -38,6 +38,7 @@ lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, tid
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	cd internal/itest && $(GO) mod tidy -diff
+	cd benchmarks && $(GO) mod tidy -diff && $(GO) vet ./...
 
 $(TOOLS)/golangci-lint: Makefile
 	GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
@@ -54,6 +55,21 @@ fuzz: ## every fuzz target for FUZZTIME (default 10s)
 cover: ## statement coverage of urlcore
 	$(GO) test -coverprofile=coverage.out -coverpkg=./urlcore/... ./urlcore/...
 	$(GO) tool cover -func=coverage.out | tail -1
+
+PEERS := $(CURDIR)/benchmarks/native/rust/target/release/urlmill-peers
+
+.PHONY: bench-core
+bench-core: ## the batch engine beside net/url, nlnwa, Ada and rust-url; QUICK=1, CORPUS=FILE[,FILE]
+	@if command -v cargo >/dev/null; then cargo build --quiet --release --locked --manifest-path benchmarks/native/rust/Cargo.toml; fi
+	cd benchmarks && QUICK=$(QUICK) CORPUS=$(CORPUS) PEERS=$$(test -x $(PEERS) && echo $(PEERS)) $(GO) run ./core -out results/core.json
+
+.PHONY: bench-sweep
+bench-sweep: ## batch sizes and cores, plotted into docs/performance
+	cd benchmarks && $(GO) run ./core -sweep ../docs/performance
+
+.PHONY: generate-asm
+generate-asm: ## the assembly of urlcore/internal/scan
+	cd urlcore/internal/scan && $(GO) generate .
 
 .PHONY: bench
 bench: ## Go benchmarks of every package

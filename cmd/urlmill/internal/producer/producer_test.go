@@ -32,7 +32,10 @@ func TestRun(t *testing.T) {
 	defer broker.Close()
 	for _, compression := range Compressions {
 		t.Run(compression, func(t *testing.T) {
-			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+			defer goleak.VerifyNone(t, goleak.IgnoreCurrent(),
+				// The broker's ends of connections that were just closed.
+				goleak.IgnoreAnyFunction("github.com/twmb/franz-go/pkg/kfake.(*clientConn).read"),
+				goleak.IgnoreAnyFunction("github.com/twmb/franz-go/pkg/kfake.(*clientConn).write"))
 			topic := "numbers-" + compression
 			o := Options{
 				Brokers: []string{broker.Addr}, Topic: topic, Partitions: 3, Records: 3000, Compression: compression,
