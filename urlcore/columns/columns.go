@@ -32,6 +32,8 @@ type Text struct {
 	Data    []byte
 	Offsets []int32
 	Validity
+
+	usual scan.Usual // length of the last values
 }
 
 // At returns row i, empty for a null. It aliases the column.

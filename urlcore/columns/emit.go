@@ -12,20 +12,19 @@ type textColumn struct {
 	mask       Mask
 	flag       Flags // of rows in which it is not null
 	start, end int   // words of Parts
-	usual      scan.Usual
 	get        func(*Columns) *Text
 }
 
 var textColumns = [...]textColumn{
-	{Href, IsURL, scan.HrefWord, scan.HrefWord + 1, scan.UpTo64, func(c *Columns) *Text { return &c.Href }},
-	{Scheme, IsURL, scan.SchemeWord, scan.SchemeWord + 1, scan.UpTo16, func(c *Columns) *Text { return &c.Scheme }},
-	{Host, HasHost, scan.HostWord, scan.HostWord + 1, scan.UpTo32, func(c *Columns) *Text { return &c.Host }},
-	{Origin, HasOrigin, scan.OriginWord, scan.OriginWord + 1, scan.UpTo64, func(c *Columns) *Text { return &c.Origin }},
-	{RegistrableDomain, HasDomain, scan.DomainWord, scan.HostWord + 1, scan.UpTo32, func(c *Columns) *Text { return &c.RegistrableDomain }},
-	{PublicSuffix, HasSuffix, scan.SuffixWord, scan.HostWord + 1, scan.UpTo16, func(c *Columns) *Text { return &c.PublicSuffix }},
-	{Path, IsURL, scan.PathWord, scan.PathWord + 1, scan.UpTo64, func(c *Columns) *Text { return &c.Path }},
-	{Query, HasQuery, scan.QueryWord, scan.QueryWord + 1, scan.UpTo64, func(c *Columns) *Text { return &c.Query }},
-	{Fragment, HasFragment, scan.FragmentWord, scan.FragmentWord + 1, scan.UpTo64, func(c *Columns) *Text { return &c.Fragment }},
+	{Href, IsURL, scan.HrefWord, scan.HrefWord + 1, func(c *Columns) *Text { return &c.Href }},
+	{Scheme, IsURL, scan.SchemeWord, scan.SchemeWord + 1, func(c *Columns) *Text { return &c.Scheme }},
+	{Host, HasHost, scan.HostWord, scan.HostWord + 1, func(c *Columns) *Text { return &c.Host }},
+	{Origin, HasOrigin, scan.OriginWord, scan.OriginWord + 1, func(c *Columns) *Text { return &c.Origin }},
+	{RegistrableDomain, HasDomain, scan.DomainWord, scan.HostWord + 1, func(c *Columns) *Text { return &c.RegistrableDomain }},
+	{PublicSuffix, HasSuffix, scan.SuffixWord, scan.HostWord + 1, func(c *Columns) *Text { return &c.PublicSuffix }},
+	{Path, IsURL, scan.PathWord, scan.PathWord + 1, func(c *Columns) *Text { return &c.Path }},
+	{Query, HasQuery, scan.QueryWord, scan.QueryWord + 1, func(c *Columns) *Text { return &c.Query }},
+	{Fragment, HasFragment, scan.FragmentWord, scan.FragmentWord + 1, func(c *Columns) *Text { return &c.Fragment }},
 }
 
 // queryColumn is the index of the query in textColumns.
@@ -48,9 +47,9 @@ func (c *Columns) emit(data []byte, size, safe int) {
 	room := size + len(p.Side) + n + scan.Slack
 	words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(p.Parts))), n*scan.PartsWords)
 	gather := func(t *Text, col *textColumn) {
-		spans := scan.Spans{Words: words, Start: col.start, End: col.end, Stride: scan.PartsWords, Usual: col.usual}
+		spans := scan.Spans{Words: words, Start: col.start, End: col.end, Stride: scan.PartsWords}
 		if col.flag&(HasQuery|HasFragment) != 0 && c.isSparse(col.flag) {
-			spans.Usual = scan.MostlyEmpty
+			t.usual = scan.MostlyEmpty
 		}
 		t.gather(spans, n, safe, room, data, p.Side)
 	}
@@ -72,13 +71,15 @@ func (c *Columns) emit(data []byte, size, safe int) {
 }
 
 // gather appends n values of at most room bytes together with the slack behind them, the first safe of them by the
-// kernels.
+// kernels. How they go about it depends on the values of the stretch before.
 func (t *Text) gather(spans scan.Spans, n, safe, room int, data, side []byte) {
 	t.Data = slices.Grow(t.Data, room)
-	rows := len(t.Offsets)
+	rows, size := len(t.Offsets), len(t.Data)
 	t.Offsets = slices.Grow(t.Offsets, n)[:rows+n]
 	offsets := t.Offsets[rows:]
+	spans.Usual = t.usual
 	t.Data = scan.Gather(t.Data, offsets, spans, safe, data, side)
+	t.usual = scan.UsualFor((len(t.Data) - size) / max(safe, 1))
 	if safe < n {
 		spans.Words = spans.Words[safe*spans.Stride:]
 		t.Data = scan.GatherSafe(t.Data, offsets[safe:], spans, n-safe, data, side)

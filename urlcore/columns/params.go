@@ -41,11 +41,10 @@ func (c *Columns) emitParams(text *Text, n int) {
 	words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(q.Pairs))), pairs*scan.PairWords)
 	room := len(q.Text) + len(c.pos.Side) + scan.Slack
 	for _, col := range [...]struct {
-		text  *Text
-		word  int
-		usual scan.Usual
-	}{{&p.Keys, scan.KeyWord, scan.UpTo16}, {&p.Values, scan.ValueWord, scan.UpTo32}} {
-		spans := scan.Spans{Words: words, Start: col.word, End: col.word + 1, Stride: scan.PairWords, Usual: col.usual}
+		text *Text
+		word int
+	}{{&p.Keys, scan.KeyWord}, {&p.Values, scan.ValueWord}} {
+		spans := scan.Spans{Words: words, Start: col.word, End: col.word + 1, Stride: scan.PairWords}
 		col.text.gather(spans, pairs, pairs, room, text.Data, c.pos.Side)
 	}
 	q.Text, q.Ends = nil, nil

@@ -81,16 +81,16 @@ func gather(dst []byte, offsets []int32, s Spans, n int, input, side []byte) []b
 	out, off := unsafe.SliceData(dst), unsafe.SliceData(offsets)
 	in, sd := unsafe.SliceData(input), unsafe.SliceData(side)
 	start, distance := &s.Words[s.Start], 4*(s.End-s.Start)
-	kernel := gather256
-	switch {
-	case s.Usual == UpTo16:
-		kernel = gather16
-	case s.Usual == UpTo32:
+	kernel := gather128
+	switch s.Usual {
+	case UpTo64:
+		kernel = gather64
+	case UpTo32:
 		kernel = gather32
-	case s.Usual == MostlyEmpty:
+	case UpTo16:
+		kernel = gather16
+	case MostlyEmpty:
 		kernel = gatherSparse
-	case current == AVX512:
-		kernel = gather512
 	}
 	return dst[:kernel(out, len(dst), off, start, distance, 4*s.Stride, n, in, sd)]
 }

@@ -19,8 +19,8 @@ const Side = 1 << 31
 func (s Span) Len() int { return int(s.End - s.Start) }
 
 // Slack is how many bytes behind a piece, or behind the end of the destination, the kernels may read or
-// overwrite: a register of the largest size, and where digits are looked for two bytes further on, that.
-const Slack = 66
+// overwrite: as much as is copied at once.
+const Slack = 128
 
 // Spans is a table of spans, or of structs that contain one: span i begins with the uint32 at Start+i*Stride and ends
 // with that at End+i*Stride, counted in words.
@@ -35,11 +35,25 @@ type Usual uint8
 
 // Usual lengths.
 const (
-	UpTo64 Usual = iota
+	UpTo128 Usual = iota
+	UpTo64
 	UpTo32
 	UpTo16
 	MostlyEmpty
 )
+
+// UsualFor returns what is best for pieces of a mean length.
+func UsualFor(mean int) Usual {
+	switch {
+	case mean <= 6:
+		return UpTo16
+	case mean <= 18:
+		return UpTo32
+	case mean <= 40:
+		return UpTo64
+	}
+	return UpTo128
+}
 
 // Gather appends the first n pieces of spans one after the other to dst and writes the length of dst after each into
 // offsets[:n]. It returns the extended dst.

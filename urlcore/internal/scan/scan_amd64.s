@@ -1003,9 +1003,9 @@ gather32_more:
 	JCS     gather32_more
 	JMP     gather32_next
 
-// func gather256(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+// func gather64(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 // Requires: AVX, CMOV
-TEXT ·gather256(SB), NOSPLIT, $0-80
+TEXT ·gather64(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), AX
 	MOVQ at+8(FP), CX
 	MOVQ offsets+16(FP), DX
@@ -1017,7 +1017,7 @@ TEXT ·gather256(SB), NOSPLIT, $0-80
 	MOVQ side+64(FP), R10
 	ADDQ AX, CX
 
-gather256_loop:
+gather64_loop:
 	MOVL    (BX), R11
 	MOVL    (BX)(SI*1), R12
 	SUBL    R11, R12
@@ -1031,9 +1031,9 @@ gather256_loop:
 	VMOVDQU Y0, (CX)
 	VMOVDQU Y1, 32(CX)
 	CMPL    R12, $0x40
-	JHI     gather256_long
+	JHI     gather64_long
 
-gather256_next:
+gather64_next:
 	ADDQ R12, CX
 	MOVQ CX, R11
 	SUBQ AX, R11
@@ -1041,28 +1041,28 @@ gather256_next:
 	ADDQ $0x04, DX
 	ADDQ DI, BX
 	DECQ R8
-	JNZ  gather256_loop
+	JNZ  gather64_loop
 	VZEROUPPER
 	SUBQ AX, CX
 	MOVQ CX, ret+72(FP)
 	RET
 
-gather256_long:
+gather64_long:
 	MOVL $0x00000040, R11
 
-gather256_more:
+gather64_more:
 	VMOVDQU (R13)(R11*1), Y0
 	VMOVDQU 32(R13)(R11*1), Y1
 	VMOVDQU Y0, (CX)(R11*1)
 	VMOVDQU Y1, 32(CX)(R11*1)
 	ADDL    $0x40, R11
 	CMPL    R11, R12
-	JCS     gather256_more
-	JMP     gather256_next
+	JCS     gather64_more
+	JMP     gather64_next
 
-// func gather512(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
-// Requires: AVX, AVX512F, CMOV
-TEXT ·gather512(SB), NOSPLIT, $0-80
+// func gather128(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+// Requires: AVX, CMOV
+TEXT ·gather128(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), AX
 	MOVQ at+8(FP), CX
 	MOVQ offsets+16(FP), DX
@@ -1074,21 +1074,27 @@ TEXT ·gather512(SB), NOSPLIT, $0-80
 	MOVQ side+64(FP), R10
 	ADDQ AX, CX
 
-gather512_loop:
-	MOVL      (BX), R11
-	MOVL      (BX)(SI*1), R12
-	SUBL      R11, R12
-	MOVQ      R9, R13
-	TESTL     R11, R11
-	CMOVQMI   R10, R13
-	ANDL      $0x7fffffff, R11
-	ADDQ      R11, R13
-	VMOVDQU64 (R13), Z0
-	VMOVDQU64 Z0, (CX)
-	CMPL      R12, $0x40
-	JHI       gather512_long
+gather128_loop:
+	MOVL    (BX), R11
+	MOVL    (BX)(SI*1), R12
+	SUBL    R11, R12
+	MOVQ    R9, R13
+	TESTL   R11, R11
+	CMOVQMI R10, R13
+	ANDL    $0x7fffffff, R11
+	ADDQ    R11, R13
+	VMOVDQU (R13), Y0
+	VMOVDQU 32(R13), Y1
+	VMOVDQU 64(R13), Y2
+	VMOVDQU 96(R13), Y3
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y1, 32(CX)
+	VMOVDQU Y2, 64(CX)
+	VMOVDQU Y3, 96(CX)
+	CMPL    R12, $0x80
+	JHI     gather128_long
 
-gather512_next:
+gather128_next:
 	ADDQ R12, CX
 	MOVQ CX, R11
 	SUBQ AX, R11
@@ -1096,22 +1102,24 @@ gather512_next:
 	ADDQ $0x04, DX
 	ADDQ DI, BX
 	DECQ R8
-	JNZ  gather512_loop
+	JNZ  gather128_loop
 	VZEROUPPER
 	SUBQ AX, CX
 	MOVQ CX, ret+72(FP)
 	RET
 
-gather512_long:
-	MOVL $0x00000040, R11
+gather128_long:
+	MOVL $0x00000080, R11
 
-gather512_more:
-	VMOVDQU64 (R13)(R11*1), Z0
-	VMOVDQU64 Z0, (CX)(R11*1)
-	ADDL      $0x40, R11
-	CMPL      R11, R12
-	JCS       gather512_more
-	JMP       gather512_next
+gather128_more:
+	VMOVDQU (R13)(R11*1), Y0
+	VMOVDQU 32(R13)(R11*1), Y1
+	VMOVDQU Y0, (CX)(R11*1)
+	VMOVDQU Y1, 32(CX)(R11*1)
+	ADDL    $0x40, R11
+	CMPL    R11, R12
+	JCS     gather128_more
+	JMP     gather128_next
 
 // func gatherSparse(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 // Requires: AVX, CMOV

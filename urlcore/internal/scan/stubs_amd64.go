@@ -34,31 +34,31 @@ func classifyQuery256(dst *byte, stride int, text *byte, blocks int) int
 func splitPairsBMI(a *byte)
 
 // gather16 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
-// the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.
+// the piece ends; it goes to dst+at. It reads and writes up to 127 bytes too much, and checks no bounds. n is at least 1.
 //
 //go:noescape
 func gather16(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 
 // gather32 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
-// the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.
+// the piece ends; it goes to dst+at. It reads and writes up to 127 bytes too much, and checks no bounds. n is at least 1.
 //
 //go:noescape
 func gather32(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 
-// gather256 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
-// the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.
+// gather64 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
+// the piece ends; it goes to dst+at. It reads and writes up to 127 bytes too much, and checks no bounds. n is at least 1.
 //
 //go:noescape
-func gather256(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+func gather64(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 
-// gather512 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
-// the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.
+// gather128 is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
+// the piece ends; it goes to dst+at. It reads and writes up to 127 bytes too much, and checks no bounds. n is at least 1.
 //
 //go:noescape
-func gather512(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+func gather128(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 
 // gatherSparse is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where
-// the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.
+// the piece ends; it goes to dst+at. It reads and writes up to 127 bytes too much, and checks no bounds. n is at least 1.
 //
 //go:noescape
 func gatherSparse(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int

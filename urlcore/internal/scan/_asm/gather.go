@@ -3,15 +3,16 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // gather copies the first width bytes of each piece, whatever its length, and the whole of a longer one in steps of
 // 64 bytes: what is written too much is overwritten by the next piece. So pieces of the usual length take no branch
 // that depends on it. If sparse is set, empty pieces are passed over.
-func gather(name string, width int, zmm, sparse bool) {
+func gather(name string, width int, sparse bool) {
 	TEXT(name, NOSPLIT, "func(dst *byte, at int, offsets *int32, spans *uint32, distance, stride, n int, input, side *byte) int")
 	Doc(name+" is Gather: the uint32 at spans+i*stride bytes is where piece i begins, and that distance bytes behind it where",
-		"the piece ends; it goes to dst+at. It reads and writes up to 63 bytes too much, and checks no bounds. n is at least 1.")
+		"the piece ends; it goes to dst+at. It reads and writes up to 127 bytes too much, and checks no bounds. n is at least 1.")
 	Pragma("noescape")
 	dst, at := Load(Param("dst"), GP64()), Load(Param("at"), GP64())
 	offsets, spans := Load(Param("offsets"), GP64()), Load(Param("spans"), GP64())
@@ -21,25 +22,20 @@ func gather(name string, width int, zmm, sparse bool) {
 	ADDQ(dst, at)
 
 	move := func(from, to Mem, size int) {
-		switch {
-		case size == 16:
+		if size == 16 {
 			v := XMM()
 			VMOVDQU(from, v)
 			VMOVDQU(v, to)
-		case size == 32:
+			return
+		}
+		var parts []reg.VecVirtual
+		for at := 0; at < size; at += 32 {
 			v := YMM()
-			VMOVDQU(from, v)
-			VMOVDQU(v, to)
-		case zmm:
-			v := ZMM()
-			VMOVDQU64(from, v)
-			VMOVDQU64(v, to)
-		default:
-			v, w := YMM(), YMM()
-			VMOVDQU(from, v)
-			VMOVDQU(from.Offset(32), w)
-			VMOVDQU(v, to)
-			VMOVDQU(w, to.Offset(32))
+			VMOVDQU(from.Offset(at), v)
+			parts = append(parts, v)
+		}
+		for i, v := range parts {
+			VMOVDQU(v, to.Offset(32*i))
 		}
 	}
 	start, size, base := GP32(), GP32(), GP64()
