@@ -1,5 +1,7 @@
 package columns
 
+import "slices"
+
 // Compact removes the rows whose entry in keep is false, in place. len(keep) has to be Rows.
 func (c *Columns) Compact(keep []bool) {
 	for i := range textColumns {
@@ -101,7 +103,8 @@ func compactValues(data []byte, offsets []int32, keep []bool) ([]byte, []int32) 
 }
 
 func (p *ParamLists) compact(keep []bool) {
-	entries := append(p.keepEntries[:0], make([]bool, p.Keys.rows)...)
+	entries := slices.Grow(p.keepEntries[:0], p.Keys.rows)[:p.Keys.rows]
+	clear(entries)
 	p.keepEntries = entries
 	for i, k := range keep {
 		for e := p.Offsets[i]; e < p.Offsets[i+1]; e++ {
