@@ -126,8 +126,18 @@ func (d *Disk) parent(p string) (*inode, string, error) {
 	return dir, path.Base(p), err
 }
 
+// Change is a kind of change that a power failure can undo.
+type Change int
+
+// The kinds of changes.
+const (
+	NameGiven Change = iota // the file is not there
+	NameTaken               // the file is there again
+	Content                 // the file has the content of its last sync
+)
+
 // PowerFailure stops all processes. Of what was not synced, keep decides change by change what survives anyway.
-func (d *Disk) PowerFailure(keep func() bool) {
+func (d *Disk) PowerFailure(keep func(Change) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range d.procs {
@@ -139,13 +149,17 @@ func (d *Disk) PowerFailure(keep func() bool) {
 }
 
 // settle decides which changes survive, in n and all below.
-func (n *inode) settle(keep func() bool, seen map[*inode]bool) {
+func (n *inode) settle(keep func(Change) bool, seen map[*inode]bool) {
 	if seen[n] {
 		return
 	}
 	seen[n] = true
 	for _, c := range n.changes {
-		if keep() {
+		kind := NameGiven
+		if c.to == nil {
+			kind = NameTaken
+		}
+		if keep(kind) {
 			c.persist()
 		}
 	}
@@ -157,14 +171,14 @@ func (n *inode) settle(keep func() bool, seen map[*inode]bool) {
 }
 
 // fail makes what survives the present state, of n and all below.
-func (n *inode) fail(keep func() bool, seen map[*inode]bool) {
+func (n *inode) fail(keep func(Change) bool, seen map[*inode]bool) {
 	if seen[n] {
 		return
 	}
 	seen[n] = true
 	n.locked = nil
 	if !n.dir {
-		if !keep() {
+		if !keep(Content) {
 			n.data = n.durable
 		}
 		n.data = append([]byte(nil), n.data...)

@@ -334,3 +334,10 @@ func (p *Process) Boot() string {
 	defer p.disk.mu.Unlock()
 	return fmt.Sprintf("boot %d", p.disk.boots)
 }
+
+// Alive tells whether the process was neither killed nor had its power cut.
+func (p *Process) Alive() bool {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	return !p.dead
+}

@@ -22,8 +22,8 @@ func write(t *testing.T, p *Process, path, content string, synced bool) {
 	}
 }
 
-func never() bool  { return false }
-func always() bool { return true }
+func never(Change) bool  { return false }
+func always(Change) bool { return true }
 
 func TestPowerFailureForgets(t *testing.T) {
 	d := NewDisk()
@@ -57,7 +57,7 @@ func TestPowerFailureForgets(t *testing.T) {
 func TestPowerFailureDuringMove(t *testing.T) {
 	for name, tc := range map[string]struct {
 		syncs    []string
-		keep     func() bool
+		keep     func(Change) bool
 		old, new bool
 	}{
 		"nothing kept": {nil, never, true, false},

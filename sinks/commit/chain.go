@@ -1,0 +1,126 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+const (
+	// recordsPerCheckpoint keeps what has to be read at the start small, and checkpoints as well.
+	recordsPerCheckpoint = 256
+	// keepRecords is for how long a record stays after a checkpoint has it. A process that was stopped for a
+	// shorter time finds its position taken; one that was stopped for longer finds the checkpoint.
+	keepRecords = time.Hour
+)
+
+// Options are what a chain needs.
+type Options struct {
+	// Root has the records. It is prepared.
+	Root store.Store
+	// Place returns the store of a directory that data files are in, relative to Root; "" is Root itself. It may
+	// be asked for places that only older records name.
+	Place func(dir string) (store.Store, error)
+	// Urlmill, Config and PSL go into the records, see [Origin].
+	Urlmill, Config, PSL string
+	Log                  *slog.Logger
+
+	// For tests; zero stands for the constants above.
+	every int
+	keep  time.Duration
+}
+
+// Chain commits to the chains of all lanes of an output. Its methods may be called from several goroutines.
+type Chain struct {
+	root   store.Store
+	place  func(string) (store.Store, error)
+	origin Origin
+	log    *slog.Logger
+	every  int
+	keep   time.Duration
+}
+
+// New returns a chain, without looking at the store yet.
+func New(o Options) *Chain {
+	c := &Chain{
+		root: o.Root, place: o.Place, log: o.Log, every: o.every, keep: o.keep,
+		origin: Origin{Run: o.Root.Run(), Urlmill: o.Urlmill, Config: o.Config, PSL: o.PSL},
+	}
+	if c.every == 0 {
+		c.every, c.keep = recordsPerCheckpoint, keepRecords
+	}
+	return c
+}
+
+func (c *Chain) newOrigin() Origin {
+	o := c.origin
+	o.Time = time.Now().UTC().Truncate(time.Millisecond)
+	return o
+}
+
+// Probe finds out whether the store creates objects exclusively, without which nothing here holds.
+func (c *Chain) Probe(ctx context.Context) error {
+	at := path.Join("_tmp", c.root.Run(), "probe.new") // where it is swept, should we die here
+	err := c.root.Create(ctx, at, nil)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("%s cannot create a file that must not be there yet (it has neither hard links nor exclusive renames), "+
+			"so that exactly-once delivery is not possible there: give another path, or set delivery: at_least_once: %w", c.root.Location(), err)
+	}
+	if err != nil {
+		return err
+	}
+	again := c.root.Create(ctx, at, nil)
+	if err := c.root.Delete(ctx, at); err != nil {
+		return err
+	}
+	if !errors.Is(again, fs.ErrExist) {
+		return fmt.Errorf("%s lets two processes create the same file (the second try gave %v), "+
+			"so that exactly-once delivery is not possible there: give another path, or set delivery: at_least_once", c.root.Location(), again)
+	}
+	return nil
+}
+
+// Open opens the chain of a lane: it finishes a commit whose process died before it had published all files, and
+// knows then from which position to go on.
+func (c *Chain) Open(ctx context.Context, id pipeline.LaneID) (*Lane, error) {
+	l := &Lane{chain: c, id: id, name: laneName(id)}
+	l.dir = path.Join(Dir, l.name)
+	h, err := c.recover(ctx, l.name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", id, err)
+	}
+	l.take(h)
+	return l, nil
+}
+
+// each calls f with the files of every place.
+func (c *Chain) each(files []File, f func(store.Store, []store.Pending) error) error {
+	var errs []error
+	for i, file := range files {
+		if slices.ContainsFunc(files[:i], file.samePlace) {
+			continue // has had its turn
+		}
+		var here []store.Pending
+		for _, other := range files[i:] {
+			if file.samePlace(other) {
+				here = append(here, other.Pending())
+			}
+		}
+		s, err := c.place(file.Place)
+		if err == nil {
+			err = f(s, here)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (f File) samePlace(other File) bool { return f.Place == other.Place }

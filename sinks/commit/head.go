@@ -1,0 +1,123 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+// head is how far a chain goes.
+type head struct {
+	start   *start  // nil for a lane without commits
+	next    int64   // position after the last record, [pipeline.Unknown] without start
+	covered int64   // position after the last checkpoint
+	since   int     // records after it
+	last    *Record // the last of those, nil if there are none
+}
+
+// readHead finds the head of a lane. It takes few calls, however long the chain is.
+func readHead(ctx context.Context, s store.Objects, lane string) (head, error) {
+	const tries = 10
+	for range tries {
+		h, err := tryReadHead(ctx, s, lane)
+		if !errors.Is(err, errMoved) {
+			return h, err
+		}
+	}
+	return head{}, fmt.Errorf("%s: the head of the commit chain cannot be read: %w", lane, errMoved)
+}
+
+// errMoved says that a record was removed between the call that found it and the one that was to read it.
+var errMoved = errors.New("records change faster than they can be read")
+
+func tryReadHead(ctx context.Context, s store.Objects, lane string) (head, error) {
+	dir := path.Join(Dir, lane)
+	h := head{next: pipeline.Unknown}
+	at := path.Join(dir, startName)
+	content, err := s.Read(ctx, at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return h, nil
+	}
+	if err == nil {
+		h.start, err = decodeStart(at, lane, content)
+	}
+	if err != nil {
+		return h, err
+	}
+	if h.covered, err = lastCovered(ctx, s, lane, h.start.Start); err != nil {
+		return h, err
+	}
+	h.next = h.covered
+	// Below covered there may be records of processes that woke up too late. They count for nothing.
+	entries, err := s.List(ctx, dir, key(h.covered))
+	if err != nil {
+		return h, err
+	}
+	for _, e := range entries {
+		if first, ok := position(e.Name, ".json"); ok {
+			h.next, h.since = first, h.since+1
+		}
+	}
+	if err := h.follow(ctx, s, lane, h.since > 0); err != nil {
+		return h, err
+	}
+	// What was found may be the record of a process that woke up too late, at a position from which the true one
+	// has been removed. A checkpoint has that one then.
+	if _, err := readCheckpoint(ctx, s, lane, h.covered); err == nil {
+		return h, errMoved
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return h, err
+	}
+	return h, nil
+}
+
+// lastCovered returns the position after the last checkpoint.
+func lastCovered(ctx context.Context, s store.Objects, lane string, start int64) (int64, error) {
+	entries, err := s.List(ctx, path.Join(Dir, lane, checkpointsDir), "")
+	if err != nil {
+		return 0, err
+	}
+	last := int64(-1)
+	for _, e := range entries {
+		if first, ok := position(e.Name, ".jsonl"); ok {
+			last = first
+		}
+	}
+	if last < 0 {
+		return start, nil
+	}
+	c, err := readCheckpoint(ctx, s, lane, last)
+	if err != nil {
+		return 0, err
+	}
+	return c.Next, nil
+}
+
+// follow goes from the record at h.next, which is known to be there or not, to the last one.
+func (h *head) follow(ctx context.Context, s store.Objects, lane string, there bool) error {
+	for {
+		at := recordKey(path.Join(Dir, lane), h.next)
+		content, err := s.Read(ctx, at)
+		if errors.Is(err, fs.ErrNotExist) {
+			if there {
+				return errMoved
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if h.last, err = decodeRecord(at, lane, h.next, content); err != nil {
+			return err
+		}
+		if !there {
+			h.since++
+		}
+		h.next, there = h.last.Next, false
+	}
+}

@@ -1,0 +1,184 @@
+package commit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+// Lane is the chain of a lane, as far as this process knows it. It is used by one goroutine at a time.
+type Lane struct {
+	chain *Chain
+	id    pipeline.LaneID
+	name  string // laneName(id)
+	dir   string // Dir/name
+
+	next    int64 // position of the next record, [pipeline.Unknown] before the lane has begun
+	covered int64 // position after the last checkpoint that is known
+	since   int   // records after it
+	err     error // nothing can be committed any more
+}
+
+func (l *Lane) take(h head) { l.next, l.covered, l.since = h.next, h.covered, h.since }
+
+// Next returns the position that the lane has to be read from, [pipeline.Unknown] if nothing was ever committed.
+func (l *Lane) Next() int64 { return l.next }
+
+// Commit commits the positions of span, with the files that their rows are in, and publishes the files. span begins at
+// Next, or later if the positions between are to be left out for ever.
+//
+// With the first error it is over for this Lane. The files are the chain's from now on: it removes them when they
+// were not committed, and keeps its hands off them when that cannot be told. A [*FencedError] says that somebody
+// else has the lane.
+func (l *Lane) Commit(ctx context.Context, span pipeline.Span, files []File) error {
+	if l.err == nil {
+		l.err = l.commit(ctx, span, files)
+	} else {
+		_ = l.discard(ctx, files)
+	}
+	return l.err
+}
+
+func (l *Lane) commit(ctx context.Context, span pipeline.Span, files []File) error {
+	r, err := l.prepare(ctx, span, files)
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, l.discard(ctx, files))
+	}
+	// From here on the commit may be there. It is finished also when the lane is being taken away.
+	ctx = context.WithoutCancel(ctx)
+	if err := l.create(ctx, r); err != nil {
+		var fenced *FencedError
+		if errors.As(err, &fenced) {
+			return errors.Join(err, l.discard(ctx, files))
+		}
+		return err
+	}
+	err = l.chain.each(files, func(s store.Store, p []store.Pending) error { return s.Publish(ctx, p) })
+	if err != nil {
+		return fmt.Errorf("%s: the positions %d to %d are committed, and their files will be published by the next start: %w",
+			l.id, r.First, r.Next, err)
+	}
+	l.next, l.since = r.Next, l.since+1
+	l.maintain(ctx)
+	return nil
+}
+
+func (l *Lane) discard(ctx context.Context, files []File) error {
+	ctx = context.WithoutCancel(ctx)
+	return l.chain.each(files, func(s store.Store, p []store.Pending) error { return s.Discard(ctx, p) })
+}
+
+// prepare does all that comes before the commit.
+func (l *Lane) prepare(ctx context.Context, span pipeline.Span, files []File) (*Record, error) {
+	if l.next == pipeline.Unknown {
+		if err := l.begin(ctx, span.First); err != nil {
+			return nil, err
+		}
+	}
+	if span.First < l.next || span.Next <= l.next {
+		return nil, fmt.Errorf("%s: positions %d to %d cannot be committed after %d", l.id, span.First, span.Next, l.next)
+	}
+	err := l.chain.each(files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{
+		Version: formatVersion, Lane: l.name, Stream: strings.ToValidUTF8(l.id.Stream, "\ufffd"), Partition: l.id.Partition,
+		First: l.next, Next: span.Next, Files: files, Origin: l.chain.newOrigin(),
+	}
+	if r.Files == nil {
+		r.Files = []File{}
+	}
+	if span.First > l.next {
+		r.From = span.First
+	}
+	return r, nil
+}
+
+// begin makes the start of the chain, so that two processes cannot begin it at different positions.
+func (l *Lane) begin(ctx context.Context, first int64) error {
+	at := path.Join(l.dir, startName)
+	s := start{
+		Version: formatVersion, Lane: l.name, Stream: strings.ToValidUTF8(l.id.Stream, "\ufffd"), Partition: l.id.Partition,
+		Prefix: filePrefix(l.id), Start: first, Origin: l.chain.newOrigin(),
+	}
+	err := l.chain.root.Create(ctx, at, encode(s))
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err == nil {
+		l.next, l.covered = first, first
+		return nil
+	}
+	h, err := readHead(ctx, l.chain.root, l.name)
+	if err != nil {
+		return err
+	}
+	if h.next != first {
+		return &FencedError{Lane: l.id, Position: first, Run: h.start.Run, Time: h.start.Time}
+	}
+	l.take(h)
+	return nil
+}
+
+// create creates the record. An error that is no [*FencedError] leaves open whether it is there.
+func (l *Lane) create(ctx context.Context, r *Record) error {
+	at, content := recordKey(l.dir, r.First), encode(r)
+	err := l.chain.root.Create(ctx, at, content)
+	if errors.Is(err, fs.ErrExist) {
+		err = l.whose(ctx, at, r, content)
+	}
+	if err != nil {
+		return err
+	}
+	return l.superseded(ctx, r)
+}
+
+// whose returns nil if the record that is there is the one that we have tried to create: over a network, it may have
+// been created by a call that seemed to fail.
+func (l *Lane) whose(ctx context.Context, at string, r *Record, content []byte) error {
+	fenced := &FencedError{Lane: l.id, Position: r.First}
+	there, err := l.chain.root.Read(ctx, at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fenced // a checkpoint has it by now
+	case err != nil:
+		return err
+	case bytes.Equal(there, content):
+		return nil
+	}
+	if other, err := decodeRecord(at, l.name, r.First, there); err == nil {
+		fenced.Run, fenced.Time = other.Run, other.Time
+	}
+	return fenced
+}
+
+// superseded looks whether the position was free only because the record that had been there was removed. A
+// checkpoint had it before it was: one of which this process knows, or one that follows those.
+func (l *Lane) superseded(ctx context.Context, r *Record) error {
+	for r.First >= l.covered {
+		c, err := readCheckpoint(ctx, l.chain.root, l.name, l.covered)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		l.covered, l.since = c.Next, max(0, l.since-c.Count)
+	}
+	// The record counts for nothing; that it is there is only untidy.
+	if err := l.chain.root.Delete(ctx, recordKey(l.dir, r.First)); err != nil {
+		l.chain.log.Warn("cannot remove a commit record that came too late", "lane", l.id.String(), "error", err)
+	}
+	return &FencedError{Lane: l.id, Position: r.First}
+}

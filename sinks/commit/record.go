@@ -1,0 +1,147 @@
+package commit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+// formatVersion is the version of the format of all objects of a chain. Fields may be added without a new one.
+const formatVersion = 1
+
+// Record is a commit: what has become of the positions from First up to Next.
+type Record struct {
+	Version int `json:"version"`
+	// Lane is the lane's directory, and Stream what it stands for.
+	Lane      string `json:"lane"`
+	Stream    string `json:"stream"`
+	Partition int32  `json:"partition"`
+	First     int64  `json:"first"`
+	Next      int64  `json:"next"`
+	// From, if not 0, is the position that was read first, when that is beyond First: those between were left out
+	// because the configuration says so, or because the source does not have them any more.
+	From int64 `json:"from,omitempty"`
+	// Files may be empty: positions need not hold rows.
+	Files []File `json:"files"`
+	Origin
+}
+
+// Origin says where a record comes from.
+type Origin struct {
+	Run     string    `json:"run"` // of the store
+	Time    time.Time `json:"time"`
+	Urlmill string    `json:"urlmill"`          // version
+	Config  string    `json:"config,omitempty"` // hash of the configuration
+	PSL     string    `json:"psl,omitempty"`    // version of the public suffix list
+}
+
+// File is a data file of a commit.
+type File struct {
+	Table string `json:"table"`         // "rows" or "dead_letters"
+	Place string `json:"dir,omitempty"` // directory, relative to that of the records; "" for the same
+	Name  string `json:"name"`
+	Rows  int64  `json:"rows"`
+	Bytes int64  `json:"bytes"`
+	// Checksum is that of the whole file, as in [store.Checksum].
+	Checksum string `json:"checksum"`
+	// Token is where the file is until it has its name.
+	Token string `json:"token"`
+}
+
+// NewFile returns the entry of a finished file.
+func NewFile(t pipeline.Table, place string, rows int64, p store.Pending) File {
+	return File{Table: t.String(), Place: place, Name: p.Name, Rows: rows, Bytes: p.Bytes, Checksum: p.Checksum, Token: p.Token}
+}
+
+// Pending returns what a store needs to publish the file.
+func (f File) Pending() store.Pending {
+	return store.Pending{Name: f.Name, Token: f.Token, Bytes: f.Bytes, Checksum: f.Checksum}
+}
+
+// start is the object that begins a chain.
+type start struct {
+	Version   int    `json:"version"`
+	Lane      string `json:"lane"`
+	Stream    string `json:"stream"`
+	Partition int32  `json:"partition"`
+	// Prefix is what the names of the lane's files begin with.
+	Prefix string `json:"file_prefix"`
+	Start  int64  `json:"start"`
+	Origin
+}
+
+// encode returns v as a line of JSON.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // the types of this package can all be encoded
+	}
+	return b.Bytes()
+}
+
+// DamagedError is the error of an object of a chain that cannot be what was written there.
+type DamagedError struct {
+	Key string
+	Why string
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("the commit record %s is damaged: %s; restore it from a backup, or deliver to another directory", e.Key, e.Why)
+}
+
+// decodeRecord takes apart a record that was found under the given key of a lane's directory.
+func decodeRecord(at, lane string, first int64, content []byte) (*Record, error) {
+	r := new(Record)
+	if err := json.Unmarshal(content, r); err != nil {
+		return nil, &DamagedError{at, err.Error()}
+	}
+	if err := checkOwner(at, r.Version, r.Lane, lane); err != nil {
+		return nil, err
+	}
+	if r.First != first || r.Next <= r.First || r.From != 0 && (r.From <= r.First || r.From > r.Next) {
+		return nil, &DamagedError{at, fmt.Sprintf("positions %d to %d from %d do not fit the name", r.First, r.Next, r.From)}
+	}
+	for _, f := range r.Files {
+		if f.Name == "" || f.Token == "" || f.Rows < 0 || f.Bytes < 0 {
+			return nil, &DamagedError{at, "a file has no name, or fewer than no bytes"}
+		}
+		if err := store.CheckChecksum(f.Checksum); err != nil {
+			return nil, &DamagedError{at, err.Error()}
+		}
+	}
+	return r, nil
+}
+
+// checkOwner checks that an object can be read by this version and belongs to the lane in whose directory it is. The
+// second may fail on file systems that do not tell upper from lower case.
+func checkOwner(at string, version int, lane, want string) error {
+	switch {
+	case version > formatVersion:
+		return fmt.Errorf("the commit record %s has version %d of the format, and this urlmill knows %d: use a newer one", at, version, formatVersion)
+	case version != formatVersion:
+		return &DamagedError{at, fmt.Sprintf("it has version %d of the format", version)}
+	case lane != want:
+		return &DamagedError{at, fmt.Sprintf("it is that of the lane %s and not of %s", lane, want)}
+	}
+	return nil
+}
+
+func decodeStart(at, lane string, content []byte) (*start, error) {
+	s := new(start)
+	if err := json.Unmarshal(content, s); err != nil {
+		return nil, &DamagedError{at, err.Error()}
+	}
+	if err := checkOwner(at, s.Version, s.Lane, lane); err != nil {
+		return nil, err
+	}
+	if s.Start < 0 {
+		return nil, &DamagedError{at, fmt.Sprintf("it starts at %d", s.Start)}
+	}
+	return s, nil
+}

@@ -1,0 +1,150 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+// oldEnough is the age from which an unfinished file of a process that may be alive is looked at when the place is
+// swept. Younger ones are common and not worth the look.
+const oldEnough = time.Hour
+
+// recover reads the head of a lane and publishes the files of its last record. Only those can be unpublished: nobody
+// adds a record before the files of the one before have been published.
+func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
+	h, err := readHead(ctx, c.root, lane)
+	if err != nil || h.last == nil {
+		return h, err
+	}
+	// Whoever created the record may not have come to making it durable.
+	if err := c.root.Sync(ctx, path.Join(Dir, lane)); err != nil {
+		return h, err
+	}
+	for _, f := range h.last.Files {
+		s, err := c.place(f.Place)
+		if err != nil {
+			return h, err
+		}
+		err = s.Publish(ctx, []store.Pending{f.Pending()})
+		var gone *store.GoneError
+		if errors.As(err, &gone) {
+			// Its temporary name is taken away only by publishing it, so it was published, and then
+			// removed by whoever it was for.
+			c.log.Warn("a file of the last commit is not there any more; this is fine if it was moved away or deleted on purpose",
+				"lane", lane, "file", f.Name, "from", h.last.First, "to", h.last.Next)
+			continue
+		}
+		if err != nil {
+			return h, err
+		}
+	}
+	return h, nil
+}
+
+// Recover finishes the commits of all lanes. It returns the position after the last commit of each, by what the names
+// of its files begin with.
+func (c *Chain) Recover(ctx context.Context) (map[string]int64, error) {
+	lanes, err := Lanes(ctx, c.root)
+	if err != nil {
+		return nil, err
+	}
+	heads := make(map[string]int64, len(lanes))
+	for _, lane := range lanes {
+		h, err := c.recover(ctx, lane)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", lane, err)
+		}
+		if h.start != nil {
+			heads[h.start.Prefix] = h.next
+		}
+	}
+	return heads, nil
+}
+
+// Lanes returns the names of the directories below [Dir] that may have a chain.
+func Lanes(ctx context.Context, s store.Objects) ([]string, error) {
+	streams, err := s.List(ctx, Dir, "")
+	if err != nil {
+		return nil, err
+	}
+	var lanes []string
+	for _, stream := range streams {
+		if !stream.Dir {
+			continue
+		}
+		partitions, err := s.List(ctx, path.Join(Dir, stream.Name), "")
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range partitions {
+			if p.Dir {
+				lanes = append(lanes, path.Join(stream.Name, p.Name))
+			}
+		}
+	}
+	return lanes, nil
+}
+
+// Sweep removes files that were left unfinished in a place and can never be committed: those of processes that are
+// dead, and those that begin at positions that have been committed without them. Commits that those processes had
+// made are finished before.
+func (c *Chain) Sweep(ctx context.Context, place store.Store) error {
+	s := sweeper{chain: c, ctx: ctx}
+	err := place.Sweep(ctx, s.garbage)
+	if s.files > 0 {
+		c.log.Info("removed unfinished files of other processes; their rows were not committed and are read again",
+			"directory", place.Location(), "files", s.files, "bytes", s.bytes)
+	}
+	return errors.Join(err, ctx.Err())
+}
+
+type sweeper struct {
+	chain *Chain
+	ctx   context.Context
+
+	read  bool   // heads and err are set
+	run   string // the dead one after whose death they were read, or ""
+	heads map[string]int64
+	err   error
+
+	files int
+	bytes int64
+}
+
+// garbage decides on one file. What a process has committed does not become more once it is known to be dead, so that
+// it is enough to finish the commits once after that.
+func (s *sweeper) garbage(f store.Leftover) bool {
+	if !f.Dead && time.Since(f.Modified) < oldEnough {
+		return false
+	}
+	if !s.read || f.Dead && f.Run != s.run {
+		s.recover(f)
+	}
+	if s.err != nil {
+		return false
+	}
+	if !f.Dead {
+		prefix, first, ok := ParseFileName(f.Name)
+		if next, known := s.heads[prefix]; !ok || !known || first >= next {
+			return false
+		}
+	}
+	s.files++
+	s.bytes += f.Bytes
+	return true
+}
+
+func (s *sweeper) recover(f store.Leftover) {
+	s.read = true
+	if f.Dead {
+		s.run = f.Run
+	}
+	if s.heads, s.err = s.chain.Recover(s.ctx); s.err != nil {
+		s.chain.log.Warn("unfinished files of other processes stay where they are: their commits cannot be read", "error", s.err)
+	}
+}

@@ -1,0 +1,254 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/storetest"
+)
+
+var (
+	quiet  = slog.New(slog.DiscardHandler)
+	clicks = pipeline.LaneID{Stream: "clicks", Partition: 3}
+)
+
+// firstPosition is where the input of the tests begins.
+const firstPosition = 40
+
+// Directories of a world's disk.
+const (
+	rowsDir = "/out"
+	deadDir = "/dead"
+)
+
+// The input of the tests has a record at every position that is no multiple of 7, and every fifth is a dead letter.
+func hasRecord(p int64) bool  { return p%7 != 0 }
+func deadLetter(p int64) bool { return p%5 == 0 }
+
+// fataler is a test, or one run of a model.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// client is a process that delivers the input, as the sinks do.
+type client struct {
+	sys      store.FS
+	rows     *store.Local
+	dead     *store.Local
+	chain    *Chain
+	seq      uint64
+	every    int
+	keep     time.Duration
+	fenced   int
+	delivers func(next int64) (span int64) // how many positions to commit at once
+}
+
+func newClient(sys store.FS) *client {
+	return &client{sys: sys, every: 2, delivers: func(int64) int64 { return 3 }}
+}
+
+// open does what a sink does when it starts.
+func (c *client) open(ctx context.Context) error {
+	c.rows, c.dead = store.NewLocal(rowsDir, c.sys, quiet), store.NewLocal(deadDir, c.sys, quiet)
+	if err := errors.Join(c.rows.Prepare(ctx), c.dead.Prepare(ctx)); err != nil {
+		return err
+	}
+	c.chain = New(Options{Root: c.rows, Place: c.place, Log: quiet, Urlmill: "test", every: c.every, keep: c.keep})
+	if err := c.chain.Probe(ctx); err != nil {
+		return err
+	}
+	return errors.Join(c.chain.Sweep(ctx, c.rows), c.chain.Sweep(ctx, c.dead))
+}
+
+func (c *client) place(dir string) (store.Store, error) {
+	switch dir {
+	case "":
+		return c.rows, nil
+	case "../dead":
+		return c.dead, nil
+	}
+	return nil, fmt.Errorf("no place %q", dir)
+}
+
+// deliver reads a lane up to a position. When it is fenced, it begins again, as a source does.
+func (c *client) deliver(ctx context.Context, id pipeline.LaneID, end int64) error {
+	for {
+		l, err := c.chain.Open(ctx, id)
+		if err != nil {
+			return err
+		}
+		next := l.Next()
+		if next == pipeline.Unknown {
+			next = firstPosition
+		}
+		for err == nil && next < end {
+			span := pipeline.Span{First: next, Next: min(end, next+c.delivers(next))}
+			if err = c.commit(ctx, l, span); err == nil {
+				next = l.Next()
+			}
+		}
+		if !errors.Is(err, pipeline.ErrLaneLost) {
+			return err
+		}
+		c.fenced++
+	}
+}
+
+func (c *client) commit(ctx context.Context, l *Lane, span pipeline.Span) error {
+	var files []File
+	for _, f := range []struct {
+		table pipeline.Table
+		store *store.Local
+		place string
+		dead  bool
+	}{{pipeline.DeadLetters, c.dead, "../dead", true}, {pipeline.Rows, c.rows, "", false}} {
+		file, err := c.write(ctx, f.store, l.id, span, f.dead)
+		if err != nil {
+			return errors.Join(err, l.discard(ctx, files))
+		}
+		if file.Rows > 0 {
+			file.Table, file.Place = f.table.String(), f.place
+			files = append(files, file)
+		}
+	}
+	return l.Commit(ctx, span, files)
+}
+
+// write writes the rows or the dead letters of a span, if there are any: a line with the position for each.
+func (c *client) write(ctx context.Context, s *store.Local, id pipeline.LaneID, span pipeline.Span, dead bool) (File, error) {
+	var lines []string
+	for p := span.First; p < span.Next; p++ {
+		if hasRecord(p) && deadLetter(p) == dead {
+			lines = append(lines, strconv.FormatInt(p, 10))
+		}
+	}
+	if lines == nil {
+		return File{}, nil
+	}
+	c.seq++
+	f, err := s.Begin(ctx, FileName(id, span.First, s.Run(), c.seq, "txt"))
+	if err != nil {
+		return File{}, err
+	}
+	if _, err := f.Write([]byte(strings.Join(lines, "\n") + "\n")); err != nil {
+		return File{}, errors.Join(err, f.Discard())
+	}
+	p, err := f.Finish()
+	if err != nil {
+		return File{}, errors.Join(err, f.Discard())
+	}
+	return NewFile(pipeline.Rows, "", int64(len(lines)), p), nil
+}
+
+func (c *client) close() error { return errors.Join(c.rows.Close(), c.dead.Close()) }
+
+// run is the whole life of a process.
+func (c *client) run(ctx context.Context, id pipeline.LaneID, end int64) error {
+	if err := c.open(ctx); err != nil {
+		return err
+	}
+	return errors.Join(c.deliver(ctx, id, end), c.close())
+}
+
+// newDisk returns a disk with the parent directories.
+func newDisk(t fataler) *storetest.Disk {
+	t.Helper()
+	d := storetest.NewDisk()
+	p := d.Process()
+	if err := errors.Join(p.Mkdir(rowsDir), p.Mkdir(deadDir), p.SyncDir("/")); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// check checks that a lane was delivered up to a position: every record is in one visible file, and in the right one;
+// every visible file is named by a record; the records follow each other.
+func check(d *storetest.Disk, id pipeline.LaneID, end int64) error {
+	p := d.Process()
+	named, err := checkChain(p, id, end)
+	if err != nil {
+		return err
+	}
+	seen := map[int64]int{}
+	for _, dir := range []string{rowsDir, deadDir} {
+		for _, name := range d.Visible(dir) {
+			file := path.Join(dir, name)
+			if !named[file] {
+				return fmt.Errorf("%s is visible, and no record names it", file)
+			}
+			content, err := p.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			for line := range strings.Lines(string(content)) {
+				n, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+				if err != nil || deadLetter(n) != (dir == deadDir) {
+					return fmt.Errorf("%s: line %q: %w", file, line, err)
+				}
+				seen[n]++
+			}
+		}
+	}
+	for n := int64(firstPosition); n < end; n++ {
+		want := 0
+		if hasRecord(n) {
+			want = 1
+		}
+		if seen[n] != want {
+			return fmt.Errorf("position %d is there %d times", n, seen[n])
+		}
+	}
+	return nil
+}
+
+// checkChain walks over the records and returns the files that they name.
+func checkChain(sys store.FS, id pipeline.LaneID, end int64) (map[string]bool, error) {
+	ctx, s, lane := context.Background(), store.NewLocal(rowsDir, sys, quiet), laneName(id)
+	named := map[string]bool{}
+	take := func(r *Record) {
+		for _, f := range r.Files {
+			named[path.Join(rowsDir, f.Place, f.Name)] = true
+		}
+	}
+	next := int64(firstPosition)
+	for {
+		c, err := readCheckpoint(ctx, s, lane, next)
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range c.Records {
+			take(r)
+		}
+		next = c.Next
+	}
+	for next < end {
+		at := recordKey(path.Join(Dir, lane), next)
+		content, err := s.Read(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		r, err := decodeRecord(at, lane, next, content)
+		if err != nil {
+			return nil, err
+		}
+		take(r)
+		next = r.Next
+	}
+	if next != end {
+		return nil, fmt.Errorf("the chain ends at %d instead of %d", next, end)
+	}
+	return named, nil
+}
