@@ -113,6 +113,9 @@ type Error struct {
 type Columns struct {
 	// Want is the set of columns to fill; zero means all. The others stay empty.
 	Want Mask
+	// Dictionaries is the set of columns, of Host, Origin and RegistrableDomain, that are to be filled as a
+	// [Dictionary] instead of a [Text], if they are wanted.
+	Dictionaries Mask
 	// PSL is the list for RegistrableDomain and PublicSuffix; nil means psl.Default() at each Parse.
 	PSL *psl.List
 
@@ -124,6 +127,8 @@ type Columns struct {
 	Invalid int
 
 	Href, Scheme, Host, Origin, RegistrableDomain, PublicSuffix, Path, Query, Fragment Text
+
+	Hosts, Origins, RegistrableDomains Dictionary
 
 	HasUsername Bits
 	Port        Ints

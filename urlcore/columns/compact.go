@@ -5,7 +5,11 @@ import "slices"
 // Compact removes the rows whose entry in keep is false, in place. len(keep) has to be Rows.
 func (c *Columns) Compact(keep []bool) {
 	for i := range textColumns {
-		if col := &textColumns[i]; c.want&col.mask != 0 {
+		switch col := &textColumns[i]; {
+		case c.want&col.mask == 0:
+		case c.isDictionary(col.mask):
+			c.dictionary(col.mask).compact(keep)
+		default:
 			col.get(c).compact(keep)
 		}
 	}

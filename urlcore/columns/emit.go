@@ -54,7 +54,11 @@ func (c *Columns) emit(data []byte, size, safe int) {
 		t.gather(spans, n, safe, room, data, p.Side)
 	}
 	for i := range textColumns {
-		if col := &textColumns[i]; c.want&col.mask != 0 {
+		switch col := &textColumns[i]; {
+		case c.want&col.mask == 0:
+		case c.isDictionary(col.mask):
+			c.dictionary(col.mask).add(words, col.start, col.end, p.Flags[c.first:], col.flag, data, p.Side)
+		default:
 			gather(col.get(c), col)
 		}
 	}
@@ -91,7 +95,11 @@ func (c *Columns) finish() {
 	p := &c.pos
 	c.Rows = len(p.Flags)
 	for i := range textColumns {
-		if col := &textColumns[i]; c.want&col.mask != 0 {
+		switch col := &textColumns[i]; {
+		case c.want&col.mask == 0:
+		case c.isDictionary(col.mask):
+			c.dictionary(col.mask).finish(p.Flags, col.flag)
+		default:
 			col.get(c).Validity.fill(p.Flags, col.flag)
 		}
 	}

@@ -124,6 +124,11 @@ func (c *Columns) reset() {
 	for i := range textColumns {
 		textColumns[i].get(c).reset()
 	}
+	for _, mask := range [...]Mask{Host, Origin, RegistrableDomain} {
+		if c.isDictionary(mask) {
+			c.dictionary(mask).begin()
+		}
+	}
 	c.HasUsername.reset()
 	c.Port.reset()
 	c.Params.reset()
