@@ -172,6 +172,8 @@ var stateFeatures = features{
 		assigns("username", "https://h/", "a\tb\n", "https://a%09b%0A@h/", "https://h/", " :/?#[]@", "https://%20%3A%2F%3F%23%5B%5D%40@h/", "https://u@h/", "", "https://h/"),
 		assigns("password", "https://h/", "a\tb", "https://:a%09b@h/", "https://:p@h/", "", "https://h/", "https://h/", "%41", "https://:%41@h/"),
 	),
+	"K15": hrefs("https://h/%2e%2e/a", "https://h/a", "https://h/a/%2e/b", "https://h/a/b", "%68ttps://h/", fails, "https%3A//h/", fails, "https://%68/", "https://h/", "https://h:%38/", fails,
+		"https://h/%61?%61#%61", "https://h/%61?%61#%61"),
 	"E25": func(t *testing.T) {
 		for _, input := range fuzzSeeds {
 			for _, set := range setterList {
