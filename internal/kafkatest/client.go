@@ -127,6 +127,40 @@ func Produce(tb testing.TB, client *kgo.Client, records []*kgo.Record) {
 	}
 }
 
+// Commit commits an offset for a partition, as an operator does while the group has no members.
+func Commit(tb testing.TB, client *kgo.Client, group, topic string, partition int32, offset int64) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	p := kmsg.NewOffsetCommitRequestTopicPartition()
+	p.Partition, p.Offset = partition, offset
+	t := kmsg.NewOffsetCommitRequestTopic()
+	t.Topic, t.TopicID, t.Partitions = topic, topicID(ctx, tb, client, topic), append(t.Partitions, p)
+	req := kmsg.NewPtrOffsetCommitRequest()
+	req.Group, req.Generation, req.Topics = group, -1, append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, client)
+	if err == nil {
+		err = kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
+	}
+	if err != nil {
+		tb.Fatalf("committing an offset of group %s: %v", group, err)
+	}
+}
+
+// topicID returns what newer versions of requests call a topic by.
+func topicID(ctx context.Context, tb testing.TB, client *kgo.Client, topic string) [16]byte {
+	tb.Helper()
+	t := kmsg.NewMetadataRequestTopic()
+	t.Topic = &topic
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, client)
+	if err != nil {
+		tb.Fatalf("asking for topic %s: %v", topic, err)
+	}
+	return resp.Topics[0].TopicID
+}
+
 // Committed returns the offset that a group has committed for a partition, -1 for none.
 func Committed(tb testing.TB, client *kgo.Client, group, topic string, partition int32) int64 {
 	tb.Helper()

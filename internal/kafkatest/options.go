@@ -65,6 +65,7 @@ func (c *Cluster) properties(b *Broker) string {
 		"num.io.threads":                       "4",
 		"background.threads":                   "2",
 		"log.cleaner.threads":                  "1",
+		"log.cleaner.backoff.ms":               "200",
 		"log.cleaner.dedupe.buffer.size":       "4194304",
 		"offsets.topic.num.partitions":         "4",
 		"transaction.state.log.num.partitions": "2",

@@ -49,6 +49,10 @@ func (l *lane) commit(ctx context.Context, next int64) error {
 
 // commit makes one try.
 func (s *session) commit(ctx context.Context, member *kafkago.Generation, id pipeline.LaneID, next int64) error {
+	if err := s.commits.enter(ctx); err != nil {
+		return err
+	}
+	defer s.commits.leave()
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	resp, err := s.client.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
@@ -109,6 +113,10 @@ func (s *session) dismiss(ctx context.Context, member string) {
 
 // committed returns the offset that the group has committed for a partition, -1 if none.
 func (s *session) committed(ctx context.Context, id pipeline.LaneID) (int64, error) {
+	if err := s.commits.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.commits.leave()
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	resp, err := s.client.OffsetFetch(ctx, &kafkago.OffsetFetchRequest{
@@ -130,13 +138,19 @@ func (s *session) committed(ctx context.Context, id pipeline.LaneID) (int64, err
 }
 
 // listOffset returns the first offset of a partition whose record is not older than timestamp, in milliseconds
-// since 1970 UTC, or one of the special times; -1 if there is no such record.
-func (s *session) listOffset(ctx context.Context, id pipeline.LaneID, timestamp int64) (int64, error) {
+// since 1970 UTC, or one of the special times; -1 if there is no such record. committed says to look only where
+// transactions have ended.
+func (s *session) listOffset(ctx context.Context, id pipeline.LaneID, timestamp int64, committed bool) (int64, error) {
+	if err := s.lookups.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.lookups.leave()
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	// Client.ListOffsets mixes up times and offsets where the answer has no record.
 	resp, err := s.transport.RoundTrip(ctx, s.transportAddr(), &listoffsets.Request{
-		ReplicaID: -1,
+		ReplicaID:      -1,
+		IsolationLevel: int8(isolationLevel(committed)),
 		Topics: []listoffsets.RequestTopic{{
 			Topic:      id.Stream,
 			Partitions: []listoffsets.RequestPartition{{Partition: id.Partition, CurrentLeaderEpoch: -1, Timestamp: timestamp}},

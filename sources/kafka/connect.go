@@ -33,13 +33,16 @@ type session struct {
 	tls  *tls.Config    // nil: plain text
 	sasl sasl.Mechanism // nil: no login
 
+	// Every lane may want to ask something at the same time, and each request has a connection to itself.
+	commits, lookups places
+
 	conns     connSet
 	transport *kafkago.Transport
 	client    *kafkago.Client
 }
 
 func newSession(opts Options, log *slog.Logger) (*session, error) {
-	s := &session{opts: opts, log: log}
+	s := &session{opts: opts, log: log, commits: make(places, maxCommits), lookups: make(places, maxFetches)}
 	var err error
 	if s.tls, err = opts.TLS.config(); err != nil {
 		return nil, err

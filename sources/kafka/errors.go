@@ -24,18 +24,50 @@ type OffsetOutOfRangeError struct {
 	Broker      string // to name in the remedy
 	Offset      int64  // wanted
 	First, Next int64  // what the log has; -1 if that could not be learned
+	SinkHolds   bool   // the position is the sink's, and moving the group does not help
 }
 
 func (e *OffsetOutOfRangeError) Error() string {
+	truncated := e.Offset < e.First
 	why := "the log ends before it: the topic was created anew, or lost records in an unclean leader election"
-	if e.Offset < e.First {
+	if truncated {
 		why = fmt.Sprintf("retention has deleted %d offsets that were not read yet", e.First-e.Offset)
 	}
-	return fmt.Sprintf("%s: offset %d is out of range: the log has %d up to %d; %s. "+
-		"Nothing was skipped. Either restore the records, or accept the gap by moving the group on: "+
-		"kafka-consumer-groups.sh --bootstrap-server %s --group %s --topic %s:%d --reset-offsets --to-earliest --execute "+
-		"(--to-latest leaves out what is there, a new group name reads it all)",
-		e.Lane, e.Offset, e.First, e.Next, why, e.Broker, e.Group, e.Lane.Stream, e.Lane.Partition)
+	remedy := "accept the gap by moving the group on: " +
+		resetCommand(e.Broker, e.Group, e.Lane, "--to-earliest") + " (--to-latest leaves out what is there, a new group name reads it all)"
+	switch {
+	case truncated && e.SinkHolds:
+		remedy = fmt.Sprintf("accept the gap: with on_truncated: skip the lane goes on at offset %d", e.First)
+	case truncated:
+		remedy += fmt.Sprintf("; or with on_truncated: skip, which goes on at offset %d", e.First)
+	case e.SinkHolds:
+		remedy = "give the new topic an output of its own (another path): this one continues the old topic"
+	}
+	return fmt.Sprintf("%s: offset %d is out of range: the log has %d up to %d; %s. Nothing was skipped. Either restore the records, or %s",
+		e.Lane, e.Offset, e.First, e.Next, why, remedy)
+}
+
+// resetCommand is how an operator moves the group in one partition.
+func resetCommand(broker, group string, lane pipeline.LaneID, to string) string {
+	return fmt.Sprintf("kafka-consumer-groups.sh --bootstrap-server %s --group %s --topic %s:%d --reset-offsets %s --execute",
+		broker, group, lane.Stream, lane.Partition, to)
+}
+
+// AheadError is the error of a lane whose group has committed more than its sink holds.
+type AheadError struct {
+	Lane      pipeline.LaneID
+	Group     string
+	Broker    string
+	Position  int64 // of the sink
+	Committed int64 // by the group
+}
+
+func (e *AheadError) Error() string {
+	return fmt.Sprintf("%s: the group %q has committed offset %d, but the output ends at offset %d: the %d offsets between were read for another "+
+		"output, or skipped by hand, or this output has lost them. Nothing was read. Either read them into this output, with on_ahead: rewind or %s; "+
+		"or leave them out of it, with on_ahead: skip",
+		e.Lane, e.Group, e.Committed, e.Position, e.Committed-e.Position,
+		resetCommand(e.Broker, e.Group, e.Lane, fmt.Sprint("--to-offset ", e.Position)))
 }
 
 // CorruptError is the error of a lane whose next records cannot be read.
@@ -44,14 +76,18 @@ type CorruptError struct {
 	Group  string
 	Broker string
 	Offset int64 // of the first record that cannot be read
+	Next   int64 // behind what cannot be read, -1 if that cannot be told
 	Err    error
 }
 
 func (e *CorruptError) Error() string {
+	remedy := "find the offset after the batch with kafka-dump-log.sh and move the group there: " +
+		resetCommand(e.Broker, e.Group, e.Lane, "--to-offset OFFSET") + " (where the output holds the position: with on_ahead: skip)"
+	if e.Next >= 0 {
+		remedy = fmt.Sprintf("set on_corrupt: dead_letter, which keeps its bytes as a row with an error and goes on at offset %d", e.Next)
+	}
 	return fmt.Sprintf("%s: the records from offset %d on cannot be read: %v. Nothing was skipped. "+
-		"Check the broker's disk and network; to leave the batch out, find the offset after it with kafka-dump-log.sh and move the group there: "+
-		"kafka-consumer-groups.sh --bootstrap-server %s --group %s --topic %s:%d --reset-offsets --to-offset OFFSET --execute",
-		e.Lane, e.Offset, e.Err, e.Broker, e.Group, e.Lane.Stream, e.Lane.Partition)
+		"Check the broker's disk and network; to leave the batch out, %s", e.Lane, e.Offset, e.Err, remedy)
 }
 
 func (e *CorruptError) Unwrap() error { return e.Err }

@@ -244,8 +244,8 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// damage lets every fetch that has records have one bit of them flipped.
-func damage(k *kfake.Cluster) {
+// damageFetches lets every fetch that has records have one bit of them flipped.
+func damageFetches(k *kfake.Cluster) {
 	k.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		k.KeepControl()
 		fetch := req.(*kmsg.FetchRequest)
@@ -268,14 +268,14 @@ func TestCorruptBatchStopsLoudly(t *testing.T) {
 	k := kafkatest.Fake(t, kfake.SeedTopics(1, "t"))
 	client := kafkatest.Client(t, k.ListenAddrs())
 	kafkatest.Produce(t, client, numbered("t", 1, 0, 5))
-	damage(k)
+	damageFetches(k)
 	c := newCollector(t)
 	err := startRun(t, quick(k.ListenAddrs(), "t"), c).wait()
 	var corrupt *CorruptError
 	if !errors.As(err, &corrupt) || corrupt.Offset != 5 {
 		t.Errorf("ended with %#v", err)
 	}
-	expectError(t, err, "t/0: the records from offset 5 on cannot be read", "CRC-32C", "--to-offset")
+	expectError(t, err, "t/0: the records from offset 5 on cannot be read", "CRC-32C", "on_corrupt: dead_letter", "offset 6")
 	if got := kafkatest.Committed(t, client, "g", "t", 0); len(c.rows) != 5 || got != 5 {
 		t.Errorf("%d rows, committed %d: what came before is to be kept", len(c.rows), got)
 	}

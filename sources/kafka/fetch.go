@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -26,25 +27,35 @@ type fetcher interface {
 type fetched struct {
 	buf           []byte // to pass to a later fetch once set is not needed any more
 	set           []byte // whole entries, and perhaps a part of one
+	aborted       []byte // the list of aborted transactions, as it came; it lives as long as set
 	highWatermark int64  // offset after the last record that every replica has
+	lastStable    int64  // offset of the first record whose transaction is still open, or highWatermark
 	logStart      int64  // first offset of the log, -1 if the broker did not tell
 }
 
 // wireFetcher speaks the fetch request itself, over the connections that kafka-go's transport keeps, routes,
 // encrypts and logs in: kafka-go's own client decodes every record into memory of its own, and does not say
 // where a batch ends, without which compacted logs cannot be followed.
-type wireFetcher struct{ session *session }
+type wireFetcher struct {
+	session *session
+	turns   *turns
+}
 
 func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64, maxBytes int, buf []byte) (fetched, error) {
+	done, err := f.turns.take(ctx, id)
+	if err != nil {
+		return fetched{}, err
+	}
 	o := f.session.opts
+	req := &fetchRequest{
+		clientID: o.ClientID, committed: o.Isolation == ReadCommitted,
+		topic: id.Stream, partition: id.Partition, offset: offset,
+		maxWait: f.turns.wait(o.MaxWait), minBytes: o.MinBytes, maxBytes: maxBytes,
+		buf: buf, leader: noBroker,
+	}
+	defer func() { done(req.leader) }()
 	ctx, cancel := context.WithTimeout(ctx, o.MaxWait+requestTimeout)
 	defer cancel()
-	req := &fetchRequest{
-		clientID: o.ClientID,
-		topic:    id.Stream, partition: id.Partition, offset: offset,
-		maxWait: o.MaxWait, minBytes: o.MinBytes, maxBytes: maxBytes,
-		buf: buf,
-	}
 	if _, err := f.session.transport.RoundTrip(ctx, f.session.transportAddr(), req); err != nil {
 		return fetched{}, err
 	}
@@ -63,6 +74,7 @@ const maxResponseBytes = maxFetchBytesLimit + 64<<20
 // fetchRequest is a fetch of one partition. It is both request and answer: kafka-go hands it the connection.
 type fetchRequest struct {
 	clientID           string
+	committed          bool
 	topic              string
 	partition          int32
 	offset             int64
@@ -70,6 +82,7 @@ type fetchRequest struct {
 	minBytes, maxBytes int
 
 	version int16
+	leader  int32 // who was asked
 	buf     []byte
 	answer  fetched
 	code    error // the partition's
@@ -97,6 +110,7 @@ func (r *fetchRequest) Broker(cluster protocol.Cluster) (protocol.Broker, error)
 	if !ok {
 		return protocol.Broker{}, protocol.NewErrNoLeader(r.topic, r.partition)
 	}
+	r.leader = broker.ID
 	return broker, nil
 }
 
@@ -158,8 +172,8 @@ func (r *fetchRequest) appendRequest(b []byte) []byte {
 	b = i32(b, none) // replica: a consumer
 	b = i32(b, uint32(r.maxWait.Milliseconds()))
 	b = i32(b, uint32(r.minBytes))
-	b = i32(b, uint32(r.maxBytes))
-	b = append(b, 0) // isolation: read uncommitted
+	b = i32(b, math.MaxInt32) // of all partitions; the one's own limit counts
+	b = append(b, isolationLevel(r.committed))
 	if r.version >= 7 {
 		b = i32(b, 0)    // no session
 		b = i32(b, none) // and none wanted
@@ -184,6 +198,14 @@ func (r *fetchRequest) appendRequest(b []byte) []byte {
 	}
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b
+}
+
+// isolationLevel returns what the protocol has for reading only what is committed, or everything.
+func isolationLevel(committed bool) byte {
+	if committed {
+		return 1
+	}
+	return 0
 }
 
 // parse reads the answer, whose length has been taken off.
@@ -213,13 +235,15 @@ func (r *fetchRequest) parse(body []byte) error {
 	if code = p.int16(); code != 0 {
 		r.code = kafkago.Error(code)
 	}
-	r.answer = fetched{highWatermark: p.int64(), logStart: -1}
-	p.int64() // last stable offset
+	r.answer = fetched{highWatermark: p.int64(), lastStable: p.int64(), logStart: -1}
+	if !r.committed {
+		r.answer.lastStable = r.answer.highWatermark
+	}
 	if r.version >= 5 {
 		r.answer.logStart = p.int64()
 	}
 	if aborted := p.int32(); aborted > 0 {
-		p.skip(int(aborted) * 16)
+		r.answer.aborted = p.take(int(aborted) * 16)
 	}
 	if r.version >= 11 {
 		p.int32() // preferred replica

@@ -94,6 +94,7 @@ func (g *generation) supervise(over context.Context, drain <-chan struct{}) (las
 func (g *generation) startLanes() <-chan struct{} {
 	var lanes sync.WaitGroup
 	var names []string
+	g.turns.begin(g.lanes())
 	for topic, partitions := range g.member.Assignments {
 		for _, p := range partitions {
 			l := newLane(g, pipeline.LaneID{Stream: topic, Partition: int32(p.ID)}, p.Offset)
@@ -109,6 +110,15 @@ func (g *generation) startLanes() <-chan struct{} {
 		close(ended)
 	}()
 	return ended
+}
+
+// lanes returns how many partitions this member has.
+func (g *generation) lanes() int {
+	n := 0
+	for _, partitions := range g.member.Assignments {
+		n += len(partitions)
+	}
+	return n
 }
 
 func (g *generation) runLane(l *lane) {

@@ -66,7 +66,8 @@ type collector struct {
 	hold func(ctx context.Context, id pipeline.LaneID)
 
 	mu     sync.Mutex
-	rows   []row // acknowledged or not
+	rows   []row           // acknowledged or not
+	spans  []pipeline.Span // of the batches, of all lanes
 	active map[pipeline.LaneID]int
 	lanes  int   // handed out so far
 	ended  error // of a run that has
@@ -149,6 +150,7 @@ func (c *collector) read(ctx context.Context, l pipeline.Lane) error {
 
 func (c *collector) add(b *pipeline.Batch) {
 	c.mu.Lock()
+	c.spans = append(c.spans, pipeline.Span{First: b.First, Next: b.Next})
 	faults := b.Faults
 	header := 0
 	for i := range b.Len() {

@@ -19,6 +19,9 @@ func TestRealBroker(t *testing.T) {
 	k := kafkatest.Start(t, kafkatest.Options{TLS: true, Users: []kafkatest.User{{Name: "ann", Password: password}}})
 	t.Run("every codec", func(t *testing.T) { realCodecs(t, k) })
 	t.Run("transactions", func(t *testing.T) { realTransactions(t, k) })
+	t.Run("transactions in a compacted topic", func(t *testing.T) { realCompactedTransactions(t, k) })
+	t.Run("open transaction", func(t *testing.T) { openTransaction(t, []string{k.Addr()}, realOptions(t, k, "open")) })
+	t.Run("positions", func(t *testing.T) { positions(t, []string{k.Addr()}, realOptions(t, k, "positions")) })
 	t.Run("start policies", func(t *testing.T) { realStartPolicies(t, k) })
 	t.Run("retention", func(t *testing.T) { realRetention(t, k) })
 	t.Run("security", func(t *testing.T) { realSecurity(t, k) })
@@ -60,30 +63,6 @@ func realCodecs(t *testing.T, k *kafkatest.Cluster) {
 		if r := c.sorted()[i*1000+7]; r.key != "key" || len(r.headers) != 1003 {
 			t.Errorf("codec %d: key %q, %d bytes of headers", i, r.key, len(r.headers))
 		}
-	}
-}
-
-func realTransactions(t *testing.T, k *kafkatest.Cluster) {
-	k.CreateTopic(t, "transactions", 1)
-	client := k.Client(t, kgo.TransactionalID("x"))
-	for i := range 3 {
-		if err := client.BeginTransaction(); err != nil {
-			t.Fatal(err)
-		}
-		kafkatest.Produce(t, client, numbered("transactions", 1, i*10, (i+1)*10))
-		if err := client.EndTransaction(context.Background(), kgo.TryCommit); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := newCollector(t)
-	run := startRun(t, realOptions(t, k, "transactions"), c)
-	c.await("the last marker", func() bool {
-		lags := run.source.Lags()
-		return len(lags) == 1 && lags[0].Acknowledged == 33 && lags[0].Behind() == 0
-	})
-	run.stop()
-	if repeated := c.expectAll("transactions", 30); repeated != 0 {
-		t.Errorf("%d rows twice", repeated)
 	}
 }
 

@@ -24,16 +24,23 @@ type lane struct {
 	codec   codec.Codec
 	reader  records.Reader
 	record  records.Record
-	failure error  // the prefetcher's last word
+	failure error  // the lane's end
 	current []byte // buffer of the set in reader
 
-	chunks   chan chunk    // from the prefetcher
-	free     chan []byte   // buffers back to it
-	fetching chan struct{} // closed when it has ended; nil before Start
-	byPolicy bool          // the start policy said where to begin
+	damage    *damage // where reading has stopped
+	damagedAt int64   // offset of the last one
+	refetched backoff // how often it was fetched once more
+
+	chunks       chan chunk    // from the prefetcher
+	free         chan []byte   // buffers back to it
+	fetching     chan struct{} // closed when it has ended; nil before Start
+	stopFetching context.CancelFunc
+	maxBytes     int    // of a fetch
+	origin       origin // of the offset that the lane began at
+	fetchedAny   bool   // the prefetcher's
 
 	// For [Source.Lags].
-	position, acknowledged, highWatermark atomic.Int64
+	position, acknowledged, highWatermark, lastStable atomic.Int64
 
 	closed atomic.Bool
 }
@@ -46,9 +53,10 @@ func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
 		codec:  g.source.codec.New(),
 		reader: records.Reader{Decompressor: g.decompressor},
 		chunks: make(chan chunk), free: make(chan []byte, 2),
+		maxBytes: g.session.opts.fetchBytes(g.lanes()), damagedAt: -1,
 	}
 	l.ctx, l.cancel = context.WithCancel(g.ctx)
-	for _, v := range []*atomic.Int64{&l.position, &l.acknowledged, &l.highWatermark} {
+	for _, v := range []*atomic.Int64{&l.position, &l.acknowledged, &l.highWatermark, &l.lastStable} {
 		v.Store(-1)
 	}
 	if assigned >= 0 {
@@ -77,11 +85,24 @@ func (l *lane) Start(ctx context.Context, next int64) error {
 	if err != nil {
 		return err
 	}
-	l.reader.Reset(nil, from)
+	l.fetchFrom(from)
 	l.position.Store(from)
-	l.fetching = make(chan struct{})
-	go l.prefetch(l.ctx, from)
 	return nil
+}
+
+// fetchFrom has the prefetcher begin at offset from, and the reader with what that fetches.
+func (l *lane) fetchFrom(from int64) {
+	if l.fetching != nil {
+		l.stopFetching()
+		<-l.fetching
+	}
+	l.recycle()
+	l.damage = nil
+	l.reader.Reset(nil, from)
+	var ctx context.Context
+	ctx, l.stopFetching = context.WithCancel(l.ctx)
+	l.fetching = make(chan struct{})
+	go l.prefetch(ctx, from)
 }
 
 // Next implements [pipeline.Lane].
@@ -95,17 +116,7 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 		return io.EOF
 	}
 	for !full(b) {
-		ok, err := l.reader.Next(&l.record)
-		if ok {
-			l.add(b)
-			continue
-		}
-		b.Next = l.reader.Position()
-		if err != nil {
-			err = l.corrupt(b.Next, err)
-		} else {
-			err = l.nextChunk(ctx, b)
-		}
+		err := l.fill(ctx, b)
 		if err != nil && b.Next == b.First {
 			return err
 		}
@@ -113,9 +124,34 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 			break // an error shows again in the next call
 		}
 	}
-	b.Next = l.reader.Position()
 	l.position.Store(b.Next)
 	return nil
+}
+
+// fill takes one step: it adds a record to b, or gets the reader on. b.Next is then where the reader is.
+func (l *lane) fill(ctx context.Context, b *pipeline.Batch) (err error) {
+	switch {
+	case l.damage == nil:
+		found, readErr := l.reader.Next(&l.record)
+		if found {
+			l.add(b)
+			b.Next = l.reader.Position()
+			return nil
+		}
+		b.Next = l.reader.Position()
+		if readErr != nil {
+			entry, next := l.reader.Broken()
+			l.damage = &damage{entry: entry, next: next, err: readErr}
+			return nil
+		}
+		err = l.nextChunk(ctx, b)
+	case b.Next > b.First:
+		err = errNothingYet // what came before the damage goes first
+	default:
+		err = l.overcome(ctx, b)
+		b.Next = l.reader.Position()
+	}
+	return err
 }
 
 // add appends the record to b, if the codec finds a row in it.
@@ -188,14 +224,18 @@ func (l *lane) nextChunk(ctx context.Context, b *pipeline.Batch) error {
 			return l.ctx.Err()
 		}
 	}
-	if c.err != nil {
+	switch {
+	case c.err != nil:
 		l.failure = c.err
 		return c.err
+	case c.damage != nil:
+		l.damage = c.damage
+		return nil
 	}
 	l.current = c.buf
-	l.reader.Reset(c.set, c.from)
-	if b.Next == b.First { // the start policy may have been asked again
-		b.First, b.Next = c.from, c.from
+	l.reader.ResetCommitted(c.set, c.aborted, c.from)
+	if c.anew {
+		b.First, b.Next = c.from, c.from // a gap that whoever keeps positions sees
 	}
 	return nil
 }
@@ -211,11 +251,6 @@ func (l *lane) recycle() {
 	default:
 	}
 	l.current = nil
-}
-
-func (l *lane) corrupt(offset int64, err error) error {
-	o := l.g.session.opts
-	return &CorruptError{Lane: l.id, Group: o.Group, Broker: o.Brokers[0], Offset: offset, Err: err}
 }
 
 // Acknowledge implements [pipeline.Lane]: it commits next for the consumer group. It returns an error of kind

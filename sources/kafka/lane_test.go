@@ -45,6 +45,11 @@ func encodeBatch(base int64, n int, value []byte) []byte {
 	}
 	e := (&kmsg.RecordBatch{FirstOffset: base, Magic: 2, LastOffsetDelta: int32(n - 1), NumRecords: int32(n), Records: body}).AppendTo(nil)
 	binary.BigEndian.PutUint32(e[8:], uint32(len(e)-12))
+	return seal(e)
+}
+
+// seal sets the checksum of a batch right.
+func seal(e []byte) []byte {
 	binary.BigEndian.PutUint32(e[17:], crc32.Checksum(e[21:], crc32.MakeTable(crc32.Castagnoli)))
 	return e
 }
@@ -201,7 +206,7 @@ func TestFetchVersions(t *testing.T) {
 		body := resp.AppendTo(binary.BigEndian.AppendUint32(nil, correlationID))
 		conn := &answer{Reader: bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))}
 
-		req := &fetchRequest{clientID: "me", topic: "topic", partition: 5, offset: 7, maxWait: time.Second, minBytes: 2, maxBytes: 3000}
+		req := &fetchRequest{clientID: "me", committed: true, topic: "topic", partition: 5, offset: 7, maxWait: time.Second, minBytes: 2, maxBytes: 3000}
 		req.Required(map[protocol.ApiKey]int16{protocol.Fetch: version})
 		if _, err := req.RawExchange(conn); err != nil || req.code != nil {
 			t.Fatalf("v%d: %v, %v", version, err, req.code)
@@ -210,8 +215,9 @@ func TestFetchVersions(t *testing.T) {
 		if version < 5 {
 			wantStart = -1
 		}
-		if a := req.answer; a.highWatermark != 99 || a.logStart != wantStart || !bytes.Equal(a.set, set) {
-			t.Errorf("v%d: high watermark %d, log start %d, %d bytes", version, a.highWatermark, a.logStart, len(a.set))
+		aborted := []byte{7: 1, 15: 2}
+		if a := req.answer; a.highWatermark != 99 || a.lastStable != 98 || a.logStart != wantStart || !bytes.Equal(a.set, set) || !bytes.Equal(a.aborted, aborted) {
+			t.Errorf("v%d: high watermark %d, last stable %d, log start %d, %d bytes, aborted %v", version, a.highWatermark, a.lastStable, a.logStart, len(a.set), a.aborted)
 		}
 		// Request header v1: length, key, version, correlation, client.
 		sent := conn.request.Bytes()
@@ -224,7 +230,7 @@ func TestFetchVersions(t *testing.T) {
 			t.Fatalf("v%d: %v", version, err)
 		}
 		bp := back.Topics[0].Partitions[0]
-		if back.ReplicaID != -1 || back.MaxWaitMillis != 1000 || back.MinBytes != 2 || back.MaxBytes != 3000 || back.SessionID != 0 ||
+		if back.ReplicaID != -1 || back.IsolationLevel != 1 || back.MaxWaitMillis != 1000 || back.MinBytes != 2 || back.SessionID != 0 ||
 			back.Topics[0].Topic != "topic" || bp.Partition != 5 || bp.FetchOffset != 7 || bp.PartitionMaxBytes != 3000 || bp.CurrentLeaderEpoch != -1 {
 			t.Errorf("v%d: sent %+v", version, back)
 		}

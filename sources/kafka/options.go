@@ -2,19 +2,22 @@ package kafka
 
 import (
 	"errors"
-	"fmt"
-	"net"
-	"os"
-	"slices"
-	"strconv"
 	"time"
 )
 
-// Names of the start policies and SASL mechanisms.
+// Names of the policies, isolation levels and SASL mechanisms.
 const (
 	StartCommitted = "committed"
 	StartEarliest  = "earliest"
 	StartLatest    = "latest"
+
+	ReadCommitted   = "read_committed"
+	ReadUncommitted = "read_uncommitted"
+
+	PolicyStop       = "stop"
+	PolicySkip       = "skip"
+	PolicyRewind     = "rewind"
+	PolicyDeadLetter = "dead_letter"
 
 	MechanismPlain       = "plain"
 	MechanismScramSHA256 = "scram-sha-256"
@@ -41,6 +44,22 @@ type Options struct {
 	// while the source runs begins at its earliest record always.
 	Start string
 
+	// Isolation says what is read of transactions: "read_committed", the default, leaves out what was
+	// aborted and waits where one is still open; "read_uncommitted" reads everything at once.
+	Isolation string
+	// OnAhead says what to do where the group's committed offset is ahead of the position that the sink
+	// has: "stop", the default; "rewind", begin at the sink's position; or "skip", begin at the
+	// committed offset and leave out what is between.
+	OnAhead string
+	// OnTruncated says what to do where the log begins only after the wanted offset, because retention has
+	// deleted what was not read yet: "stop", the default, or "skip", go on where the log begins.
+	OnTruncated string
+	// OnCorrupt says what becomes of a batch that still cannot be read when it is fetched once more: "stop",
+	// the default, or "dead_letter", one row with the fault record-corrupt and the bytes of the batch as
+	// received, as far as MaxRecordBytes; reading goes on behind it. A batch whose end cannot be told stops
+	// the lane in any case.
+	OnCorrupt string
+
 	TLS  TLS
 	SASL SASL
 
@@ -59,6 +78,14 @@ type Options struct {
 	// MaxBytes bounds the answer to one fetch of one partition, if not by less than one batch. A lane
 	// holds up to two of them. Default 1 MiB.
 	MaxBytes int
+	// FetchMemory bounds the answers that all lanes hold together: with many of them, each asks for less
+	// than MaxBytes, but for 16 KiB at least. What a lane holds is
+	//
+	//	2 × max(batch, min(MaxBytes, max(16 KiB, FetchMemory / (2 × lanes)))) + decompressed batch
+	//
+	// with the largest batch of its partition, as sent and, if it is compressed, as decompressed. Default
+	// 256 MiB.
+	FetchMemory int
 	// MaxRecordBytes is where a longer record is cut, with the fault record-too-large. Default 16 MiB.
 	MaxRecordBytes int
 
@@ -99,12 +126,17 @@ const (
 func (o Options) withDefaults() Options {
 	defaultTo(&o.ClientID, "urlmill")
 	defaultTo(&o.Start, StartCommitted)
+	defaultTo(&o.Isolation, ReadCommitted)
+	defaultTo(&o.OnAhead, PolicyStop)
+	defaultTo(&o.OnTruncated, PolicyStop)
+	defaultTo(&o.OnCorrupt, PolicyStop)
 	defaultTo(&o.SessionTimeout, 30*time.Second)
 	defaultTo(&o.HeartbeatInterval, min(3*time.Second, o.SessionTimeout/3))
 	defaultTo(&o.RebalanceTimeout, 60*time.Second)
 	defaultTo(&o.MaxWait, 500*time.Millisecond)
 	defaultTo(&o.MinBytes, 1)
 	defaultTo(&o.MaxBytes, 1<<20)
+	defaultTo(&o.FetchMemory, 256<<20)
 	defaultTo(&o.MaxRecordBytes, 16<<20)
 	defaultTo(&o.DialTimeout, 10*time.Second)
 	defaultTo(&o.TopicTimeout, 15*time.Second)
@@ -130,6 +162,7 @@ func (o Options) Validate() error {
 	if _, err := parseStart(o.Start); err != nil {
 		p.add("Start", "%v", err)
 	}
+	p.policies(o)
 	p.tls(o.TLS)
 	p.sasl(o.SASL)
 	p.timing(o)
@@ -137,159 +170,10 @@ func (o Options) Validate() error {
 	return errors.Join(p...)
 }
 
-type problems []error
+// minFetchBytes is what a lane asks for at least, however many there are.
+const minFetchBytes = 16 << 10
 
-func (p *problems) add(field, format string, args ...any) {
-	*p = append(*p, fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...)))
-}
-
-func (p *problems) addresses(brokers []string) {
-	if len(brokers) == 0 {
-		p.add("Brokers", "empty; give at least one host:port")
-	}
-	for _, b := range brokers {
-		host, port, err := net.SplitHostPort(b)
-		if err != nil {
-			p.add("Brokers", "%q is not host:port, such as \"localhost:9092\"", b)
-			continue
-		}
-		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 || host == "" {
-			p.add("Brokers", "%q: want a host and a port from 1 to 65535", b)
-		}
-	}
-}
-
-func (p *problems) topics(topics []string) {
-	if len(topics) == 0 {
-		p.add("Topics", "empty; name at least one topic")
-	}
-	for i, t := range topics {
-		if slices.Contains(topics[:i], t) {
-			p.add("Topics", "%q is there twice", t)
-		}
-		legal := t != "" && t != "." && t != ".." && len(t) <= 249
-		for _, c := range []byte(t) {
-			legal = legal && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-')
-		}
-		if !legal {
-			p.add("Topics", "%q is no topic name: those have 1 to 249 of a-z A-Z 0-9 . _ -; patterns are not supported", t)
-		}
-	}
-}
-
-func (p *problems) tls(t TLS) {
-	if !t.Enabled && t != (TLS{}) {
-		p.add("TLS.Enabled", "false, but other TLS options are set; enable TLS or remove them")
-	}
-	files := []struct{ field, path string }{{"TLS.CAFile", t.CAFile}, {"TLS.CertFile", t.CertFile}, {"TLS.KeyFile", t.KeyFile}}
-	for _, f := range files {
-		if f.path == "" {
-			continue
-		}
-		file, err := os.Open(f.path)
-		if err != nil {
-			p.add(f.field, "%v", err)
-			continue
-		}
-		_ = file.Close()
-	}
-	if (t.CertFile == "") != (t.KeyFile == "") {
-		p.add("TLS.CertFile", "a certificate needs its key and a key its certificate; give both or neither")
-	}
-}
-
-func (p *problems) sasl(s SASL) {
-	switch s.Mechanism {
-	case MechanismPlain, MechanismScramSHA256, MechanismScramSHA512:
-		if s.Username == "" {
-			p.add("SASL.Username", "empty; %s needs one", s.Mechanism)
-		}
-		if s.Password == "" {
-			p.add("SASL.Password", "empty; %s needs one", s.Mechanism)
-		}
-	case "":
-		if s.Username != "" || s.Password != "" {
-			p.add("SASL.Mechanism", "empty, but there are credentials; want %s, %s or %s", MechanismPlain, MechanismScramSHA256, MechanismScramSHA512)
-		}
-	default:
-		p.add("SASL.Mechanism", "%q is unknown; want %s, %s or %s", s.Mechanism, MechanismPlain, MechanismScramSHA256, MechanismScramSHA512)
-	}
-}
-
-func (p *problems) timing(o Options) {
-	for _, d := range []struct {
-		field string
-		value time.Duration
-	}{
-		{"SessionTimeout", o.SessionTimeout},
-		{"HeartbeatInterval", o.HeartbeatInterval},
-		{"RebalanceTimeout", o.RebalanceTimeout},
-		{"MaxWait", o.MaxWait},
-		{"DialTimeout", o.DialTimeout},
-		{"ConnectTimeout", o.ConnectTimeout},
-	} {
-		if d.value < 0 || d.value > 24*time.Hour {
-			p.add(d.field, "%v is out of range; want up to 24h", d.value)
-		}
-	}
-	o = o.withDefaults()
-	if o.HeartbeatInterval > o.SessionTimeout/3 {
-		p.add("HeartbeatInterval", "%v is more than a third of SessionTimeout, %v: one lost heartbeat would cost the membership", o.HeartbeatInterval, o.SessionTimeout)
-	}
-	if o.RebalanceTimeout < 2*o.HeartbeatInterval {
-		p.add("RebalanceTimeout", "%v is less than two heartbeats of %v: a member would not hear of a rebalance in time", o.RebalanceTimeout, o.HeartbeatInterval)
-	}
-	if o.MaxWait > 10*time.Second {
-		p.add("MaxWait", "%v would make a stop slow; want at most 10s", o.MaxWait)
-	}
-}
-
-func (p *problems) sizes(o Options) {
-	if o.MinBytes < 0 {
-		p.add("MinBytes", "%d is negative", o.MinBytes)
-	}
-	if o.MaxBytes < 0 || o.MaxBytes > maxFetchBytesLimit {
-		p.add("MaxBytes", "%d is out of range; want up to 1 GiB", o.MaxBytes)
-	}
-	if o.MaxRecordBytes < 0 || o.MaxRecordBytes > maxRecordBytesLimit {
-		p.add("MaxRecordBytes", "%d is out of range; want up to 1 GiB", o.MaxRecordBytes)
-	}
-	if o = o.withDefaults(); o.MinBytes > o.MaxBytes {
-		p.add("MinBytes", "%d is more than MaxBytes, %d", o.MinBytes, o.MaxBytes)
-	}
-}
-
-// start is a parsed start policy: one of the special times of the protocol, or milliseconds since 1970 UTC.
-type start struct {
-	timestamp int64
-	text      string
-}
-
-// Special times of the protocol's ListOffsets request.
-const (
-	latestTime   = -1
-	earliestTime = -2
-)
-
-func parseStart(s string) (start, error) {
-	switch s {
-	case "", StartCommitted, StartEarliest:
-		return start{earliestTime, StartEarliest}, nil
-	case StartLatest:
-		return start{latestTime, StartLatest}, nil
-	}
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return start{}, fmt.Errorf("%q; want %s, %s, %s or a time such as 2026-01-31T15:04:05Z",
-			s, StartCommitted, StartEarliest, StartLatest)
-	}
-	if t.UnixMilli() < 0 {
-		return start{}, fmt.Errorf("%q is before 1970, where Kafka's time begins", s)
-	}
-	// A fraction of a millisecond rounds up: no record may be older.
-	ms := t.UnixMilli()
-	if t.After(time.UnixMilli(ms)) {
-		ms++
-	}
-	return start{ms, s}, nil
+// fetchBytes returns what each of so many lanes may ask for, so that two answers of each fit into FetchMemory.
+func (o Options) fetchBytes(lanes int) int {
+	return min(o.MaxBytes, max(minFetchBytes, o.FetchMemory/(2*max(1, lanes))))
 }

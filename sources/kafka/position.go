@@ -8,27 +8,67 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 )
 
+// origin says who held the offset that a lane began at.
+type origin uint8
+
+const (
+	fromGroup  origin = iota // its committed offset
+	fromSink                 // its position
+	fromPolicy               // nobody did
+)
+
 // begin returns the offset that the lane begins at: the sink's, or else what the group has committed, or else
 // what the start policy says. What the policy says is committed at once: "latest" means another offset the
 // next time, and records in between would never be read.
 func (l *lane) begin(ctx context.Context, next int64) (int64, error) {
 	if next >= 0 {
-		return next, nil
+		return l.beginAtSink(ctx, next)
 	}
 	if l.assigned >= 0 {
 		return l.assigned, nil
 	}
 	// The assignment says that nothing is committed. Starting over, or at the end, on the word of one
 	// answer would be a pity if it is wrong.
-	var committed int64
-	err := l.retry(ctx, "fetching the committed offset", func(ctx context.Context) (err error) {
-		committed, err = l.g.session.committed(ctx, l.id)
-		return err
-	})
+	committed, err := l.committed(ctx)
 	if err != nil || committed >= 0 {
 		return committed, err
 	}
 	return l.beginByPolicy(ctx)
+}
+
+// committed asks the group's coordinator for the committed offset, -1 if there is none.
+func (l *lane) committed(ctx context.Context) (offset int64, err error) {
+	err = l.retry(ctx, "fetching the committed offset", func(ctx context.Context) (err error) {
+		offset, err = l.g.session.committed(ctx, l.id)
+		return err
+	})
+	return offset, err
+}
+
+// beginAtSink begins at the position of a sink that holds one. The group's offset only follows it, and is behind
+// after a crash. If it is ahead, then somebody has read for this group and written elsewhere, or the sink has
+// lost what it had.
+func (l *lane) beginAtSink(ctx context.Context, next int64) (int64, error) {
+	l.origin = fromSink
+	if l.assigned <= next {
+		return next, nil
+	}
+	committed, err := l.committed(ctx)
+	if err != nil || committed <= next {
+		return next, err
+	}
+	o := l.g.session.opts
+	log := l.g.session.log.With("lane", l.id.String(), "position", next, "committed", committed, "policy", o.OnAhead)
+	switch o.OnAhead {
+	case PolicyRewind:
+		log.Warn("the group's committed offset is ahead of the output; reading again what is between")
+		return next, nil
+	case PolicySkip:
+		log.Warn("the group's committed offset is ahead of the output; what is between is skipped", "skipped", committed-next)
+		l.origin = fromGroup
+		return committed, nil
+	}
+	return 0, &AheadError{Lane: l.id, Group: o.Group, Broker: o.Brokers[0], Position: next, Committed: committed}
 }
 
 func (l *lane) beginByPolicy(ctx context.Context) (int64, error) {
@@ -36,11 +76,11 @@ func (l *lane) beginByPolicy(ctx context.Context) (int64, error) {
 	if int(l.id.Partition) >= l.g.initial[l.id.Stream] {
 		from = start{earliestTime, "earliest, as the partition is new"}
 	}
-	offset, err := l.resolve(ctx, from)
+	offset, err := l.resolve(ctx, from, l.g.session.opts.Isolation == ReadCommitted)
 	if err != nil {
 		return 0, err
 	}
-	l.byPolicy = true
+	l.origin = fromPolicy
 	l.g.session.log.Info("nothing committed yet; starting by policy", "lane", l.id.String(), "start", from.text, "offset", offset)
 	if err := l.commit(ctx, offset); err != nil {
 		return 0, err
@@ -49,12 +89,13 @@ func (l *lane) beginByPolicy(ctx context.Context) (int64, error) {
 	return offset, nil
 }
 
-// resolve asks the partition's leader for the offset that a start policy means now.
-func (l *lane) resolve(ctx context.Context, from start) (offset int64, err error) {
-	err = l.retry(ctx, "looking up the offset to start at", func(ctx context.Context) (err error) {
-		offset, err = l.g.session.listOffset(ctx, l.id, from.timestamp)
+// resolve asks the partition's leader for the offset that a start policy means now, among what is committed or
+// among everything.
+func (l *lane) resolve(ctx context.Context, from start, committed bool) (offset int64, err error) {
+	err = l.retry(ctx, "looking up an offset", func(ctx context.Context) (err error) {
+		offset, err = l.g.session.listOffset(ctx, l.id, from.timestamp, committed)
 		if err == nil && offset < 0 { // no record is that young: begin with the next one
-			offset, err = l.g.session.listOffset(ctx, l.id, latestTime)
+			offset, err = l.g.session.listOffset(ctx, l.id, latestTime, committed)
 		}
 		return err
 	})

@@ -13,13 +13,17 @@ import (
 
 // chunk is what the prefetcher hands to the lane: whole entries of a record set, or why there are no more.
 type chunk struct {
-	from int64  // records before it are not wanted
-	set  []byte // in buf
-	buf  []byte // goes back through lane.free
-	err  error
+	from    int64  // records before it are not wanted
+	anew    bool   // the lane begins at from after all
+	moved   bool   // what is before from is left out
+	set     []byte // in buf
+	aborted []byte // in buf: the list of aborted transactions
+	buf     []byte // goes back through lane.free
+	damage  *damage
+	err     error
 }
 
-// maxKeptFetch bounds the buffer that is kept for the next fetch, as a multiple of MaxBytes: one large batch must
+// maxKeptFetch bounds the buffer that is kept for the next fetch, as a multiple of what is asked for: one large batch must
 // not stay for ever.
 const maxKeptFetch = 4
 
@@ -27,7 +31,7 @@ const maxKeptFetch = 4
 // trying again does not cure.
 func (l *lane) prefetch(ctx context.Context, from int64) {
 	defer close(l.fetching)
-	f := prefetcher{lane: l, next: from, maxBytes: l.g.session.opts.MaxBytes}
+	f := prefetcher{lane: l, next: from, ask: l.maxBytes}
 	for {
 		c := f.chunk(ctx)
 		select {
@@ -35,7 +39,7 @@ func (l *lane) prefetch(ctx context.Context, from int64) {
 		case <-ctx.Done():
 			return
 		}
-		if c.err != nil {
+		if c.err != nil || c.damage != nil {
 			return
 		}
 	}
@@ -43,11 +47,10 @@ func (l *lane) prefetch(ctx context.Context, from int64) {
 
 type prefetcher struct {
 	*lane
-	next     int64 // offset
-	maxBytes int   // of the next fetch
-	some     bool  // something has been fetched
-	pause    backoff
-	missing  time.Time // since when the partition is, or zero
+	next    int64 // offset
+	ask     int   // bytes of the next fetch
+	pause   backoff
+	missing time.Time // since when the partition is, or zero
 }
 
 // chunk returns the next chunk that has entries, or an error.
@@ -58,10 +61,11 @@ func (f *prefetcher) chunk(ctx context.Context) chunk {
 		case buf = <-f.free:
 		default:
 		}
-		got, err := f.g.fetcher.fetch(ctx, f.id, f.next, f.maxBytes, buf)
+		got, err := f.g.fetcher.fetch(ctx, f.id, f.next, f.ask, buf)
 		if err == nil {
 			f.recovered()
 			f.highWatermark.Store(got.highWatermark)
+			f.lastStable.Store(got.lastStable)
 			c, ok := f.split(got)
 			if ok {
 				return c
@@ -69,8 +73,8 @@ func (f *prefetcher) chunk(ctx context.Context) chunk {
 			f.giveBack(got.buf)
 			continue
 		}
-		if err = f.tolerate(ctx, err); err != nil {
-			return chunk{err: err}
+		if c, ok := f.tolerate(ctx, err); ok {
+			return c
 		}
 		f.pause.wait(ctx, nil)
 	}
@@ -78,7 +82,7 @@ func (f *prefetcher) chunk(ctx context.Context) chunk {
 }
 
 func (f *prefetcher) giveBack(buf []byte) {
-	if cap(buf) > maxKeptFetch*f.g.session.opts.MaxBytes {
+	if cap(buf) > maxKeptFetch*f.maxBytes {
 		return
 	}
 	select {
@@ -93,24 +97,29 @@ func (f *prefetcher) split(got fetched) (chunk, bool) {
 		return chunk{}, false
 	}
 	whole, next, err := records.Whole(got.set)
+	rest := got.set[len(whole):]
 	switch {
+	case len(whole) > 0 && next > f.next: // what is wrong with the rest is seen when it comes first
 	case err != nil:
-		return chunk{err: f.corrupt(f.next, err)}, true
-	case len(whole) == 0 && f.maxBytes < maxFetchBytesLimit:
+		return chunk{damage: &damage{rest, records.Behind(rest, f.next), err}}, true
+	case len(whole) > 0:
+		err = fmt.Errorf("%w: %d bytes, none of them after offset %d", records.ErrCorrupt, len(got.set), f.next)
+		return chunk{damage: &damage{got.set, -1, err}}, true
+	case len(rest) >= f.ask && f.ask < maxFetchBytesLimit:
 		// Brokers send the first batch whole since version 0.10.1; one that does not wants to be
 		// asked for more.
-		f.maxBytes = min(2*f.maxBytes, maxFetchBytesLimit)
+		f.ask = min(2*f.ask, maxFetchBytesLimit)
 		return chunk{}, false
-	case len(whole) == 0 || next <= f.next:
-		err := fmt.Errorf("%w: %d bytes, none of them after offset %d", records.ErrCorrupt, len(got.set), f.next)
-		return chunk{err: f.corrupt(f.next, err)}, true
+	default:
+		err = fmt.Errorf("%w: the batch at offset %d is cut off after %d bytes", records.ErrCorrupt, f.next, len(rest))
+		return chunk{damage: &damage{rest, records.Behind(rest, f.next), err}}, true
 	}
-	f.maxBytes = f.g.session.opts.MaxBytes
-	c := chunk{from: f.next, set: whole, buf: got.buf}
+	f.ask = f.maxBytes
+	c := chunk{from: f.next, set: whole, aborted: got.aborted, buf: got.buf}
 	if cap(c.buf) > maxKeptFetch*f.maxBytes {
 		c.buf = nil
 	}
-	f.next, f.some = next, true
+	f.next, f.fetchedAny = next, true
 	return c, true
 }
 
@@ -123,50 +132,62 @@ func (f *prefetcher) recovered() {
 	f.missing = time.Time{}
 }
 
-// tolerate returns nil if the fetch that failed with err is worth another try, and otherwise the lane's error.
-func (f *prefetcher) tolerate(ctx context.Context, err error) error {
+// tolerate returns false if the fetch that failed with err is worth another try, and otherwise what the lane is to
+// know.
+func (f *prefetcher) tolerate(ctx context.Context, err error) (chunk, bool) {
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return chunk{err: ctx.Err()}, true
 	}
 	if errors.Is(err, kafkago.OffsetOutOfRange) {
-		return f.outOfRange(ctx)
+		c, err := f.outOfRange(ctx)
+		if err != nil {
+			c.err = err
+		}
+		return c, c.anew || c.moved || c.err != nil
 	}
 	if errors.Is(err, kafkago.InvalidMessage) || errors.Is(err, kafkago.UnsupportedCompressionType) {
-		return f.corrupt(f.next, err)
+		return chunk{damage: &damage{nil, -1, err}}, true
 	}
 	if err = f.hopeless(err, &f.missing); isFatal(err) {
-		return fmt.Errorf("%s: %w", f.id, err)
+		return chunk{err: fmt.Errorf("%s: %w", f.id, err)}, true
 	}
 	if f.pause.tries > 0 { // once is nothing: connections that were idle break
 		f.g.session.log.Warn("fetching failed; trying again", "lane", f.id.String(), "offset", f.next, "error", err)
 	}
-	return nil
+	return chunk{}, false
 }
 
-// outOfRange decides what becomes of a lane whose offset the log does not have. As long as nothing has been read
-// and the start policy said where to begin, it is asked again: retention has just overtaken us.
-func (f *prefetcher) outOfRange(ctx context.Context) error {
-	if f.byPolicy && !f.some {
+// outOfRange decides what becomes of a lane whose offset the log does not have: it fails, or goes on where the chunk
+// says. The zero chunk says to try again. As long as nothing has been read and the start policy said where to begin,
+// it is asked again: retention has just overtaken us.
+func (f *prefetcher) outOfRange(ctx context.Context) (chunk, error) {
+	if f.origin == fromPolicy && !f.fetchedAny {
 		offset, err := f.beginByPolicy(ctx)
-		if err != nil {
-			return err
+		if err != nil || offset == f.next {
+			return chunk{}, err
 		}
-		if offset != f.next {
-			f.next = offset
-			return nil
-		}
+		f.next = offset
+		return chunk{from: offset, anew: true}, nil
 	}
 	o := f.g.session.opts
-	e := &OffsetOutOfRangeError{Lane: f.id, Group: o.Group, Broker: o.Brokers[0], Offset: f.next, First: -1, Next: -1}
+	e := &OffsetOutOfRangeError{
+		Lane: f.id, Group: o.Group, Broker: o.Brokers[0], Offset: f.next, First: -1, Next: -1, SinkHolds: f.origin == fromSink,
+	}
 	var err error
-	if e.First, err = f.resolve(ctx, start{timestamp: earliestTime}); err != nil {
-		return err
+	if e.First, err = f.resolve(ctx, start{timestamp: earliestTime}, false); err != nil {
+		return chunk{}, err
 	}
-	if e.Next, err = f.resolve(ctx, start{timestamp: latestTime}); err != nil {
-		return err
+	if e.Next, err = f.resolve(ctx, start{timestamp: latestTime}, false); err != nil {
+		return chunk{}, err
 	}
-	if e.First <= f.next && f.next <= e.Next {
-		return nil // it was a replica that lagged behind
+	switch {
+	case e.First <= f.next && f.next <= e.Next:
+		return chunk{}, nil // it was a replica that lagged behind
+	case f.next < e.First && o.OnTruncated == PolicySkip:
+		f.g.session.log.Warn("retention has deleted records that were not read yet; they are skipped, as on_truncated says",
+			"lane", f.id.String(), "offset", f.next, "next", e.First, "skipped", e.First-f.next)
+		f.next = e.First
+		return chunk{from: e.First, anew: !f.fetchedAny, moved: true}, nil
 	}
-	return e
+	return chunk{}, e
 }

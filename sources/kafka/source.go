@@ -61,14 +61,17 @@ type Lag struct {
 	// Position is the offset that is read next, Acknowledged the one before which all is durable, and
 	// HighWatermark the one after the last record of the partition; -1 where not known yet.
 	Position, Acknowledged, HighWatermark int64
+	// LastStable is how far the partition can be read: HighWatermark, or where a transaction is still open
+	// that read_committed waits for.
+	LastStable int64
 }
 
-// Behind returns how many offsets of the partition have not been read yet, 0 while that is not known.
+// Behind returns how many offsets of the partition could be read and have not been yet, 0 while that is not known.
 func (l Lag) Behind() int64 {
-	if l.Position < 0 || l.HighWatermark < 0 {
+	if l.Position < 0 || l.LastStable < 0 {
 		return 0
 	}
-	return max(0, l.HighWatermark-l.Position)
+	return max(0, l.LastStable-l.Position)
 }
 
 // Lags returns the lag of every lane that is being read, ordered by topic and partition. It may be called at any
@@ -77,7 +80,7 @@ func (s *Source) Lags() []Lag {
 	s.mu.Lock()
 	lags := make([]Lag, 0, len(s.lanes))
 	for l := range s.lanes {
-		lags = append(lags, Lag{l.id, l.position.Load(), l.acknowledged.Load(), l.highWatermark.Load()})
+		lags = append(lags, Lag{l.id, l.position.Load(), l.acknowledged.Load(), l.highWatermark.Load(), l.lastStable.Load()})
 	}
 	s.mu.Unlock()
 	slices.SortFunc(lags, func(a, b Lag) int {
@@ -102,8 +105,9 @@ func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(conte
 	defer decompressor.Close()
 	known, err := session.awaitTopics(ctx, drain)
 	if err == nil {
+		turns := newTurns()
 		r := &consumer{
-			source: s, session: session, decompressor: decompressor, fetcher: wireFetcher{session},
+			source: s, session: session, decompressor: decompressor, fetcher: wireFetcher{session, turns}, turns: turns,
 			each: each, known: known, initial: known,
 		}
 		err = r.consume(ctx, drain)
@@ -125,6 +129,7 @@ type consumer struct {
 	session      *session
 	decompressor *records.Decompressor
 	fetcher      fetcher
+	turns        *turns
 	each         func(context.Context, pipeline.Lane) error
 	group        *groupMember
 	initial      layout // what there was when the run began

@@ -232,7 +232,7 @@ func TestLags(t *testing.T) {
 	c.ackEvery = 2
 	run := startRun(t, quick(k.ListenAddrs(), "t"), c)
 	lane := pipeline.LaneID{Stream: "t"}
-	c.await("caught up", func() bool { return slices.Equal(run.source.Lags(), []Lag{{lane, 100, 100, 100}}) })
+	c.await("caught up", func() bool { return slices.Equal(run.source.Lags(), []Lag{{lane, 100, 100, 100, 100}}) })
 	if behind := run.source.Lags()[0].Behind(); behind != 0 {
 		t.Errorf("behind by %d", behind)
 	}
@@ -240,10 +240,10 @@ func TestLags(t *testing.T) {
 	if lags := run.source.Lags(); len(lags) != 0 {
 		t.Errorf("lanes after the end: %v", lags)
 	}
-	if got := (Lag{Position: 3, HighWatermark: 10}).Behind(); got != 7 {
+	if got := (Lag{Position: 3, HighWatermark: 12, LastStable: 10}).Behind(); got != 7 {
 		t.Errorf("behind by %d, want 7", got)
 	}
-	if got := (Lag{Position: 3, HighWatermark: -1}).Behind(); got != 0 {
+	if got := (Lag{Position: 3, LastStable: -1}).Behind(); got != 0 {
 		t.Errorf("behind by %d, want 0", got)
 	}
 }

@@ -39,20 +39,17 @@ func entry(set []byte) (e []byte, offset int64, err error) {
 }
 
 // Whole returns the part of set that holds whole entries and the offset after the last of them, without
-// looking into them; next is 0 if there is none.
+// looking into them; next is 0 if there is none. An error is about what comes after that part.
 func Whole(set []byte) (whole []byte, next int64, err error) {
 	rest := set
 	for {
 		e, offset, err := entry(rest)
-		if err != nil {
-			return nil, 0, err
-		}
-		if e == nil {
-			return set[:len(set)-len(rest)], next, nil
+		if err != nil || e == nil {
+			return set[:len(set)-len(rest)], next, err
 		}
 		last, err := lastOffset(e, offset)
 		if err != nil {
-			return nil, 0, err
+			return set[:len(set)-len(rest)], next, err
 		}
 		next, rest = last+1, rest[len(e):]
 	}

@@ -121,7 +121,6 @@ func TestMarkersOfOtherKinds(t *testing.T) {
 
 // TestRandomTransactions writes a log of several producers and reads it in answers that begin and end anywhere.
 func TestRandomTransactions(t *testing.T) {
-	type txn struct{ first, last int64 }
 	for seed := range uint64(30) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		var log [][]byte
@@ -131,7 +130,7 @@ func TestRandomTransactions(t *testing.T) {
 			aborted
 			last int64
 		}
-		open := map[int64]*txn{}
+		open := map[int64]int64{} // first offset by producer
 		written := map[int64][]int64{}
 		next := int64(0)
 		add := func(e []byte, n int) {
@@ -140,10 +139,10 @@ func TestRandomTransactions(t *testing.T) {
 		}
 		for range 60 {
 			p := int64(rnd.IntN(4))
-			switch o := open[p]; {
-			case o == nil || rnd.IntN(3) > 0:
-				if o == nil {
-					open[p] = &txn{first: next}
+			switch first, isOpen := open[p]; {
+			case !isOpen || rnd.IntN(3) > 0:
+				if !isOpen {
+					open[p] = next
 				}
 				n := 1 + rnd.IntN(3)
 				for i := range n {
@@ -154,7 +153,7 @@ func TestRandomTransactions(t *testing.T) {
 				ended = append(ended, struct {
 					aborted
 					last int64
-				}{aborted{p, o.first}, next})
+				}{aborted{p, first}, next})
 				add(marker(t, next, p, 0), 1)
 				delete(open, p)
 				written[p] = nil
@@ -166,8 +165,8 @@ func TestRandomTransactions(t *testing.T) {
 			}
 		}
 		stable := next
-		for _, o := range open {
-			stable = min(stable, o.first)
+		for _, first := range open {
+			stable = min(stable, first)
 		}
 		slices.Sort(want)
 		for len(want) > 0 && want[len(want)-1] >= stable {

@@ -1,0 +1,76 @@
+package kafka
+
+import (
+	"context"
+	"io"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// refetches is how often a batch that cannot be read is fetched once more: the fault may have been on the way.
+const refetches = 2
+
+// damage is a part of the log that cannot be read.
+type damage struct {
+	entry []byte // as received, perhaps cut off; nil if the broker did not send it
+	next  int64  // offset behind it, -1 if that cannot be told
+	err   error
+}
+
+// overcome does something about the damage at b.First, where b begins and has nothing yet: it has it fetched once more,
+// or makes it a row of b. It returns an error if the lane cannot go on.
+func (l *lane) overcome(ctx context.Context, b *pipeline.Batch) error {
+	if l.failure != nil {
+		return l.failure
+	}
+	at, d := b.First, l.damage
+	if l.damagedAt != at {
+		l.damagedAt, l.refetched = at, backoff{}
+	}
+	log := l.g.session.log.With("lane", l.id.String(), "offset", at, "error", d.err)
+	if l.refetched.tries < refetches {
+		log.Warn("records cannot be read; fetching them again")
+		if !l.refetched.wait(ctx, l.g.ending) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return io.EOF
+		}
+		l.fetchFrom(at)
+		return nil
+	}
+	if l.g.session.opts.OnCorrupt != PolicyDeadLetter || d.next < 0 {
+		l.failure = l.corrupt(at, d)
+		return l.failure
+	}
+	log.Warn("records cannot be read; their bytes become a row with an error", "next", d.next, "bytes", len(d.entry))
+	l.addCorrupt(b, at, d.entry)
+	l.fetchFrom(d.next)
+	return nil
+}
+
+// addCorrupt appends a row for bytes that could not be read.
+func (l *lane) addCorrupt(b *pipeline.Batch, offset int64, entry []byte) {
+	l.codec.DecodeNull(b)
+	row := b.URLs.Len() - 1
+	column := &b.URLs
+	if b.Records.Len() > 0 {
+		column = &b.Records
+	}
+	column.Data = append(column.Data, entry[:min(len(entry), l.g.session.opts.MaxRecordBytes)]...)
+	column.Ends[row], column.Valid[row] = int32(len(column.Data)), true
+	fault := pipeline.Fault{Row: int32(row), Code: pipeline.FaultCorrupt, Pos: -1}
+	if n := len(b.Faults); n > 0 && b.Faults[n-1].Row == fault.Row {
+		b.Faults = b.Faults[:n-1]
+	}
+	b.Faults = append(b.Faults, fault)
+	b.Offsets = append(b.Offsets, offset)
+	b.Timestamps = append(b.Timestamps, 0)
+	b.Keys.AppendNull()
+	b.Headers.EndRow()
+}
+
+func (l *lane) corrupt(offset int64, d *damage) error {
+	o := l.g.session.opts
+	return &CorruptError{Lane: l.id, Group: o.Group, Broker: o.Brokers[0], Offset: offset, Next: d.next, Err: d.err}
+}
