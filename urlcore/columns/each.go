@@ -11,7 +11,7 @@ func (c *Columns) locateEach(data []byte, start int, ends []int32) {
 	c.pos.addRows(len(ends))
 	for i, end := range ends {
 		if c.baseEnds == nil || c.setBase(i) {
-			c.fix(data, start, int(end), i)
+			c.fix(data, start, int(end), i, true)
 		}
 		start = int(end)
 	}

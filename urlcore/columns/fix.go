@@ -6,12 +6,13 @@ import (
 	"github.com/urlmill/urlmill/urlcore"
 )
 
-// fix finds the parts of row i of the current stretch, which is data[start:end]: by a loop over its bytes if it is
-// clean, by [Columns.repair] if it is easily made so, and else by the state machine, which decides everything.
-func (c *Columns) fix(data []byte, start, end, i int) {
+// fix finds the parts of row i of the current stretch, which is data[start:end]: by a loop over its bytes if maybeClean
+// is set and it is clean, by [Columns.repair] if it is easily made so, and else by the state machine, which decides
+// everything.
+func (c *Columns) fix(data []byte, start, end, i int, maybeClean bool) {
 	in := data[start:end:end]
 	c.unknownHost = nil
-	if !c.locateOne(in, start, i) && !c.repair(in, i) {
+	if (!maybeClean || !c.locateOne(in, start, i)) && !c.repair(in, i) {
 		c.byMachine(in, i)
 	}
 }

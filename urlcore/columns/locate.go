@@ -27,12 +27,17 @@ func (c *Columns) locateMapped(data []byte, start int, ends []int32) {
 // be a URL even if the row does not need it.
 func (c *Columns) fixDeclined(data []byte, start int, ends []int32) {
 	declined := c.rows.Declined
+	// next fixes the row that is listed as i.
 	next := func(i int32) {
+		harmless := i < 0
+		if harmless {
+			i = ^i
+		}
 		from := start
 		if i > 0 {
 			from = int(ends[i-1])
 		}
-		c.fix(data, from, int(ends[i]), int(i))
+		c.fix(data, from, int(ends[i]), int(i), harmless)
 	}
 	if c.baseEnds == nil {
 		for _, i := range declined {
@@ -41,12 +46,12 @@ func (c *Columns) fixDeclined(data []byte, start int, ends []int32) {
 		return
 	}
 	for i := range int32(len(ends)) {
-		isDeclined := len(declined) > 0 && declined[0] == i
-		if isDeclined {
+		ok := c.setBase(int(i))
+		if len(declined) > 0 && (declined[0] == i || declined[0] == ^i) {
+			if ok {
+				next(declined[0])
+			}
 			declined = declined[1:]
-		}
-		if c.setBase(int(i)) && isDeclined {
-			next(i)
 		}
 	}
 }

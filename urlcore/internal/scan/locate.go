@@ -31,7 +31,7 @@ type Rows struct {
 	Parts []Parts
 	Flags []Flags
 	// Declined gets the rows that are not absolute http or https URLs in their normal form, or for which that is
-	// not easily told. Irregular gets those others for which Suffixes says so; their Suffix is the last label and
+	// not easily told: their complement where that is for a byte of class Dirty, which may be harmless. Irregular gets those others for which Suffixes says so; their Suffix is the last label and
 	// they have no domain so far. Both need room for all rows.
 	Declined, Irregular []int32
 }
@@ -134,35 +134,38 @@ func locateGeneric(r *Rows) {
 	for i, e := range r.Ends {
 		start := end
 		end = int(e) - r.Start
-		if !r.locateRow(&marks, &dirt, start, end, i) {
+		switch clean, dirty := r.locateRow(&marks, &dirt, start, end, i); {
+		case dirty:
+			r.Declined = append(r.Declined, ^int32(i))
+		case !clean:
 			r.Declined = append(r.Declined, int32(i))
 		}
 	}
 }
 
-// locateRow finds the parts of the row Text[start:end].
-func (r *Rows) locateRow(marks, dirt *cursor, start, end, i int) bool {
+// locateRow finds the parts of the row Text[start:end]. dirty tells that it was declined for a byte of class Dirty.
+func (r *Rows) locateRow(marks, dirt *cursor, start, end, i int) (clean, dirty bool) {
 	text := r.Text
 	if end-start < len("http://h") {
-		return false
+		return false, false
 	}
 	word := binary.LittleEndian.Uint64(text[start:])
 	host := start + len("http://")
 	if word == httpsWord {
 		host++
 	} else if word<<8 != httpWord {
-		return false
+		return false, false
 	}
 	hostEnd := min(host+bits.TrailingZeros64(Window(r.Maps.Stop, host)), end)
 	size := hostEnd - host
 	if size == 0 || size > maxHost {
-		return false
+		return false, false
 	}
 	// Beside the dots there is a bit for the slash in front of the host.
 	dots := dotsBefore(r.Maps.Dot, hostEnd) | 1<<(63-size)
 	tld := bits.LeadingZeros64(dots)
 	if tld == 0 || text[hostEnd-tld]-'0' <= 9 {
-		return false // a dot at the end, or a number: an IPv4 address
+		return false, false // a dot at the end, or a number: an IPv4 address
 	}
 	p := Parts{Href: Span{uint32(start), uint32(end)}, Fragment: Span{uint32(end), uint32(end)}}
 	flags := IsURL | HasHost | HasOrigin | HasSuffix
@@ -183,16 +186,16 @@ func (r *Rows) locateRow(marks, dirt *cursor, start, end, i int) bool {
 	}
 	for dirt.seek(hostEnd); dirt.at < end; dirt.next() {
 		if !isEscape(text[dirt.at:end]) {
-			return false
+			return false, true
 		}
 	}
 	p.Path = Span{uint32(hostEnd), uint32(pathEnd)}
 	if hostEnd == pathEnd {
 		if r.WithPath {
-			return false
+			return false, false
 		}
 	} else if text[hostEnd] != '/' {
-		return false
+		return false, false
 	}
 	p.Scheme, p.Origin = Span{uint32(start), uint32(host - len("://"))}, Span{uint32(start), uint32(hostEnd)}
 	p.Host, p.Query = Span{uint32(host), uint32(hostEnd)}, Span{uint32(query), uint32(fragment)}
@@ -213,7 +216,7 @@ func (r *Rows) locateRow(marks, dirt *cursor, start, end, i int) bool {
 		p.Path = RootPath
 	}
 	r.Parts[i], r.Flags[i] = p, flags
-	return true
+	return true, false
 }
 
 // move adds n to every position.

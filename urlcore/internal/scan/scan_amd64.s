@@ -1739,13 +1739,23 @@ decline:
 	MOVQ R9, 168(AX)
 	JMP  next
 
+decline_dirty:
+	MOVQ DX, R9
+	NOTQ R9
+	MOVQ 64(AX), R8
+	MOVQ 168(AX), R10
+	MOVL R9, (R8)(R10*4)
+	INCQ R10
+	MOVQ R10, 168(AX)
+	JMP  next
+
 dirty:
 	// Plus signs, and percent signs that do not begin %2e, are no dot segments.
 	MOVBLZX (CX)(DI*1), R9
 	CMPL    R9, $0x2b
 	JEQ     next_dirt
 	CMPL    R9, $0x25
-	JNE     decline
+	JNE     decline_dirty
 	LEAQ    3(DI), R9
 	CMPQ    R9, BX
 	JGT     next_dirt
@@ -1753,7 +1763,7 @@ dirty:
 	ORL     $0x00002000, R9
 	CMPL    R9, $0x00006532
 	JNE     next_dirt
-	JMP     decline
+	JMP     decline_dirty
 
 irregular:
 	MOVQ 72(AX), R9
