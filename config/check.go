@@ -21,6 +21,10 @@ func checkRoot(d *decoder, c *Config) {
 	case c.OnError != pipeline.ToDeadLetters && dead != "":
 		d.conflict(at, []string{policy}, "%s is set, but no row goes there; give on_error: dead_letter, or take it out", at)
 	}
+	if k := c.Source.Kafka; k != nil && k.OnCorrupt == "dead_letter" && c.OnError != pipeline.ToDeadLetters {
+		corrupt := "source.kafka.on_corrupt"
+		d.conflict(corrupt, []string{corrupt, policy}, "%s is dead_letter, but on_error is not: it says where rows with errors go; give on_error: dead_letter as well", corrupt)
+	}
 	if k := c.Source.Kafka; k != nil && c.Pipeline.DrainTimeout >= k.RebalanceTimeout {
 		rebalance, drain := "source.kafka.rebalance_timeout", "pipeline.drain_timeout"
 		place := drain

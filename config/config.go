@@ -94,6 +94,11 @@ type Kafka struct {
 	TLS      TLS
 	SASL     *SASL
 
+	Isolation   string // of transactions: "read_committed" or "read_uncommitted"
+	OnAhead     string // the group has committed more than the output holds: "stop", "rewind" or "skip"
+	OnTruncated string // retention has deleted what was not read yet: "stop" or "skip"
+	OnCorrupt   string // a batch cannot be read: "stop" or "dead_letter"
+
 	SessionTimeout    time.Duration
 	HeartbeatInterval time.Duration
 	RebalanceTimeout  time.Duration
@@ -101,6 +106,7 @@ type Kafka struct {
 	MaxWait           time.Duration
 	MinBytes          int
 	MaxBytes          int
+	FetchMemory       int // for what all partitions have fetched and not read yet
 	MaxRecordBytes    int
 	ConnectTimeout    time.Duration // for a broker to be there at the start; 0: for ever
 	TopicTimeout      time.Duration // for missing topics to be created at the start; 0: for ever
@@ -253,6 +259,10 @@ func DefaultKafka() Kafka {
 	return Kafka{
 		ClientID:          "urlmill",
 		Start:             Start{Policy: StartCommitted},
+		Isolation:         "read_committed",
+		OnAhead:           "stop",
+		OnTruncated:       "stop",
+		OnCorrupt:         "stop",
 		SessionTimeout:    30 * time.Second,
 		HeartbeatInterval: 3 * time.Second,
 		RebalanceTimeout:  60 * time.Second,
@@ -260,6 +270,7 @@ func DefaultKafka() Kafka {
 		MaxWait:           500 * time.Millisecond,
 		MinBytes:          1,
 		MaxBytes:          1 << 20,
+		FetchMemory:       256 << 20,
 		MaxRecordBytes:    16 << 20,
 		TopicTimeout:      15 * time.Second,
 	}

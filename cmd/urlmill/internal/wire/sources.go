@@ -51,7 +51,8 @@ func kafkaOptions(k *config.Kafka) kafka.Options {
 			ServerName: k.TLS.ServerName, InsecureSkipVerify: k.TLS.InsecureSkipVerify,
 		},
 		SessionTimeout: k.SessionTimeout, HeartbeatInterval: k.HeartbeatInterval, RebalanceTimeout: k.RebalanceTimeout,
-		MaxWait: k.MaxWait, MinBytes: k.MinBytes, MaxBytes: k.MaxBytes, MaxRecordBytes: k.MaxRecordBytes,
+		Isolation: k.Isolation, OnAhead: k.OnAhead, OnTruncated: k.OnTruncated, OnCorrupt: k.OnCorrupt,
+		MaxWait: k.MaxWait, MinBytes: k.MinBytes, MaxBytes: k.MaxBytes, FetchMemory: k.FetchMemory, MaxRecordBytes: k.MaxRecordBytes,
 		DialTimeout: k.DialTimeout, ConnectTimeout: k.ConnectTimeout, TopicTimeout: k.TopicTimeout,
 	}
 	if o.TopicTimeout == 0 {
