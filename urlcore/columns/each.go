@@ -100,8 +100,7 @@ func endOfURL(in []byte, pathEnd int) (query, queryEnd, fragment int, ok bool) {
 	queryEnd = query
 	if in[query] == '?' {
 		query++
-		for queryEnd = query; queryEnd < len(in) && changes[in[queryEnd]]&inQuery == 0; queryEnd++ {
-		}
+		queryEnd = query + unchanged(in[query:], inQuery)
 	}
 	if queryEnd == len(in) {
 		return query, queryEnd, queryEnd, true
@@ -109,12 +108,22 @@ func endOfURL(in []byte, pathEnd int) (query, queryEnd, fragment int, ok bool) {
 	if in[queryEnd] != '#' {
 		return 0, 0, 0, false
 	}
-	for _, c := range in[queryEnd+1:] {
-		if changes[c]&inFragment != 0 {
-			return 0, 0, 0, false
+	fragment = queryEnd + 1
+	return query, queryEnd, fragment, unchanged(in[fragment:], inFragment) == len(in)-fragment
+}
+
+// unchanged returns the length of the longest beginning of s that stays as it is in a region.
+func unchanged(s []byte, in region) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		b, t := s[i:i+8:i+8], &changes
+		if (t[b[0]]|t[b[1]]|t[b[2]]|t[b[3]]|t[b[4]]|t[b[5]]|t[b[6]]|t[b[7]])&in != 0 {
+			break
 		}
 	}
-	return query, queryEnd, queryEnd + 1, true
+	for ; i < len(s) && changes[s[i]]&in == 0; i++ {
+	}
+	return i
 }
 
 // endOfPath returns where the path ends that begins with the slash at i, and false when it is not clean. It looks at

@@ -86,10 +86,11 @@ func GatherSafe(dst []byte, offsets []int32, spans Spans, n int, input, side []b
 	return dst
 }
 
-// gatherGeneric is the kernel of this name in Go: 16, 32 or 64 bytes go word by word, whatever the length.
+// gatherGeneric is the kernel of this name in Go: pieces of up to the usual length go word by word, whatever theirs.
 func gatherGeneric(dst []byte, offsets []int32, spans Spans, n int, input, side []byte) []byte {
 	input, side = input[:cap(input)], side[:cap(side)]
 	out, to := dst[:cap(dst)], len(dst)
+	usual := [...]int{UpTo128: 64, UpTo64: 64, UpTo32: 32, UpTo16: 16, MostlyEmpty: 0}[spans.Usual]
 	at := 0
 	for i := range offsets[:n] {
 		start, end := spans.Words[at+spans.Start], spans.Words[at+spans.End]
@@ -101,19 +102,17 @@ func gatherGeneric(dst []byte, offsets []int32, spans Spans, n int, input, side 
 		}
 		src, d := from[start&^Side:], out[to:]
 		switch {
-		case spans.Usual == MostlyEmpty && size == 0:
-		case size <= 16:
-			copy16(d, src)
-		case size <= 32:
-			copy16(d, src)
-			copy16(d[16:], src[16:])
-		case size <= 64:
-			copy16(d, src)
-			copy16(d[16:], src[16:])
-			copy16(d[32:], src[32:])
-			copy16(d[48:], src[48:])
-		default:
+		case size > usual:
 			copy(d, src[:size])
+		case usual == 16:
+			copy16(d, src)
+		case usual >= 32:
+			copy16(d, src)
+			copy16(d[16:], src[16:])
+			if usual == 64 {
+				copy16(d[32:], src[32:])
+				copy16(d[48:], src[48:])
+			}
 		}
 		to += size
 		offsets[i] = int32(to)
