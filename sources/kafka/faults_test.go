@@ -244,12 +244,12 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// damageFetches lets every fetch that has records have one bit of them flipped.
+// damageFetches has every fetch of the record at offset 5 answered with a wrong checksum.
 func damageFetches(k *kfake.Cluster) {
 	k.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		k.KeepControl()
 		fetch := req.(*kmsg.FetchRequest)
-		if fetch.Topics[0].Partitions[0].FetchOffset < 5 {
+		if fetch.Topics[0].Partitions[0].FetchOffset != 5 {
 			return nil, nil, false
 		}
 		set := (&kmsg.RecordBatch{FirstOffset: 5, Length: 49 + 6, Magic: 2, CRC: 1, NumRecords: 1, Records: make([]byte, 6)}).AppendTo(nil)
@@ -278,6 +278,30 @@ func TestCorruptBatchStopsLoudly(t *testing.T) {
 	expectError(t, err, "t/0: the records from offset 5 on cannot be read", "CRC-32C", "on_corrupt: dead_letter", "offset 6")
 	if got := kafkatest.Committed(t, client, "g", "t", 0); len(c.rows) != 5 || got != 5 {
 		t.Errorf("%d rows, committed %d: what came before is to be kept", len(c.rows), got)
+	}
+}
+
+func TestCorruptBatchBecomesARow(t *testing.T) {
+	noLeaks(t)
+	k := kafkatest.Fake(t, kfake.SeedTopics(1, "t"))
+	client := kafkatest.Client(t, k.ListenAddrs())
+	for _, span := range [][2]int{{0, 5}, {5, 6}, {6, 10}} {
+		kafkatest.Produce(t, client, numbered("t", 1, span[0], span[1]))
+	}
+	damageFetches(k)
+	o := quick(k.ListenAddrs(), "t")
+	o.OnCorrupt, o.MaxBytes = PolicyDeadLetter, 1 // one batch at a time
+	c := newCollector(t)
+	run := startRun(t, o, c)
+	c.awaitRows(10)
+	run.stop()
+	for i, r := range c.sorted() {
+		if r.offset != int64(i) || (r.fault == "record-corrupt") != (i == 5) {
+			t.Errorf("row %d: %+v", i, r)
+		}
+	}
+	if got := kafkatest.Committed(t, client, "g", "t", 0); got != 10 {
+		t.Errorf("committed %d", got)
 	}
 }
 

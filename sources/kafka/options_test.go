@@ -48,6 +48,11 @@ func TestValidate(t *testing.T) {
 		"min bytes":        {func(o *Options) { o.MinBytes = 2 << 20 }, "MinBytes: 2097152 is more than MaxBytes"},
 		"negative bytes":   {func(o *Options) { o.MinBytes = -1 }, "MinBytes: -1 is negative"},
 		"max bytes":        {func(o *Options) { o.MaxBytes = 1<<30 + 1 }, "MaxBytes: 1073741825"},
+		"fetch memory":     {func(o *Options) { o.FetchMemory = -1 }, "FetchMemory: -1 is negative"},
+		"isolation":        {func(o *Options) { o.Isolation = "committed" }, `Isolation: "committed" is unknown; want one of read_committed, read_uncommitted`},
+		"ahead":            {func(o *Options) { o.OnAhead = "ignore" }, `OnAhead: "ignore" is unknown; want one of stop, rewind, skip`},
+		"truncated":        {func(o *Options) { o.OnTruncated = PolicyRewind }, `OnTruncated: "rewind" is unknown; want one of stop, skip`},
+		"corrupt":          {func(o *Options) { o.OnCorrupt = PolicySkip }, `OnCorrupt: "skip" is unknown; want one of stop, dead_letter`},
 		"max record bytes": {func(o *Options) { o.MaxRecordBytes = -1 }, "MaxRecordBytes: -1"},
 	} {
 		t.Run(name, func(t *testing.T) {

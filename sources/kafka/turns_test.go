@@ -93,6 +93,34 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// bufferCounter is a fetcher that counts the buffers that it had to make.
+type bufferCounter struct{ made atomic.Int32 }
+
+func (f *bufferCounter) fetch(_ context.Context, _ pipeline.LaneID, offset int64, _ int, buf []byte) (fetched, error) {
+	if cap(buf) == 0 {
+		f.made.Add(1)
+		buf = make([]byte, 0, 1<<10)
+	}
+	buf = append(buf[:0], encodeBatch(offset, 3, []byte("v"))...)
+	return fetched{set: buf, buf: buf[:0]}, nil
+}
+
+// TestLaneHoldsTwoAnswers keeps what the documentation of Options.FetchMemory counts with.
+func TestLaneHoldsTwoAnswers(t *testing.T) {
+	noLeaks(t)
+	f := new(bufferCounter)
+	l := loneLane(t, Options{}, f)
+	b := &pipeline.Batch{MaxRows: 2, MaxBytes: 1 << 20}
+	for range 300 {
+		if err := l.Next(context.Background(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := f.made.Load(); n != 2 {
+		t.Errorf("%d buffers", n)
+	}
+}
+
 // TestManyLanes reads more partitions than a broker is asked for at the same time, over a bounded number of
 // connections.
 func TestManyLanes(t *testing.T) {

