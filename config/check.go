@@ -166,6 +166,9 @@ func checkOutput(d *decoder, path string, o *Output) {
 		d.conflict(stdout, []string{folder}, "%s has both path and stdout; keep one of them", path)
 	case o.Path == "" && !o.Stdout:
 		d.conflict(path, []string{folder, stdout}, "%s does not say where to; add path: out, or stdout: true", path)
+	case o.Stdout && o.Delivery == ExactlyOnce:
+		at := join(path, "delivery")
+		d.conflict(at, []string{stdout}, "delivery is exactly_once, but what went to standard output cannot be taken back; take it out, or give path instead of stdout")
 	}
 	checkFolders(d, path, o.Path, o.DeadLetters)
 }

@@ -19,12 +19,16 @@ type Config struct {
 	Log      Log
 
 	file     string
+	hash     string
 	at       map[string]position
 	expanded map[string]expansion
 }
 
 // File returns the name that the configuration was read under.
 func (c *Config) File() string { return c.file }
+
+// Hash returns a hash of the configuration's text, as it is before substitutions; "" for one that was not read.
+func (c *Config) Hash() string { return c.hash }
 
 // Given tells whether the file has a value at path, such as "source.kafka.start".
 func (c *Config) Given(path string) bool {
@@ -191,11 +195,18 @@ type Sink struct {
 	Roll     Roll
 }
 
+// What files of a sink promise after a crash.
+const (
+	ExactlyOnce = "exactly_once"  // every record is in them once
+	AtLeastOnce = "at_least_once" // records may be in them twice
+)
+
 // Output is where a sink writes: to files in the folder Path, or to standard output.
 type Output struct {
 	Path        string
 	Stdout      bool
 	DeadLetters string // folder of the dead letters
+	Delivery    string // "exactly_once" or "at_least_once"; "" for the first with Path, for the second with Stdout
 }
 
 // Parquet writes Parquet files.
@@ -206,6 +217,7 @@ type Parquet struct {
 	CompressionLevel int    // 0: the codec's own default
 	RowGroupRows     int
 	RowGroupBytes    int64
+	Delivery         string // "exactly_once" or "at_least_once"
 }
 
 // ArrowIPC writes Arrow IPC files or one stream.
@@ -292,5 +304,7 @@ func DefaultArrowIPC() ArrowIPC { return ArrowIPC{Compression: "none"} }
 
 // DefaultParquet returns the defaults of a Parquet sink.
 func DefaultParquet() Parquet {
-	return Parquet{Compression: "zstd", CompressionLevel: 1, RowGroupRows: 128 << 10, RowGroupBytes: 64 << 20}
+	return Parquet{
+		Compression: "zstd", CompressionLevel: 1, RowGroupRows: 128 << 10, RowGroupBytes: 64 << 20, Delivery: ExactlyOnce,
+	}
 }

@@ -115,7 +115,7 @@ func wantFull() Config {
 		Sink: Sink{
 			Parquet: &Parquet{
 				Path: "out/rows", DeadLetters: "out/dead", Compression: "gzip", CompressionLevel: 6,
-				RowGroupRows: 1000, RowGroupBytes: 64 << 20,
+				RowGroupRows: 1000, RowGroupBytes: 64 << 20, Delivery: AtLeastOnce,
 			},
 			Roll: Roll{Rows: 1e6, Bytes: 1 << 30, Every: time.Hour},
 		},
@@ -227,6 +227,9 @@ func TestProblemPositions(t *testing.T) {
 	}
 	if c.Errors(nil) != nil {
 		t.Error("an error without problems")
+	}
+	if got := c.Hash(); got == v.Hash() || len(got) != len("sha256:")+64 {
+		t.Errorf("Hash() = %q", got)
 	}
 	if !c.Given("source.file.paths") || c.Given("source.kafka") {
 		t.Error("Given is wrong")

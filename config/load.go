@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -42,6 +43,7 @@ func Parse(file string, data []byte, env Env) (*Config, error) {
 	}
 	c := Default()
 	c.file, c.at, c.expanded = file, d.at, d.expanded
+	c.hash = fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 	if root := d.parse(data); root != nil {
 		d.collectAnchors(root)
 		if n := d.resolve(root); n != nil {

@@ -190,6 +190,7 @@ func parquetSchema(p *Parquet) object {
 			{name: "compression_level", value: integer(&p.CompressionLevel, 1, 22)},
 			{name: "row_group_rows", value: integer(&p.RowGroupRows, 1, 16<<20)},
 			{name: "row_group_bytes", value: size(&p.RowGroupBytes, 1<<10, 512<<20)},
+			{name: "delivery", value: names(&p.Delivery, ExactlyOnce, AtLeastOnce)},
 		},
 		check: func(d *decoder, path string) { checkParquet(d, path, p) },
 	}
@@ -207,6 +208,7 @@ func outputSchema(o *Output) object {
 			{name: "path", value: text(&o.Path, "/var/lib/urlmill/clicks")},
 			{name: "stdout", value: boolean(&o.Stdout)},
 			{name: "dead_letters", value: text(&o.DeadLetters, "/var/lib/urlmill/dead")},
+			{name: "delivery", value: names(&o.Delivery, ExactlyOnce, AtLeastOnce)},
 		},
 		check: func(d *decoder, path string) { checkOutput(d, path, o) },
 	}

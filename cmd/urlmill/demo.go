@@ -16,10 +16,10 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/producer"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/examples"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/commit"
 )
 
 const (
@@ -109,6 +109,9 @@ func (a *app) say(format string, args ...any) { fmt.Fprintf(a.out, format, args.
 // demoFolder returns the folder for the files, and what removes it in the end.
 func demoFolder(f demoFlags) (out string, cleanup func(), err error) {
 	if f.out != "" {
+		if _, err := os.Stat(filepath.Join(f.out, commit.Dir)); err == nil {
+			return "", nil, usagef("--out %s has the output of an earlier run, which would not be delivered again: give another folder, or remove that one", f.out)
+		}
 		return f.out, func() {}, nil
 	}
 	dir, err := os.MkdirTemp("", "urlmill-demo-")
@@ -186,7 +189,7 @@ func demoConfiguration(addr, out string) (*config.Config, error) {
 
 // demoRun runs the configuration until all records are read.
 func (a *app) demoRun(ctx context.Context, drain <-chan struct{}, f demoFlags, c *config.Config, log *slog.Logger) (report.Summary, error) {
-	job, err := a.registry.Prepare(c, wire.Setting{Log: log, In: a.in, Out: a.out, Version: readBuild().Version})
+	job, err := a.registry.Prepare(c, a.setting(log))
 	if err != nil {
 		return report.Summary{}, err
 	}

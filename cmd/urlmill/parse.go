@@ -244,7 +244,7 @@ func (f parseFlags) setSink(c *config.Config) error {
 	if f.compression != "" && f.to != toParquet && f.to != toArrow {
 		return usagef("--compression is for --to parquet and --to arrow")
 	}
-	output := config.Output{Path: f.out, DeadLetters: f.deadLetters}
+	output := config.Output{Path: f.out, DeadLetters: f.deadLetters, Delivery: config.AtLeastOnce}
 	if f.out == "-" {
 		output.Path, output.Stdout = "", true
 	}
@@ -270,7 +270,7 @@ func (f parseFlags) setSink(c *config.Config) error {
 			return usagef("--to parquet needs a folder: -o FOLDER")
 		}
 		p := config.DefaultParquet()
-		p.Path, p.DeadLetters = f.out, f.deadLetters
+		p.Path, p.DeadLetters, p.Delivery = f.out, f.deadLetters, config.AtLeastOnce
 		if f.compression != "" {
 			p.Compression, p.CompressionLevel = f.compression, 0
 		}

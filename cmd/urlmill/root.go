@@ -10,6 +10,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // app is what the commands share.
@@ -17,6 +18,7 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 	registry wire.Registry
+	stores   store.Opener // nil, but for tests
 
 	logFormat, logLevel string
 	console             *console

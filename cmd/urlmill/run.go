@@ -24,7 +24,10 @@ sink (Parquet, Arrow IPC, NDJSON).
 
 It runs until the source ends, which Kafka never does, or until SIGINT or SIGTERM: then it writes and commits what it
 has read, within pipeline.drain_timeout. A second signal stops at once; what was not committed is read again by the
-next run. Positions are committed only when their rows are durable, so that nothing is lost, whatever happens.`,
+next run.
+
+Files in a folder have every record exactly once, whatever happens, and however often the command is run: the folder
+keeps the positions, in _commits. A file that was read to its end is not read again. "urlmill verify" proves it.`,
 		Example: `  urlmill run examples/clickstream.yaml
   KAFKA_BROKERS=kafka-1:9092,kafka-2:9092 urlmill run clickstream.yaml --log-format json`,
 		Args: args(1, 1, "one configuration"),
@@ -52,9 +55,15 @@ next run. Positions are committed only when their rows are durable, so that noth
 // view says what of a pipeline shows on the console.
 type view struct{ progress, summary bool }
 
+// setting is what the components of a pipeline are given.
+func (a *app) setting(log *slog.Logger) wire.Setting {
+	b := readBuild()
+	return wire.Setting{Log: log, In: a.in, Out: a.out, Version: b.Version, PSL: b.PSL, Stores: a.stores}
+}
+
 // runJob runs a configuration to its end.
 func (a *app) runJob(parent context.Context, c *config.Config, registry wire.Registry, log *slog.Logger, v view) error {
-	job, err := registry.Prepare(c, wire.Setting{Log: log, In: a.in, Out: a.out, Version: readBuild().Version})
+	job, err := registry.Prepare(c, a.setting(log))
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
-	"github.com/urlmill/urlmill/sinks/internal/outfile"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // Options says where and how to write. Zero values stand for the defaults.
@@ -29,9 +30,14 @@ type Options struct {
 	Compression string
 	// Version is urlmill's version, for the metadata of the schema. Default "devel".
 	Version string
+	// Delivery is exactly_once or at_least_once. Default exactly_once for files; a stream can only be the other.
+	Delivery commit.Delivery
+	// Provenance goes into commit records; Version is its Urlmill.
+	Provenance commit.Provenance
+	// Stores opens the directories. Default [store.Open].
+	Stores store.Opener
 
 	mem memory.Allocator
-	ops outfile.Ops
 }
 
 // codecs are the supported compressions.
@@ -44,11 +50,11 @@ func (o Options) withDefaults() Options {
 	if o.Version == "" {
 		o.Version = "devel"
 	}
+	if o.Provenance.Urlmill == "" {
+		o.Provenance.Urlmill = o.Version
+	}
 	if o.mem == nil {
 		o.mem = memory.DefaultAllocator
-	}
-	if o.ops == nil {
-		o.ops = outfile.System
 	}
 	return o
 }
@@ -65,7 +71,10 @@ func (o Options) Validate() error {
 }
 
 func (o *Options) shared(log *slog.Logger) lanesink.Options {
-	s := lanesink.Options{Path: o.Path, DeadLetters: o.DeadLetters, Format: format{o}, Log: log, Ops: o.ops}
+	s := lanesink.Options{
+		Path: o.Path, DeadLetters: o.DeadLetters, Format: format{o},
+		Delivery: o.Delivery, Provenance: o.Provenance, Log: log, Stores: o.Stores,
+	}
 	if o.Stdout != nil {
 		s.Stream = newStream(o)
 	}

@@ -29,9 +29,9 @@ type Options struct {
 	// Place returns the store of a directory that data files are in, relative to Root; "" is Root itself. It may
 	// be asked for places that only older records name.
 	Place func(dir string) (store.Store, error)
-	// Urlmill, Config and PSL go into the records, see [Origin].
-	Urlmill, Config, PSL string
-	Log                  *slog.Logger
+	// Provenance goes into the records.
+	Provenance Provenance
+	Log        *slog.Logger
 
 	// For tests; zero stands for the constants above.
 	every int
@@ -52,7 +52,7 @@ type Chain struct {
 func New(o Options) *Chain {
 	c := &Chain{
 		root: o.Root, place: o.Place, log: o.Log, every: o.every, keep: o.keep,
-		origin: Origin{Run: o.Root.Run(), Urlmill: o.Urlmill, Config: o.Config, PSL: o.PSL},
+		origin: Origin{Run: o.Root.Run(), Provenance: o.Provenance},
 	}
 	if c.every == 0 {
 		c.every, c.keep = recordsPerCheckpoint, keepRecords

@@ -41,7 +41,7 @@ func (l *Lane) Commit(ctx context.Context, span pipeline.Span, files []File) err
 	if l.err == nil {
 		l.err = l.commit(ctx, span, files)
 	} else {
-		_ = l.discard(ctx, files)
+		_ = l.Discard(ctx, files)
 	}
 	return l.err
 }
@@ -52,14 +52,14 @@ func (l *Lane) commit(ctx context.Context, span pipeline.Span, files []File) err
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return errors.Join(err, l.discard(ctx, files))
+		return errors.Join(err, l.Discard(ctx, files))
 	}
 	// From here on the commit may be there. It is finished also when the lane is being taken away.
 	ctx = context.WithoutCancel(ctx)
 	if err := l.create(ctx, r); err != nil {
 		var fenced *FencedError
 		if errors.As(err, &fenced) {
-			return errors.Join(err, l.discard(ctx, files))
+			return errors.Join(err, l.Discard(ctx, files))
 		}
 		return err
 	}
@@ -73,7 +73,8 @@ func (l *Lane) commit(ctx context.Context, span pipeline.Span, files []File) err
 	return nil
 }
 
-func (l *Lane) discard(ctx context.Context, files []File) error {
+// Discard removes files that are not going to be committed.
+func (l *Lane) Discard(ctx context.Context, files []File) error {
 	ctx = context.WithoutCancel(ctx)
 	return l.chain.each(files, func(s store.Store, p []store.Pending) error { return s.Discard(ctx, p) })
 }

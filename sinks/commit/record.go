@@ -32,11 +32,16 @@ type Record struct {
 
 // Origin says where a record comes from.
 type Origin struct {
-	Run     string    `json:"run"` // of the store
-	Time    time.Time `json:"time"`
-	Urlmill string    `json:"urlmill"`          // version
-	Config  string    `json:"config,omitempty"` // hash of the configuration
-	PSL     string    `json:"psl,omitempty"`    // version of the public suffix list
+	Run  string    `json:"run"` // of the store
+	Time time.Time `json:"time"`
+	Provenance
+}
+
+// Provenance says how rows were made.
+type Provenance struct {
+	Urlmill string `json:"urlmill"`          // version
+	Config  string `json:"config,omitempty"` // hash of the configuration
+	PSL     string `json:"psl,omitempty"`    // version of the public suffix list
 }
 
 // File is a data file of a commit.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path"
 	"time"
 
@@ -95,12 +96,11 @@ func Lanes(ctx context.Context, s store.Objects) ([]string, error) {
 // made are finished before.
 func (c *Chain) Sweep(ctx context.Context, place store.Store) error {
 	s := sweeper{chain: c, ctx: ctx}
-	err := place.Sweep(ctx, s.garbage)
-	if s.files > 0 {
-		c.log.Info("removed unfinished files of other processes; their rows were not committed and are read again",
-			"directory", place.Location(), "files", s.files, "bytes", s.bytes)
+	if err := place.Sweep(ctx, s.garbage); err != nil {
+		return err
 	}
-	return errors.Join(err, ctx.Err())
+	s.report(place, c.log)
+	return ctx.Err()
 }
 
 type sweeper struct {
@@ -134,9 +134,21 @@ func (s *sweeper) garbage(f store.Leftover) bool {
 			return false
 		}
 	}
+	return s.count(f)
+}
+
+// count counts a file that is to be removed.
+func (s *sweeper) count(f store.Leftover) bool {
 	s.files++
 	s.bytes += f.Bytes
 	return true
+}
+
+func (s *sweeper) report(place store.Store, log *slog.Logger) {
+	if s.files > 0 {
+		log.Info("removed unfinished files of other processes; their rows were not committed and are read again",
+			"directory", place.Location(), "files", s.files, "bytes", s.bytes)
+	}
 }
 
 func (s *sweeper) recover(f store.Leftover) {

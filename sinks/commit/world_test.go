@@ -63,7 +63,7 @@ func (c *client) open(ctx context.Context) error {
 	if err := errors.Join(c.rows.Prepare(ctx), c.dead.Prepare(ctx)); err != nil {
 		return err
 	}
-	c.chain = New(Options{Root: c.rows, Place: c.place, Log: quiet, Urlmill: "test", every: c.every, keep: c.keep})
+	c.chain = New(Options{Root: c.rows, Place: c.place, Log: quiet, Provenance: Provenance{Urlmill: "test"}, every: c.every, keep: c.keep})
 	if err := c.chain.Probe(ctx); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (c *client) commit(ctx context.Context, l *Lane, span pipeline.Span) error 
 	}{{pipeline.DeadLetters, c.dead, "../dead", true}, {pipeline.Rows, c.rows, "", false}} {
 		file, err := c.write(ctx, f.store, l.id, span, f.dead)
 		if err != nil {
-			return errors.Join(err, l.discard(ctx, files))
+			return errors.Join(err, l.Discard(ctx, files))
 		}
 		if file.Rows > 0 {
 			file.Table, file.Place = f.table.String(), f.place

@@ -16,9 +16,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
-	"github.com/urlmill/urlmill/sinks/internal/outfile"
 	"github.com/urlmill/urlmill/sinks/internal/outstream"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // Options says where to write.
@@ -30,8 +31,12 @@ type Options struct {
 	// DeadLetters is the directory of the dead letters, which are files in any case. It is needed only
 	// with that error policy.
 	DeadLetters string
-
-	ops outfile.Ops
+	// Delivery is exactly_once or at_least_once. Default exactly_once for files; a stream can only be the other.
+	Delivery commit.Delivery
+	// Provenance goes into commit records.
+	Provenance commit.Provenance
+	// Stores opens the directories. Default [store.Open].
+	Stores store.Opener
 }
 
 // Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
@@ -41,9 +46,9 @@ func (o Options) Validate() error {
 }
 
 func (o *Options) shared(log *slog.Logger) lanesink.Options {
-	s := lanesink.Options{Path: o.Path, DeadLetters: o.DeadLetters, Format: format{}, Log: log, Ops: o.ops}
-	if s.Ops == nil {
-		s.Ops = outfile.System
+	s := lanesink.Options{
+		Path: o.Path, DeadLetters: o.DeadLetters, Format: format{},
+		Delivery: o.Delivery, Provenance: o.Provenance, Log: log, Stores: o.Stores,
 	}
 	if o.Stdout != nil {
 		s.Stream = &stream{out: outstream.New(o.Stdout)}

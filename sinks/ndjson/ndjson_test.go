@@ -157,7 +157,7 @@ func TestFiles(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	names, _ := filepath.Glob(filepath.Join(dir, "clicks-0-00000000000000000000-00000000000000000006-*.ndjson"))
+	names, _ := filepath.Glob(filepath.Join(dir, "clicks-0-00000000000000000000-*.ndjson"))
 	if len(names) != 1 {
 		t.Fatalf("files %v", names)
 	}

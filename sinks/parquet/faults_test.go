@@ -16,8 +16,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/internal/outfile"
 	"github.com/urlmill/urlmill/sinks/sinktest"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // fullDisk takes a number of bytes and fails then.
@@ -114,17 +114,17 @@ func newSink(t *testing.T, o Options, schemas pipeline.Schemas) pipeline.Sink {
 
 // noSpace is a system whose files take some bytes.
 type noSpace struct {
-	outfile.Ops
+	store.FS
 	left int
 }
 
 type noSpaceFile struct {
-	outfile.Handle
+	store.Handle
 	disk fullDisk
 }
 
-func (s noSpace) Create(path string) (outfile.Handle, error) {
-	h, err := s.Ops.Create(path)
+func (s noSpace) Create(path string) (store.Handle, error) {
+	h, err := s.FS.Create(path)
 	return &noSpaceFile{h, fullDisk{left: s.left}}, err
 }
 
@@ -134,7 +134,10 @@ func (f *noSpaceFile) Write(p []byte) (int, error) { return f.disk.Write(p) }
 func TestSinkOnAFullDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	schema := sinktest.AllTypes()
-	s := newSink(t, Options{Path: dir, RowGroupRows: 100, ops: noSpace{outfile.System, 100_000}}, pipeline.Schemas{schema})
+	stores := func(path string, log *slog.Logger) (store.Store, error) {
+		return store.NewLocal(path, noSpace{store.System, 100_000}, log), nil
+	}
+	s := newSink(t, Options{Path: dir, RowGroupRows: 100, Stores: stores}, pipeline.Schemas{schema})
 	w, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,9 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
-	"github.com/urlmill/urlmill/sinks/internal/outfile"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // Options says where and how files are written. Zero values stand for the defaults.
@@ -36,9 +37,14 @@ type Options struct {
 	PageBytes int64
 	// Version is urlmill's version, for the metadata of the files. Default "devel".
 	Version string
+	// Delivery is exactly_once or at_least_once. Default exactly_once for files; a stream can only be the other.
+	Delivery commit.Delivery
+	// Provenance goes into commit records; Version is its Urlmill.
+	Provenance commit.Provenance
+	// Stores opens the directories. Default [store.Open].
+	Stores store.Opener
 
 	mem memory.Allocator
-	ops outfile.Ops
 }
 
 const (
@@ -80,11 +86,11 @@ func (o Options) withDefaults() Options {
 	if o.Version == "" {
 		o.Version = "devel"
 	}
+	if o.Provenance.Urlmill == "" {
+		o.Provenance.Urlmill = o.Version
+	}
 	if o.mem == nil {
 		o.mem = memory.DefaultAllocator
-	}
-	if o.ops == nil {
-		o.ops = outfile.System
 	}
 	return o
 }
@@ -122,7 +128,10 @@ func (o Options) Validate() error {
 func (o *Options) createdBy() string { return "urlmill version " + o.Version }
 
 func (o *Options) shared(log *slog.Logger) lanesink.Options {
-	return lanesink.Options{Path: o.Path, DeadLetters: o.DeadLetters, Format: &format{opts: o}, Log: log, Ops: o.ops}
+	return lanesink.Options{
+		Path: o.Path, DeadLetters: o.DeadLetters, Format: &format{opts: o},
+		Delivery: o.Delivery, Provenance: o.Provenance, Log: log, Stores: o.Stores,
+	}
 }
 
 // New returns the sink.

@@ -19,7 +19,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/internal/outfile"
+	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
 var (
@@ -86,14 +88,15 @@ type setup struct {
 	rows, dead string
 }
 
-func newSink(t *testing.T, format *text, ops outfile.Ops, stream Stream) setup {
+// newSink returns a sink. sys may be nil for the system itself, and stream for files.
+func newSink(t *testing.T, format *text, delivery commit.Delivery, sys store.FS, stream Stream) setup {
 	t.Helper()
 	dir := t.TempDir()
 	s := setup{format: format, rows: filepath.Join(dir, "rows"), dead: filepath.Join(dir, "dead")}
-	if ops == nil {
-		ops = outfile.System
+	o := Options{Path: s.rows, DeadLetters: s.dead, Format: format, Delivery: delivery, Log: slog.New(slog.DiscardHandler), Stream: stream}
+	if sys != nil {
+		o.Stores = func(path string, log *slog.Logger) (store.Store, error) { return store.NewLocal(path, sys, log), nil }
 	}
-	o := Options{Path: s.rows, DeadLetters: s.dead, Format: format, Log: slog.New(slog.DiscardHandler), Ops: ops, Stream: stream}
 	if stream != nil {
 		o.Path = ""
 	}
@@ -149,8 +152,18 @@ func contents(t *testing.T, dir string) []string {
 	return out
 }
 
-func TestCommits(t *testing.T) {
-	s := newSink(t, &text{}, nil, nil)
+// deliveries runs a test with each kind of delivery.
+func deliveries(t *testing.T, test func(t *testing.T, d commit.Delivery)) {
+	t.Helper()
+	for _, d := range []commit.Delivery{commit.ExactlyOnce, commit.AtLeastOnce} {
+		t.Run(string(d), func(t *testing.T) { test(t, d) })
+	}
+}
+
+func TestCommits(t *testing.T) { deliveries(t, testCommits) }
+
+func testCommits(t *testing.T, d commit.Delivery) {
+	s := newSink(t, &text{}, d, nil, nil)
 	ctx, id := t.Context(), pipeline.LaneID{Stream: "clicks", Partition: 7}
 	w := s.start(t, id)
 	if next, err := w.Commit(ctx); next != pipeline.Unknown || err != nil {
@@ -200,8 +213,10 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-func TestAbandon(t *testing.T) {
-	s := newSink(t, &text{}, nil, nil)
+func TestAbandon(t *testing.T) { deliveries(t, testAbandon) }
+
+func testAbandon(t *testing.T, d commit.Delivery) {
+	s := newSink(t, &text{}, d, nil, nil)
 	w := s.start(t, pipeline.LaneID{Stream: "clicks"})
 	for _, err := range []error{
 		w.Write(t.Context(), pipeline.Rows, number(1), pipeline.Span{First: 0, Next: 1}),
@@ -218,73 +233,39 @@ func TestAbandon(t *testing.T) {
 	}
 }
 
-// faulty is a system with faults that depend on the path.
-type faulty struct {
-	outfile.Ops
-	rename, syncDir func(path string) error
-	write           error
-}
-
-func (f faulty) Rename(o, n string) error {
-	if f.rename != nil {
-		if err := f.rename(n); err != nil {
+// failing is the system with a fault in the calls with the given name on paths with the given part.
+func failing(op, part string, err error) store.FS {
+	return storetest.Wrap(store.System, func(c storetest.Call) error {
+		if c.Op == op && strings.Contains(c.Path, part) {
 			return err
 		}
-	}
-	return f.Ops.Rename(o, n)
+		return nil
+	})
 }
 
-func (f faulty) SyncDir(path string) error {
-	if f.syncDir != nil {
-		if err := f.syncDir(path); err != nil {
-			return err
-		}
-	}
-	return f.Ops.SyncDir(path)
-}
+// TestFaults has every step of a commit fail. Nothing may be visible then, unless it is committed, and nothing
+// acknowledged.
+func TestFaults(t *testing.T) { deliveries(t, testFaults) }
 
-func (f faulty) Create(path string) (outfile.Handle, error) {
-	h, err := f.Ops.Create(path)
-	if err == nil && f.write != nil {
-		return faultyHandle{h, f.write}, nil
-	}
-	return h, err
-}
-
-type faultyHandle struct {
-	outfile.Handle
-	err error
-}
-
-func (h faultyHandle) Write([]byte) (int, error) { return 0, h.err }
-
-// TestFaults has every step of a commit fail. Nothing may be visible then, and nothing acknowledged.
-func TestFaults(t *testing.T) {
-	in := func(dir string, err error) func(string) error {
-		return func(path string) error {
-			if strings.Contains(path, dir) {
-				return err
-			}
-			return nil
-		}
-	}
+func testFaults(t *testing.T, d commit.Delivery) {
 	tests := map[string]struct {
 		format *text
-		ops    outfile.Ops
+		sys    store.FS
 		want   error
+		// published says that the commit has been made already, and stays, where there is a record of it.
+		published bool
 	}{
-		"disk full":         {&text{}, faulty{Ops: outfile.System, write: syscall.ENOSPC}, syscall.ENOSPC},
-		"new encoder":       {&text{new: syscall.EIO}, nil, syscall.EIO},
-		"encoder write":     {&text{write: syscall.EIO}, nil, syscall.EIO},
-		"encoder finish":    {&text{finish: syscall.EIO}, nil, syscall.EIO},
-		"rename dead":       {&text{}, faulty{Ops: outfile.System, rename: in("dead", syscall.EIO)}, syscall.EIO},
-		"rename rows":       {&text{}, faulty{Ops: outfile.System, rename: in("rows", syscall.EIO)}, syscall.EIO},
-		"sync dead letters": {&text{}, faulty{Ops: outfile.System, syncDir: in("dead", syscall.EIO)}, syscall.EIO},
-		"sync rows":         {&text{}, faulty{Ops: outfile.System, syncDir: in("rows", syscall.EIO)}, syscall.EIO},
+		"disk full":      {&text{}, failing("write", ".txt", syscall.ENOSPC), syscall.ENOSPC, false},
+		"new encoder":    {&text{new: syscall.EIO}, nil, syscall.EIO, false},
+		"encoder write":  {&text{write: syscall.EIO}, nil, syscall.EIO, false},
+		"encoder finish": {&text{finish: syscall.EIO}, nil, syscall.EIO, false},
+		"sync of a file": {&text{}, failing("sync", ".txt", syscall.EIO), syscall.EIO, false},
+		"rename dead":    {&text{}, failing("rename", "dead/clicks", syscall.EIO), syscall.EIO, true},
+		"rename rows":    {&text{}, failing("rename", "rows/clicks", syscall.EIO), syscall.EIO, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newSink(t, tc.format, tc.ops, nil)
+			s := newSink(t, tc.format, d, tc.sys, nil)
 			ctx := t.Context()
 			w := s.start(t, pipeline.LaneID{Stream: "clicks"})
 			err := w.Write(ctx, pipeline.DeadLetters, letter("a"), pipeline.Span{First: 0, Next: 2})
@@ -306,6 +287,13 @@ func TestFaults(t *testing.T) {
 			if err := w.Abandon(); err != nil {
 				t.Error(err)
 			}
+			if d == commit.ExactlyOnce && tc.published {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+				s.recovers(t)
+				return
+			}
 			s.close(t)
 			if got := append(contents(t, s.rows), contents(t, s.dead)...); got != nil {
 				t.Errorf("visible: %q", got)
@@ -314,8 +302,27 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestCancelled(t *testing.T) {
-	s := newSink(t, &text{}, nil, nil)
+// recovers starts the sink again, without its faults: what was committed is published then, and nothing is left.
+func (s setup) recovers(t *testing.T) {
+	t.Helper()
+	s.opts.Stores = store.Open
+	s.Sink = New(s.opts)
+	if err := s.Start(t.Context(), pipeline.Schemas{numbers, letters}); err != nil {
+		t.Fatal(err)
+	}
+	if _, next, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"}); next != 2 || err != nil {
+		t.Errorf("opened at %d, %v", next, err)
+	}
+	s.close(t)
+	if rows, dead := contents(t, s.rows), contents(t, s.dead); len(rows) != 1 || len(dead) != 1 {
+		t.Errorf("visible: %q, %q", rows, dead)
+	}
+}
+
+func TestCancelled(t *testing.T) { deliveries(t, testCancelled) }
+
+func testCancelled(t *testing.T, d commit.Delivery) {
+	s := newSink(t, &text{}, d, nil, nil)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	w := s.start(t, pipeline.LaneID{Stream: "clicks"})
 	if err := w.Write(ctx, pipeline.Rows, number(1), pipeline.Span{First: 0, Next: 1}); err != nil {
@@ -338,23 +345,23 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	s := newSink(t, &text{check: errors.New("cannot hold that")}, nil, nil)
+	s := newSink(t, &text{check: errors.New("cannot hold that")}, "", nil, nil)
 	if err := s.Start(t.Context(), pipeline.Schemas{numbers}); err == nil || !strings.Contains(err.Error(), "rows: cannot hold that") {
 		t.Errorf("got %v", err)
 	}
-	s = newSink(t, &text{}, nil, nil)
+	s = newSink(t, &text{}, "", nil, nil)
 	s.opts.DeadLetters = ""
 	if err := s.Start(t.Context(), pipeline.Schemas{numbers, letters}); err == nil || !strings.Contains(err.Error(), "set dead_letters") {
 		t.Errorf("got %v", err)
 	}
-	s = newSink(t, &text{}, nil, nil)
+	s = newSink(t, &text{}, "", nil, nil)
 	s.opts.DeadLetters = "/nonexistent/urlmill/dead"
 	if err := s.Start(t.Context(), pipeline.Schemas{numbers, letters}); err == nil || !strings.Contains(err.Error(), "mkdir -p") {
 		t.Errorf("got %v", err)
 	}
 	s.close(t)
 
-	s = newSink(t, &text{}, nil, nil)
+	s = newSink(t, &text{}, "", nil, nil)
 	w := s.start(t, pipeline.LaneID{Stream: "clicks"})
 	if err := w.Write(t.Context(), pipeline.Rows, letter("a"), pipeline.Span{}); !errors.Is(err, errSchema) {
 		t.Errorf("got %v", err)
@@ -365,6 +372,8 @@ func TestRefusals(t *testing.T) {
 		"Path: missing":                   {},
 		"Path: cannot be given together":  {Path: "x", Stream: &memStream{}},
 		"DeadLetters: is the same direct": {Path: "x", DeadLetters: "./x/"},
+		`Delivery: "twice" is not known; use exactly_once or at_least_once`: {Path: "x", Delivery: "twice"},
+		"Delivery: what went to standard output":                            {Stream: &memStream{}, Delivery: commit.ExactlyOnce},
 	} {
 		if err := o.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
@@ -392,7 +401,7 @@ func (s *memStream) Close() error  { s.closed = true; return nil }
 
 func TestStream(t *testing.T) {
 	out := &memStream{}
-	s := newSink(t, &text{}, nil, out)
+	s := newSink(t, &text{}, "", nil, out)
 	w := s.start(t, pipeline.LaneID{Stream: "-"})
 	for _, err := range []error{
 		w.Write(t.Context(), pipeline.Rows, number(1), pipeline.Span{First: 0, Next: 2}),
@@ -428,37 +437,89 @@ func TestStream(t *testing.T) {
 }
 
 func TestStreamThatCannotStart(t *testing.T) {
-	s := newSink(t, &text{}, nil, &memStream{start: syscall.EBADF})
+	s := newSink(t, &text{}, "", nil, &memStream{start: syscall.EBADF})
 	if err := s.Start(t.Context(), pipeline.Schemas{numbers, letters}); !errors.Is(err, syscall.EBADF) {
 		t.Errorf("got %v", err)
 	}
 	s.close(t)
 }
 
-func TestFileNames(t *testing.T) {
-	span := pipeline.Span{First: 5, Next: 1 << 40}
-	got := fileName(pipeline.LaneID{Stream: "clicks", Partition: 3}, span, "0123abcd", 12, "parquet")
-	if want := "clicks-3-00000000000000000005-00000001099511627776-0123abcd0012.parquet"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+// A sink goes on where the last one stopped, and leaves what that one had not committed.
+func TestGoesOn(t *testing.T) {
+	s := newSink(t, &text{}, commit.ExactlyOnce, nil, nil)
+	id := pipeline.LaneID{Stream: "clicks", Partition: 7}
+	w := s.start(t, id)
+	if err := w.Write(t.Context(), pipeline.Rows, number(1), pipeline.Span{First: 10, Next: 11}); err != nil {
+		t.Fatal(err)
 	}
-	if got := stem("clicks.v2_eu-west"); got != "clicks.v2_eu-west" {
-		t.Errorf("got %s", got)
+	if _, err := w.Commit(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	if got := stem("-"); got != "stdin" {
-		t.Errorf("got %s", got)
+	if err := w.Write(t.Context(), pipeline.Rows, number(2), pipeline.Span{First: 11, Next: 12}); err != nil {
+		t.Fatal(err)
 	}
-	seen := map[string]string{}
-	for _, s := range []string{
-		"", "_schemas", "schemas", ".schemas", "-schemas", "stdin", "/data/a b.gz", "/data/a_b.gz",
-		"données", "\xff", "\x00", strings.Repeat("x", 300), strings.Repeat("x", 301), "..", "../../etc", "a\nb", "漢字",
-	} {
-		got := stem(s)
-		if len(got) > maxStem+9 || got == "" || strings.ContainsAny(got, "/\x00\n \\*?[]") || strings.ContainsAny(got[:1], "._-~") {
-			t.Errorf("%q: %q is no good stem", s, got)
+	if err := w.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	s.close(t)
+	for lane, want := range map[pipeline.LaneID]int64{id: 11, {Stream: "clicks"}: pipeline.Unknown} {
+		s.Sink = New(s.opts)
+		if err := s.Start(t.Context(), pipeline.Schemas{numbers, letters}); err != nil {
+			t.Fatal(err)
 		}
-		if other, ok := seen[got]; ok {
-			t.Errorf("%q and %q are both %q", s, other, got)
+		if _, next, err := s.Open(t.Context(), lane); next != want || err != nil {
+			t.Errorf("%s: opened at %d, %v", lane, next, err)
 		}
-		seen[got] = s
+		s.close(t)
+	}
+}
+
+// Of two writers of a lane, the one that commits second has lost it.
+func TestFenced(t *testing.T) {
+	s := newSink(t, &text{}, commit.ExactlyOnce, nil, nil)
+	id := pipeline.LaneID{Stream: "clicks"}
+	first := s.start(t, id)
+	second, _, err := s.Open(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []pipeline.Writer{first, second} {
+		if err := w.Write(t.Context(), pipeline.Rows, number(1), pipeline.Span{First: 0, Next: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := first.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.Commit(t.Context()); !errors.Is(err, pipeline.ErrLaneLost) {
+		t.Errorf("got %v", err)
+	}
+	if err := second.Abandon(); err != nil {
+		t.Error(err)
+	}
+	s.close(t)
+	if got := contents(t, s.rows); len(got) != 1 {
+		t.Errorf("rows %q", got)
+	}
+}
+
+// The two kinds of delivery do not go into one directory.
+func TestDeliveriesDoNotMix(t *testing.T) {
+	for first, second := range map[commit.Delivery]commit.Delivery{commit.ExactlyOnce: commit.AtLeastOnce, commit.AtLeastOnce: commit.ExactlyOnce} {
+		s := newSink(t, &text{}, first, nil, nil)
+		w := s.start(t, pipeline.LaneID{Stream: "clicks"})
+		if err := w.Write(t.Context(), pipeline.Rows, number(1), pipeline.Span{First: 0, Next: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.close(t)
+		s.opts.Delivery = second
+		s.Sink = New(s.opts)
+		if err := s.Start(t.Context(), pipeline.Schemas{numbers, letters}); err == nil || !strings.Contains(err.Error(), "give another directory") {
+			t.Errorf("%s after %s: %v", second, first, err)
+		}
+		s.close(t)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/internal/outfile"
+	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // Options are those that the file sinks share.
@@ -21,12 +22,31 @@ type Options struct {
 	// Stream takes the rows instead of files. Dead letters are in files all the same.
 	Stream Stream
 	Format Format
-	Log    *slog.Logger
-	Ops    outfile.Ops
+	// Delivery is by default ExactlyOnce for files, and AtLeastOnce with Stream, for which nothing else is possible.
+	Delivery commit.Delivery
+	// Provenance goes into commit records.
+	Provenance commit.Provenance
+	Log        *slog.Logger
+	// Stores opens the directories, [store.Open] by default.
+	Stores store.Opener
+}
+
+func (o Options) withDefaults() Options {
+	switch {
+	case o.Delivery == "" && o.Stream != nil:
+		o.Delivery = commit.AtLeastOnce
+	case o.Delivery == "":
+		o.Delivery = commit.ExactlyOnce
+	}
+	if o.Stores == nil {
+		o.Stores = store.Open
+	}
+	return o
 }
 
 // Validate checks the options that a user gives. Every problem is a line that starts with the field's name.
-func (o *Options) Validate() error {
+func (o Options) Validate() error {
+	o = o.withDefaults()
 	var problems []error
 	if o.Stream == nil && o.Path == "" {
 		problems = append(problems, Problem("Path", "missing; give the directory for the output files"))
@@ -38,20 +58,29 @@ func (o *Options) Validate() error {
 		problems = append(problems, Problem("DeadLetters", "is the same directory as that of the rows; "+
 			"give another, as the two kinds of files have different columns"))
 	}
+	if err := o.Delivery.Check(); err != nil {
+		problems = append(problems, Problem("Delivery", "%w", err))
+	} else if o.Stream != nil && o.Delivery == commit.ExactlyOnce {
+		problems = append(problems, Problem("Delivery", "what went to standard output cannot be taken back; "+
+			"leave it out, or give a directory for the output files"))
+	}
 	return errors.Join(problems...)
 }
 
 // Problem is what is wrong with an option. Its text starts with the field's name, by which a configuration file
 // finds the place.
 func Problem(field, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s: %w", field, fmt.Errorf(format, args...))
 }
 
-// Sink implements [pipeline.Sink]. It keeps no positions.
+// Sink implements [pipeline.Sink].
 type Sink struct {
 	opts    Options
 	schemas pipeline.Schemas
-	dirs    [pipeline.NumTables]*outfile.Dir // nil for a table without files
+	stores  [pipeline.NumTables]*place // nil for a table without files
+	places  *commit.Places
+	chain   *commit.Chain // nil without exactly-once delivery
+	seq     atomic.Uint64 // of files
 	written written
 }
 
@@ -59,33 +88,81 @@ type Sink struct {
 type written struct{ files, bytes atomic.Int64 }
 
 // New returns a sink. The options have been validated.
-func New(opts Options) *Sink { return &Sink{opts: opts} }
+func New(opts Options) *Sink { return &Sink{opts: opts.withDefaults()} }
 
 // Start implements [pipeline.Sink].
-func (s *Sink) Start(_ context.Context, schemas pipeline.Schemas) error {
+func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
 	s.schemas = schemas
-	if schemas[pipeline.DeadLetters] != nil && s.opts.DeadLetters == "" {
+	if err := s.start(ctx); err != nil {
+		return errors.Join(err, s.closeStores())
+	}
+	return nil
+}
+
+func (s *Sink) start(ctx context.Context) error {
+	if s.schemas[pipeline.DeadLetters] != nil && s.opts.DeadLetters == "" {
 		return errors.New("the error policy is dead_letter, but there is no place for dead letters: " +
 			"set dead_letters of this sink to a directory, or choose another on_error")
 	}
-	for t, schema := range schemas {
+	for t, schema := range s.schemas {
 		if schema == nil || s.streams(pipeline.Table(t)) {
 			continue
 		}
 		if err := s.opts.Format.Check(schema); err != nil {
 			return fmt.Errorf("%s: %w", pipeline.Table(t), err)
 		}
-		dir, err := outfile.Open([...]string{s.opts.Path, s.opts.DeadLetters}[t], s.opts.Log, s.opts.Ops)
-		if err != nil {
-			return errors.Join(err, s.closeDirs())
+		if err := s.prepare(ctx, pipeline.Table(t)); err != nil {
+			return err
 		}
-		s.dirs[t] = dir
 	}
-	if s.opts.Stream == nil {
-		return nil
+	if s.opts.Stream != nil {
+		if err := s.opts.Stream.Start(s.schemas[pipeline.Rows]); err != nil {
+			return err
+		}
 	}
-	if err := s.opts.Stream.Start(schemas[pipeline.Rows]); err != nil {
-		return errors.Join(err, s.closeDirs())
+	return s.startDelivery(ctx)
+}
+
+// prepare opens the directory of a table. That of the rows comes first, and is where the others are seen from.
+func (s *Sink) prepare(ctx context.Context, t pipeline.Table) error {
+	st, err := s.opts.Stores([...]string{s.opts.Path, s.opts.DeadLetters}[t], s.opts.Log)
+	if err != nil {
+		return err
+	}
+	p := &place{store: st}
+	if s.places == nil {
+		s.places = commit.NewPlaces(st, s.opts.Stores, s.opts.Log)
+	} else {
+		p.name = s.places.Add(st)
+	}
+	s.stores[t] = p
+	return st.Prepare(ctx)
+}
+
+// startDelivery finds out whether the directories can be delivered to as they are asked to, and clears them of what
+// dead processes have left unfinished.
+func (s *Sink) startDelivery(ctx context.Context) error {
+	rows := s.stores[pipeline.Rows]
+	if s.opts.Delivery == commit.ExactlyOnce {
+		if err := commit.CheckEmpty(ctx, rows.store, s.opts.Format.Ext()); err != nil {
+			return err
+		}
+		s.chain = commit.New(commit.Options{Root: rows.store, Place: s.places.Get, Provenance: s.opts.Provenance, Log: s.opts.Log})
+		if err := s.chain.Probe(ctx); err != nil {
+			return err
+		}
+	}
+	for _, p := range s.stores {
+		if p == nil {
+			continue
+		}
+		if s.chain == nil {
+			if err := commit.SweepWithoutChain(ctx, p.store, s.opts.Log); err != nil {
+				return err
+			}
+		} else if err := s.chain.Sweep(ctx, p.store); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -94,18 +171,25 @@ func (s *Sink) Start(_ context.Context, schemas pipeline.Schemas) error {
 func (s *Sink) streams(t pipeline.Table) bool { return t == pipeline.Rows && s.opts.Stream != nil }
 
 // Open implements [pipeline.Sink].
-func (s *Sink) Open(_ context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
-	w := &writer{lane: id, next: pipeline.Unknown}
+func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
+	w := &writer{lane: id, next: pipeline.Unknown, sum: &s.written}
+	if s.chain == nil {
+		w.commit = publisher{s.places}
+	} else {
+		lane, err := s.chain.Open(ctx, id)
+		if err != nil {
+			return nil, 0, err
+		}
+		w.commit, w.next = lane, lane.Next()
+	}
 	for t := range w.tables {
 		if table := pipeline.Table(t); s.streams(table) {
 			w.tables[t] = &streamTable{stream: s.opts.Stream, schema: s.schemas[t], sum: &s.written}
 		} else if s.schemas[t] != nil {
-			w.tables[t] = &fileTable{
-				table: table, dir: s.dirs[t], format: s.opts.Format, schema: s.schemas[t], sum: &s.written,
-			}
+			w.tables[t] = &fileTable{sink: s, table: table, place: s.stores[t], schema: s.schemas[t]}
 		}
 	}
-	return w, pipeline.Unknown, nil
+	return w, w.next, nil
 }
 
 // Written returns the number of files published so far, with rows or dead letters, and the bytes in them and in
@@ -120,15 +204,15 @@ func (s *Sink) Close() error {
 	if s.opts.Stream != nil {
 		err = s.opts.Stream.Close()
 	}
-	return errors.Join(err, s.closeDirs())
+	return errors.Join(err, s.closeStores())
 }
 
-func (s *Sink) closeDirs() error {
+func (s *Sink) closeStores() error {
 	var errs []error
-	for t, d := range s.dirs {
-		if d != nil {
-			errs = append(errs, d.Close())
-			s.dirs[t] = nil
+	for t, p := range s.stores {
+		if p != nil {
+			errs = append(errs, p.store.Close())
+			s.stores[t] = nil
 		}
 	}
 	return errors.Join(errs...)

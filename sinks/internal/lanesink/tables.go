@@ -1,36 +1,43 @@
 package lanesink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/internal/outfile"
+	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 var errSchema = errors.New("rows with another schema than the sink was started with")
 
+// place is where the files of a table go.
+type place struct {
+	store store.Store
+	name  string // in commit records
+}
+
 // fileTable writes one file per commit.
 type fileTable struct {
+	sink   *Sink
 	table  pipeline.Table
-	dir    *outfile.Dir
-	format Format
+	place  *place
 	schema *arrow.Schema
-	sum    *written
 
-	file *outfile.File // nil before the first row
-	enc  Encoder       // nil before the first row, and after finish
+	file store.File // nil before the first row
+	enc  Encoder    // nil before the first row, and after finish
 	rows int64
 }
 
-func (t *fileTable) write(r arrow.Record) error {
+func (t *fileTable) write(ctx context.Context, r arrow.Record, lane pipeline.LaneID, first int64) error {
 	if !r.Schema().Equal(t.schema) {
 		return fmt.Errorf("%s: %w", t.table, errSchema)
 	}
 	if t.file == nil {
-		if err := t.open(); err != nil {
+		if err := t.open(ctx, lane, first); err != nil {
 			return err
 		}
 	}
@@ -43,12 +50,14 @@ func (t *fileTable) write(r arrow.Record) error {
 	return err
 }
 
-func (t *fileTable) open() error {
-	f, err := t.dir.Create()
+func (t *fileTable) open(ctx context.Context, lane pipeline.LaneID, first int64) error {
+	s := t.place.store
+	name := commit.FileName(lane, first, s.Run(), t.sink.seq.Add(1), t.sink.opts.Format.Ext())
+	f, err := s.Begin(ctx, name)
 	if err != nil {
 		return err
 	}
-	enc, err := t.format.NewEncoder(f, t.schema)
+	enc, err := t.sink.opts.Format.NewEncoder(f, t.schema)
 	if f.Err() != nil {
 		err = f.Err()
 	}
@@ -56,7 +65,7 @@ func (t *fileTable) open() error {
 		if enc != nil {
 			enc.Discard()
 		}
-		return errors.Join(err, f.Remove())
+		return errors.Join(err, f.Discard())
 	}
 	t.file, t.enc, t.rows = f, enc, 0
 	return nil
@@ -69,38 +78,25 @@ func (t *fileTable) size() int64 {
 	return t.file.Size() + t.enc.Buffered()
 }
 
-func (t *fileTable) finish(lane pipeline.LaneID, span pipeline.Span) error {
+func (t *fileTable) finish(lane pipeline.LaneID, span pipeline.Span) (*commit.File, error) {
 	if t.file == nil {
-		return nil
+		return nil, nil
 	}
 	err := t.enc.Finish(Provenance{Table: t.table, Lane: lane, Span: span, Rows: t.rows})
 	t.enc = nil
 	if t.file.Err() != nil {
-		return t.file.Err()
+		return nil, t.file.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("finishing a file of %d rows: %w", t.rows, err)
+		return nil, fmt.Errorf("finishing a file of %d rows: %w", t.rows, err)
 	}
-	return t.file.Finish()
-}
-
-func (t *fileTable) publish(lane pipeline.LaneID, span pipeline.Span) error {
-	if t.file == nil {
-		return nil
+	pending, err := t.file.Finish()
+	if err != nil {
+		return nil, err
 	}
-	name := fileName(lane, span, t.dir.Run(), t.file.Seq(), t.format.Ext())
-	if err := t.file.Publish(name); err != nil {
-		return err
-	}
-	return t.dir.Sync()
-}
-
-func (t *fileTable) committed() {
-	if t.file != nil {
-		t.sum.files.Add(1)
-		t.sum.bytes.Add(t.file.Size())
-		t.file = nil
-	}
+	t.file = nil
+	f := commit.NewFile(t.table, t.place.name, t.rows, pending)
+	return &f, nil
 }
 
 func (t *fileTable) revert() error {
@@ -111,7 +107,7 @@ func (t *fileTable) revert() error {
 	if t.file == nil {
 		return nil
 	}
-	err := t.file.Remove()
+	err := t.file.Discard()
 	t.file = nil
 	return err
 }
@@ -124,7 +120,7 @@ type streamTable struct {
 	bytes  int64
 }
 
-func (t *streamTable) write(r arrow.Record) error {
+func (t *streamTable) write(_ context.Context, r arrow.Record, _ pipeline.LaneID, _ int64) error {
 	if !r.Schema().Equal(t.schema) {
 		return fmt.Errorf("%s: %w", pipeline.Rows, errSchema)
 	}
@@ -136,10 +132,9 @@ func (t *streamTable) write(r arrow.Record) error {
 
 func (t *streamTable) size() int64 { return t.bytes }
 
-func (t *streamTable) finish(pipeline.LaneID, pipeline.Span) error { return t.stream.Commit() }
-
-func (t *streamTable) publish(pipeline.LaneID, pipeline.Span) error { return nil }
-
-func (t *streamTable) committed() { t.bytes = 0 }
+func (t *streamTable) finish(pipeline.LaneID, pipeline.Span) (*commit.File, error) {
+	t.bytes = 0
+	return nil, t.stream.Commit()
+}
 
 func (t *streamTable) revert() error { return nil }

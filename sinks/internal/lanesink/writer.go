@@ -8,25 +8,34 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/commit"
 )
 
 // table is one of the two outputs of a lane.
 type table interface {
-	write(r arrow.Record) error
+	// write adds rows that begin at the position first of a lane, or later.
+	write(ctx context.Context, r arrow.Record, lane pipeline.LaneID, first int64) error
 	size() int64
-	// finish makes durable what was written, and publish makes it visible. Both do nothing when nothing
-	// was written.
-	finish(lane pipeline.LaneID, span pipeline.Span) error
-	publish(lane pipeline.LaneID, span pipeline.Span) error
-	// committed forgets what was published, revert takes it back.
-	committed()
+	// finish completes what was written and returns its file, which is not published yet; nil if there is none.
+	finish(lane pipeline.LaneID, span pipeline.Span) (*commit.File, error)
+	// revert drops what was written and not finished.
 	revert() error
+}
+
+// committer commits the positions of a lane together with the files that hold their rows, and publishes the files,
+// which are its own from then on.
+type committer interface {
+	Commit(ctx context.Context, span pipeline.Span, files []commit.File) error
+	// Discard removes files that are not going to be committed.
+	Discard(ctx context.Context, files []commit.File) error
 }
 
 // writer implements [pipeline.Writer].
 type writer struct {
 	lane   pipeline.LaneID
 	tables [pipeline.NumTables]table // nil for a table that gets no rows
+	commit committer
+	sum    *written
 
 	span  pipeline.Span // of what is uncommitted, valid if dirty
 	dirty bool
@@ -53,7 +62,7 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	if w.tables[t] == nil {
 		return w.fail(fmt.Errorf("rows for the table %s, which has no schema", t))
 	}
-	if err := w.tables[t].write(r); err != nil {
+	if err := w.tables[t].write(ctx, r, w.lane, w.span.First); err != nil {
 		return w.fail(err)
 	}
 	w.rows += r.NumRows()
@@ -76,8 +85,8 @@ func (w *writer) Size() pipeline.Size {
 	return s
 }
 
-// commitOrder has the dead letters first: should the process die in between, they are written twice rather
-// than not at all.
+// commitOrder has the dead letters first: without exactly-once delivery, should the process die in between, they are
+// written twice rather than not at all.
 var commitOrder = [...]pipeline.Table{pipeline.DeadLetters, pipeline.Rows}
 
 // Commit implements [pipeline.Writer]. It returns the position after the last span, also when that held no
@@ -89,43 +98,41 @@ func (w *writer) Commit(ctx context.Context) (int64, error) {
 	if !w.dirty {
 		return w.next, nil
 	}
-	if err := w.commit(ctx); err != nil {
-		return 0, w.fail(errors.Join(err, w.revert()))
+	files, err := w.finish()
+	if err != nil {
+		return 0, w.fail(errors.Join(err, w.commit.Discard(ctx, files), w.Abandon()))
 	}
-	for _, t := range w.tables {
-		if t != nil {
-			t.committed()
-		}
+	if err := w.commit.Commit(ctx, w.span, files); err != nil {
+		return 0, w.fail(err)
+	}
+	for _, f := range files {
+		w.sum.files.Add(1)
+		w.sum.bytes.Add(f.Bytes)
 	}
 	w.next, w.dirty, w.rows = w.span.Next, false, 0
 	return w.next, nil
 }
 
-// commit makes everything durable before anything becomes visible.
-func (w *writer) commit(ctx context.Context) error {
+// finish completes the files of all tables. With an error it returns those that it has completed.
+func (w *writer) finish() ([]commit.File, error) {
+	var files []commit.File
 	for _, t := range commitOrder {
 		if w.tables[t] == nil {
 			continue
 		}
-		if err := w.tables[t].finish(w.lane, w.span); err != nil {
-			return err
+		f, err := w.tables[t].finish(w.lane, w.span)
+		if err != nil {
+			return files, err
+		}
+		if f != nil {
+			files = append(files, *f)
 		}
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	for _, t := range commitOrder {
-		if w.tables[t] == nil {
-			continue
-		}
-		if err := w.tables[t].publish(w.lane, w.span); err != nil {
-			return err
-		}
-	}
-	return nil
+	return files, nil
 }
 
-func (w *writer) revert() error {
+// Abandon implements [pipeline.Writer].
+func (w *writer) Abandon() error {
 	var errs []error
 	for _, t := range w.tables {
 		if t != nil {
@@ -134,6 +141,3 @@ func (w *writer) revert() error {
 	}
 	return errors.Join(errs...)
 }
-
-// Abandon implements [pipeline.Writer].
-func (w *writer) Abandon() error { return w.revert() }

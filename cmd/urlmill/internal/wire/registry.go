@@ -9,6 +9,7 @@ import (
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
@@ -34,8 +35,10 @@ type Setting struct {
 	// In and Out are standard input and output.
 	In  io.Reader
 	Out io.Writer
-	// Version is urlmill's.
-	Version string
+	// Version is urlmill's, and PSL that of the Public Suffix List.
+	Version, PSL string
+	// Stores opens the folders of sinks. Default [store.Open].
+	Stores store.Opener
 }
 
 // SourceKind is a kind of source.

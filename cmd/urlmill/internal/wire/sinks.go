@@ -6,6 +6,7 @@ import (
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
+	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
 )
@@ -20,6 +21,7 @@ var parquetSink = SinkKind{
 		options := parquet.Options{
 			Path: p.Path, DeadLetters: p.DeadLetters, Compression: p.Compression, CompressionLevel: p.CompressionLevel,
 			RowGroupRows: p.RowGroupRows, RowGroupBytes: p.RowGroupBytes, Version: s.Version,
+			Delivery: commit.Delivery(p.Delivery), Provenance: s.provenance(c), Stores: s.Stores,
 		}
 		return Sink{
 			Validate: options.Validate,
@@ -37,6 +39,7 @@ var arrowipcSink = SinkKind{
 		}
 		options := arrowipc.Options{
 			Path: a.Path, DeadLetters: a.DeadLetters, Stdout: stream(a.Output, s), Compression: a.Compression, Version: s.Version,
+			Delivery: commit.Delivery(a.Delivery), Provenance: s.provenance(c), Stores: s.Stores,
 		}
 		return Sink{
 			Validate: options.Validate,
@@ -52,12 +55,20 @@ var ndjsonSink = SinkKind{
 		if n == nil {
 			return Sink{}, false
 		}
-		options := ndjson.Options{Path: n.Path, DeadLetters: n.DeadLetters, Stdout: stream(n.Output, s)}
+		options := ndjson.Options{
+			Path: n.Path, DeadLetters: n.DeadLetters, Stdout: stream(n.Output, s),
+			Delivery: commit.Delivery(n.Delivery), Provenance: s.provenance(c), Stores: s.Stores,
+		}
 		return Sink{
 			Validate: options.Validate,
 			Open:     func() (pipeline.Sink, error) { return ndjson.New(options, s.Log) },
 		}, true
 	},
+}
+
+// provenance says in commit records how rows were made.
+func (s Setting) provenance(c *config.Config) commit.Provenance {
+	return commit.Provenance{Urlmill: s.Version, Config: c.Hash(), PSL: s.PSL}
 }
 
 // stream returns standard output when that is where the rows go.

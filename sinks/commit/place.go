@@ -1,0 +1,56 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path"
+	"strings"
+
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+// CheckEmpty refuses a place that has data files, recognized by their suffix, but no commit records: readers would
+// take the rows in them for delivered, and nobody knows what positions those are.
+func CheckEmpty(ctx context.Context, s store.Store, ext string) error {
+	entries, err := s.List(ctx, ".", "")
+	if err != nil {
+		return err
+	}
+	found := ""
+	for _, e := range entries {
+		switch {
+		case e.Name == Dir && e.Dir:
+			return nil
+		case !e.Dir && path.Ext(e.Name) == "."+ext && !hidden(e.Name):
+			found = e.Name
+		}
+	}
+	if found == "" {
+		return nil
+	}
+	return fmt.Errorf("%s has files such as %s, of which no commit record tells what they hold, so that exactly-once delivery cannot go on there: "+
+		"give another directory, or set delivery: at_least_once", s.Location(), found)
+}
+
+// hidden tells whether readers of a directory leave out what has this name.
+func hidden(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") }
+
+// SweepWithoutChain removes what dead processes have left unfinished in a place to which at-least-once delivery is
+// about to go. Such a place must not have commit records: from then on they would not tell of all files.
+func SweepWithoutChain(ctx context.Context, s store.Store, log *slog.Logger) error {
+	lanes, err := Lanes(ctx, s)
+	if err != nil {
+		return err
+	}
+	if len(lanes) > 0 {
+		return fmt.Errorf("%s is an output with exactly-once delivery, of which the commit records in %s tell, and at-least-once delivery would put rows in it that they do not know: "+
+			"give another directory, or leave delivery out", s.Location(), Dir)
+	}
+	w := &sweeper{}
+	if err := s.Sweep(ctx, func(f store.Leftover) bool { return f.Dead && w.count(f) }); err != nil {
+		return err
+	}
+	w.report(s, log)
+	return ctx.Err()
+}
