@@ -40,6 +40,9 @@ func matrix(write, withPeers bool) error {
 		if data == "" {
 			data = filepath.Join(root, "..", "shared", "conformance")
 		}
+		if data, err = filepath.Abs(data); err != nil {
+			return err
+		}
 		figures = measurePeers(root, data)
 	}
 	fmt.Print(table(r, figures))

@@ -80,7 +80,7 @@ func table(r *results, peers *peerFigures) string {
 	names := peers.names()
 	fmt.Fprintf(&b, "%-62s %17s", "file", "urlmill")
 	for _, name := range names {
-		fmt.Fprintf(&b, " %14s", name)
+		fmt.Fprintf(&b, " %*s", width(name), name)
 	}
 	b.WriteString("\n")
 	for _, t := range r.files() {
@@ -90,7 +90,7 @@ func table(r *results, peers *peerFigures) string {
 		}
 		fmt.Fprintf(&b, "%-62s %17s", what, fmt.Sprintf("%d/%d", t.passed, t.total))
 		for _, name := range names {
-			fmt.Fprintf(&b, " %14s", peers.cell(name, t))
+			fmt.Fprintf(&b, " %*s", width(name), peers.cell(name, t))
 		}
 		b.WriteString("\n")
 	}
@@ -99,6 +99,9 @@ func table(r *results, peers *peerFigures) string {
 	}
 	return b.String()
 }
+
+// width returns that of a peer's column.
+func width(name string) int { return max(len(name), 11) }
 
 var variable = regexp.MustCompile(`✔|–|✘`)
 
