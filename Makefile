@@ -44,6 +44,14 @@ $(TOOLS)/golangci-lint: Makefile
 	GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	@touch $@
 
+.PHONY: conformance
+conformance: ## cases passed of each conformance file beside other parsers, and the rows of the feature matrix
+	@$(GO) run ./internal/conformance/matrix
+
+.PHONY: conformance-docs
+conformance-docs: ## the same, written into docs/conformance.md
+	@$(GO) run ./internal/conformance/matrix -write
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (default 10s)
 	@set -e; for pkg in $$($(GO) list ./...); do \
