@@ -47,7 +47,13 @@ func TestLinearTime(t *testing.T) {
 			return slices.Min(times)
 		}
 		measure(small) // tables and the destination's growth
-		one, many := measure(small), measure(small*factor)
+		var one, many time.Duration
+		for range 5 { // quadratic work exceeds the bound every time, a busy machine does not
+			one, many = measure(small), measure(small*factor)
+			if many <= 4*factor*one {
+				break
+			}
+		}
 		if many > 4*factor*one {
 			t.Errorf("%s: %v for %d bytes, %v for %d times as many", c.name, one, small, many, factor)
 		}
