@@ -23,6 +23,10 @@ type LaneID struct {
 	Stream string
 	// Partition is the Kafka partition, and 0 for everything else.
 	Partition int32
+	// Session tells inputs of the same name apart, whose positions mean nothing to each other: every reading of
+	// standard input or of a pipe, and every version of a file. It is letters and digits, and empty where a stream
+	// is the same for ever.
+	Session string
 }
 
 func (id LaneID) String() string { return fmt.Sprintf("%s/%d", id.Stream, id.Partition) }

@@ -27,7 +27,8 @@ has read, within pipeline.drain_timeout. A second signal stops at once; what was
 next run.
 
 Files in a folder have every record exactly once, whatever happens, and however often the command is run: the folder
-keeps the positions, in _commits. A file that was read to its end is not read again. "urlmill verify" proves it.`,
+keeps the positions, in _commits. A file that was delivered is not delivered again
+unless it has changed; standard input is new each time.`,
 		Example: `  urlmill run examples/clickstream.yaml
   KAFKA_BROKERS=kafka-1:9092,kafka-2:9092 urlmill run clickstream.yaml --log-format json`,
 		Args: args(1, 1, "one configuration"),

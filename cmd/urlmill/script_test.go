@@ -73,11 +73,15 @@ func scriptBytes(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
-// scriptCatFiles is "catfiles FOLDER": it prints the files of a folder in the order of their names.
+// scriptCatFiles is "catfiles FOLDER": it prints the files of a folder in the order of their names, but not what is
+// below it.
 func scriptCatFiles(ts *testscript.TestScript, _ bool, args []string) {
 	entries, err := os.ReadDir(ts.MkAbs(args[0]))
 	ts.Check(err)
 	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
 		_, err := ts.Stdout().Write([]byte(ts.ReadFile(filepath.Join(args[0], e.Name()))))
 		ts.Check(err)
 	}

@@ -27,7 +27,11 @@ const (
 // laneName returns the name of the directory below [Dir] that has the records of a lane. Different lanes have
 // different names.
 func laneName(id pipeline.LaneID) string {
-	return path.Join(escape(id.Stream), strconv.Itoa(int(id.Partition)))
+	stream := escape(id.Stream)
+	if id.Session != "" {
+		stream += "@" + escape(id.Session) // escaped names have no @ of their own
+	}
+	return path.Join(stream, strconv.Itoa(int(id.Partition)))
 }
 
 // escape makes a directory name of any text: letters, digits, hyphen, underscore and dots but the first stay, other
@@ -84,7 +88,11 @@ func FileName(id pipeline.LaneID, first int64, run string, seq uint64, ext strin
 
 // filePrefix is what the names of all files of a lane begin with.
 func filePrefix(id pipeline.LaneID) string {
-	return fmt.Sprintf("%s-%d-", stem(id.Stream), id.Partition)
+	name := stem(id.Stream)
+	if id.Session != "" {
+		name += "-" + stem(id.Session)
+	}
+	return fmt.Sprintf("%s-%d-", name, id.Partition)
 }
 
 // fileNames matches the names that FileName returns.

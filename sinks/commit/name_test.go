@@ -23,6 +23,10 @@ func TestLaneNames(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", stream, got, want)
 		}
 	}
+	one, other := pipeline.LaneID{Stream: "-", Session: "0123abcd"}, pipeline.LaneID{Stream: "-", Session: "4567abcd"}
+	if laneName(one) != "-@0123abcd/0" || filePrefix(one) != "stdin-0123abcd-0-" || filePrefix(one) == filePrefix(other) {
+		t.Errorf("%s, %s", laneName(one), filePrefix(one))
+	}
 	seen := map[string]string{}
 	for _, s := range awkward {
 		got := laneName(pipeline.LaneID{Stream: s, Partition: 1})

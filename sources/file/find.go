@@ -1,12 +1,16 @@
 package file
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -15,6 +19,9 @@ type input struct {
 	path   string
 	size   int64 // bytes, 0 for a stream
 	stream bool  // not a regular file: its size is unknown, and a read may wait
+	// session is that of the lane. Nobody can tell whether a file that has changed was added to or replaced, so a
+	// changed file is another one, and read from its beginning.
+	session string
 }
 
 // finder collects the inputs in order, each once.
@@ -124,8 +131,14 @@ func (f *finder) file(path string, info fs.FileInfo) error {
 	if err != nil {
 		return fmt.Errorf("%w; check its permissions", err)
 	}
-	f.add(input{path: path, size: info.Size()})
+	f.add(input{path: path, size: info.Size(), session: version(info)})
 	return file.Close()
+}
+
+// version identifies what is in a file, as far as its size and the time of its last change do.
+func version(info fs.FileInfo) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d", info.Size(), info.ModTime().UnixNano()))
+	return hex.EncodeToString(sum[:8])
 }
 
 // standardInput looks whether standard input has been redirected from a file, which has a size and never waits.
@@ -143,6 +156,9 @@ func (f *finder) standardInput() input {
 
 func (f *finder) add(in input) {
 	f.found++
+	if in.session == "" {
+		in.session = strings.ToLower(rand.Text()[:12]) // what was read from it cannot be read again
+	}
 	if !f.seen[in.path] {
 		f.seen[in.path] = true
 		f.inputs = append(f.inputs, in)

@@ -27,7 +27,9 @@ type lane struct {
 }
 
 // ID implements [pipeline.Lane].
-func (l *lane) ID() pipeline.LaneID { return pipeline.LaneID{Stream: l.in.path} }
+func (l *lane) ID() pipeline.LaneID {
+	return pipeline.LaneID{Stream: l.in.path, Session: l.in.session}
+}
 
 // Start implements [pipeline.Lane]. The lines before next are read over by the first Next.
 func (l *lane) Start(_ context.Context, next int64) error {
