@@ -84,7 +84,8 @@ func withoutChangedCharacters(d *Difference) (Question, bool) {
 
 func withoutUnassigned(d *Difference) (Question, bool) {
 	q, found := d.replace(func(s string) string {
-		return replaceCharacters(s, letter, func(r rune) bool { return !unicode.In(r, assigned...) })
+		unassigned := func(r rune) bool { return !unicode.In(r, assigned...) }
+		return replaceALabels(replaceCharacters(s, letter, unassigned), unassigned)
 	})
 	return q, found && d.refused()
 }
