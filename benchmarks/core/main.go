@@ -1,7 +1,8 @@
 // Command core measures the batch engine beside other parsers, all in one run and in turns, so that a busy machine
 // is busy for everyone, and writes what it found as a table and as JSON.
 //
-// Environment: QUICK=1 measures the two clean lists only, in less time. CORPUS=FILE[,FILE...] adds lists of URLs,
+// Environment: QUICK=1 measures the two clean lists only, in less time. The list "declined"
+// holds URLs that no fast path takes. CORPUS=FILE[,FILE...] adds lists of URLs,
 // one a line. PEERS is the native program (see ../native); without it the native peers are left out.
 package main
 
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/urlmill/urlmill/benchmarks/corpus"
+	"github.com/urlmill/urlmill/urlcore"
 )
 
 const seed = 20261121
@@ -58,12 +60,32 @@ func readList(path string, max int) (*list, error) {
 	return newList(filepath.Base(path), urls), nil
 }
 
+// declined returns at most max of the URLs that a parser cannot take as they are: their normal form is another one,
+// or they are none. IDNs, whose time is that of IDNA, are left out.
+func declined(urls []string, max int) []string {
+	var p urlcore.Parser
+	var u urlcore.URL
+	var out []string
+	for _, text := range urls {
+		ok := p.Parse(&u, []byte(text), nil).OK()
+		host := string(u.Bytes(urlcore.Host))
+		if ok && (u.Href() == text || u.Href() == text+"/" || strings.Contains(host, "xn--")) || len(out) == max {
+			continue
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
 func lists(quick bool, rows int) ([]*list, error) {
 	var all []*list
 	for _, kind := range corpus.Kinds() {
 		if !quick || kind == corpus.Web || kind == corpus.Browser {
 			all = append(all, newList(string(kind), corpus.Generate(kind, rows, seed)))
 		}
+	}
+	if !quick {
+		all = append(all, newList("declined", declined(corpus.Generate(corpus.BrowserDirty, 10*rows, seed), rows)))
 	}
 	for _, path := range strings.FieldsFunc(os.Getenv("CORPUS"), func(r rune) bool { return r == ',' }) {
 		l, err := readList(path, rows)

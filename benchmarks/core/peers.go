@@ -14,6 +14,7 @@ import (
 	"github.com/nlnwa/whatwg-url/url"
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/columns"
 )
 
@@ -34,7 +35,9 @@ func peersFor(l *list) ([]peer, func(), error) {
 	peers := []peer{
 		{"urlmill_full", timed(engine(l, fullColumns, batchRows)), true},
 		{"urlmill_core", timed(engine(l, coreColumns, batchRows)), true},
+		{"urlmill_parse", timed(parseEach(l)), true},
 		{"go_stdlib_job", timed(func() { stdlibJob(l) }), true},
+		{"go_net_url", timed(netURL(l)), true},
 		{"nlnwa", timed(nlnwa(l)), true},
 		{"floor_memcpy", timed(floorMemcpy(l)), true},
 		{"floor_split", timed(floorSplit(l)), true},
@@ -48,7 +51,7 @@ func peersFor(l *list) ([]peer, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, name := range []string{"ada_url_aggregator", "ada_parts", "rust_url"} {
+	for _, name := range []string{"ada_url_aggregator", "ada_parts", "rust_url_parse", "rust_url"} {
 		peers = append(peers, peer{name: name, pass: n.pass(name)})
 	}
 	return peers, n.stop, nil
@@ -64,6 +67,32 @@ func engine(l *list, want columns.Mask, rows int) func() {
 	return func() {
 		for _, b := range batches {
 			columns.Parse(c, b.data, b.ends)
+		}
+	}
+}
+
+// parseEach parses one URL after the other into the same record: the API for single URLs.
+func parseEach(l *list) func() {
+	var p urlcore.Parser
+	var u urlcore.URL
+	return func() {
+		start := int32(0)
+		for _, end := range l.ends {
+			if p.Parse(&u, l.data[start:end], nil).OK() {
+				Sink += len(u.Bytes(urlcore.Href))
+			}
+			start = end
+		}
+	}
+}
+
+// netURL is url.Parse of the standard library alone.
+func netURL(l *list) func() {
+	return func() {
+		for _, text := range l.urls {
+			if u, err := neturl.Parse(text); err == nil {
+				Sink += len(u.Host)
+			}
 		}
 	}
 }

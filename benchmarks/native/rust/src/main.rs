@@ -32,6 +32,7 @@ fn main() {
         let run: fn(&str) -> Option<usize> = match peer {
             "ada_url_aggregator" => ada,
             "ada_parts" => ada_parts,
+            "rust_url_parse" => rust_url_parse,
             "rust_url" => rust_url,
             _ => {
                 writeln!(out, "unknown peer {peer}").unwrap();
@@ -70,6 +71,11 @@ fn ada_parts(text: &str) -> Option<usize> {
         }
     }
     Some(n)
+}
+
+/// rust-url's parse alone.
+fn rust_url_parse(text: &str) -> Option<usize> {
+    url::Url::parse(text).ok().map(|u| u.as_str().len())
 }
 
 /// rust-url's parse with the registrable domain by the crate psl and the decoded pairs.
