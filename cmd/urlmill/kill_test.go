@@ -29,24 +29,41 @@ const killConfig = `
 source:
   kafka:
     brokers: [%s]
-    topics: [clicks]
-    group: kill
+    topics: [%s]
+    group: %s
     start: earliest
     session_timeout: 6s
     heartbeat_interval: 1s
   codec: {lines: {}}
 columns: {include: [href, topic, partition, offset]}
 sink:
-  parquet: {path: %s}
+  parquet: {path: %s, delivery: %s}
   roll: {rows: 20000, every: 300ms}
 `
 
-// A process that is killed at any moment loses no row: what it had not acknowledged is read again by the next
-// one. Rows may be there twice, and every file that has its final name is whole.
-func TestKillLosesNothing(t *testing.T) {
-	const partitions, kills = 4, 6
+// A process that is killed at any moment loses no row, and every file that has its final name is whole. At least
+// once, what it had not acknowledged is read again by the next one and may be there twice; exactly once, it is not.
+func TestKill(t *testing.T) {
 	cluster := kafkatest.Start(t, kafkatest.Options{})
-	cluster.CreateTopic(t, "clicks", partitions)
+	for _, delivery := range []string{"at_least_once", "exactly_once"} {
+		t.Run(delivery, func(t *testing.T) {
+			lost, twice := killAndCount(t, cluster, delivery)
+			if lost > 0 {
+				t.Errorf("%d rows are lost", lost)
+			}
+			if twice > 0 && delivery == "exactly_once" {
+				t.Errorf("%d rows are there twice", twice)
+			}
+		})
+	}
+}
+
+// killAndCount kills a process time and again while records arrive, lets the last one finish, and counts the rows that
+// are not in its output and those that are there more than once. Topic and group have the name of the delivery.
+func killAndCount(t *testing.T, cluster *kafkatest.Cluster, delivery string) (lost, twice int) {
+	const partitions, kills = 4, 6
+	topic := delivery
+	cluster.CreateTopic(t, topic, partitions)
 	var perPartition int
 	stop, produced := make(chan struct{}), make(chan struct{})
 	go func() { // while the consumer is being killed
@@ -57,15 +74,16 @@ func TestKillLosesNothing(t *testing.T) {
 				return
 			default:
 			}
-			cluster.Produce(t, numbered(partitions, perPartition, perPartition+2000))
+			cluster.Produce(t, numbered(topic, partitions, perPartition, perPartition+2000))
 			perPartition += 2000
+			time.Sleep(10 * time.Millisecond)
 		}
 	}()
 
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	config := filepath.Join(dir, "kill.yaml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, killConfig, cluster.Addr(), out), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, killConfig, cluster.Addr(), topic, topic, out, delivery), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for i := range kills {
@@ -82,7 +100,7 @@ func TestKillLosesNothing(t *testing.T) {
 	client := cluster.Client(t)
 	run.waitFor(t, "every offset to be committed", func() bool {
 		for p := range int32(partitions) {
-			if kafkatest.Committed(t, client, "kill", "clicks", p) < int64(perPartition) {
+			if kafkatest.Committed(t, client, topic, topic, p) < int64(perPartition) {
 				return false
 			}
 		}
@@ -91,16 +109,16 @@ func TestKillLosesNothing(t *testing.T) {
 	if err := run.end(t, syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, run.log)
 	}
-	checkDelivered(t, out, partitions, perPartition)
+	return checkDelivered(t, out, partitions, perPartition)
 }
 
 // numbered makes the records start to end of every partition.
-func numbered(partitions, start, end int) []*kgo.Record {
+func numbered(topic string, partitions, start, end int) []*kgo.Record {
 	var records []*kgo.Record
 	for p := range partitions {
 		for i := start; i < end; i++ {
 			records = append(records, &kgo.Record{
-				Topic: "clicks", Partition: int32(p), Value: fmt.Appendf(nil, "https://example.com/%d/%d", p, i),
+				Topic: topic, Partition: int32(p), Value: fmt.Appendf(nil, "https://example.com/%d/%d", p, i),
 			})
 		}
 	}
@@ -170,7 +188,7 @@ func parquetFiles(t *testing.T, dir string) []string {
 }
 
 // checkDelivered reads every file back and compares its rows with what was produced.
-func checkDelivered(t *testing.T, dir string, partitions, perPartition int) {
+func checkDelivered(t *testing.T, dir string, partitions, perPartition int) (lost, twice int) {
 	t.Helper()
 	seen := make([][]int, partitions)
 	for p := range seen {
@@ -180,7 +198,6 @@ func checkDelivered(t *testing.T, dir string, partitions, perPartition int) {
 	for _, name := range parquetFiles(t, dir) {
 		rows += countRows(t, name, seen)
 	}
-	lost := 0
 	for p := range seen {
 		for i, n := range seen[p] {
 			if n == 0 {
@@ -191,8 +208,10 @@ func checkDelivered(t *testing.T, dir string, partitions, perPartition int) {
 			}
 		}
 	}
+	twice = rows - partitions*perPartition + lost
 	t.Logf("%d rows in %d files of %d records: %d lost, %d twice",
-		rows, len(parquetFiles(t, dir)), partitions*perPartition, lost, rows-partitions*perPartition+lost)
+		rows, len(parquetFiles(t, dir)), partitions*perPartition, lost, twice)
+	return lost, twice
 }
 
 func countRows(t *testing.T, name string, seen [][]int) int {
