@@ -41,9 +41,10 @@ type Source interface {
 	// and Run returns once each has. Cancelling ctx is the hard end. The context that each receives is
 	// derived from ctx and is also cancelled, with the cause [ErrLaneLost], when the lane is lost.
 	//
-	// each returns an error only when the lane's own methods did; Run decides whether the other lanes go
+	// each returns an error when the lane's own methods did; Run decides whether the other lanes go
 	// on, and returns it in the end. When the fault is not the source's, each returns nil and drain is
-	// closed.
+	// closed. An error of kind [ErrLaneLost] with a context that is not cancelled is the sink's word that
+	// somebody else has committed positions of the lane: the source finds out whose it is, and may hand it out again.
 	Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, Lane) error) error
 }
 

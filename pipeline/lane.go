@@ -52,6 +52,8 @@ func (r *runner) runLane(ctx context.Context, lane Lane) error {
 	var row *RowError // names its lane itself
 	switch {
 	case fault == nil || errors.Is(context.Cause(ctx), ErrLaneLost):
+	case errors.Is(fault, ErrLaneLost):
+		return errors.Join(sourceErr, fault)
 	case errors.As(fault, &row):
 		r.fail(fault)
 	default:

@@ -288,6 +288,25 @@ func TestLostLaneIsAbandonedWithoutError(t *testing.T) {
 	}
 }
 
+// A lane that the sink says is somebody else's goes back to the source, and is no fault of the pipeline's.
+func TestLaneLostBySink(t *testing.T) {
+	fenced := fmt.Errorf("somebody was faster: %w", pipeline.ErrLaneLost)
+	sink := pipelinetest.Sink{Fail: func(step pipelinetest.Step, _ int) error {
+		if step == pipelinetest.StepCommit {
+			return fenced
+		}
+		return nil
+	}}
+	l := lane(100)
+	err := pipeline.Run(t.Context(), nil, &pipelinetest.Source{Lanes: []*pipelinetest.Lane{l}}, &sink, options(&pipelinetest.Transform{}))
+	if !errors.Is(err, fenced) {
+		t.Errorf("the source got %v", err)
+	}
+	if len(l.Acked()) != 0 {
+		t.Errorf("acknowledged %v", l.Acked())
+	}
+}
+
 func TestRollByTimeWithoutNewRecords(t *testing.T) {
 	l := lane(10)
 	l.Endless = true

@@ -130,6 +130,12 @@ func (g *generation) runLane(l *lane) {
 	g.source.mu.Lock()
 	delete(g.source.lanes, l)
 	g.source.mu.Unlock()
+	if errors.Is(err, pipeline.ErrLaneLost) && g.ctx.Err() == nil && !l.isEnding() {
+		// The sink says so, and we do not know better: others may believe to have all partitions of this
+		// generation. Joining anew finds out.
+		g.lose(err.Error())
+		return
+	}
 	// A lane that was lost, or stopped from outside, is no fault.
 	if err == nil || errors.Is(err, pipeline.ErrLaneLost) || g.ctx.Err() != nil {
 		return

@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync/atomic"
 	"testing"
@@ -220,5 +221,33 @@ func TestCommitSurvivesBrokenConnections(t *testing.T) {
 	run.stop()
 	if got := kafkatest.Committed(t, client, "g", "t", 0); got != 10 {
 		t.Errorf("committed %d, want 10", got)
+	}
+}
+
+// TestLaneLostBySink has a sink that finds that somebody else has committed to a lane: the member joins anew, and goes
+// on with all of its lanes.
+func TestLaneLostBySink(t *testing.T) {
+	noLeaks(t)
+	k := kafkatest.Fake(t, kfake.SeedTopics(2, "t"))
+	kafkatest.Produce(t, kafkatest.Client(t, k.ListenAddrs()), numbered("t", 2, 0, 10))
+	source := newSource(t, quick(k.ListenAddrs(), "t"))
+	c := newCollector(t)
+	var fenced atomic.Bool
+	ctx, drain, done := t.Context(), make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- source.Run(ctx, drain, func(ctx context.Context, l pipeline.Lane) error {
+			if l.ID().Partition == 1 && fenced.CompareAndSwap(false, true) {
+				if err := l.Start(ctx, pipeline.Unknown); err != nil {
+					return err
+				}
+				return fmt.Errorf("somebody was faster: %w", pipeline.ErrLaneLost)
+			}
+			return c.each(ctx, l)
+		})
+	}()
+	c.await("all rows", func() bool { return c.distinct() == 10 })
+	close(drain)
+	if err := <-done; err != nil {
+		t.Errorf("the run ended with %v", err)
 	}
 }
