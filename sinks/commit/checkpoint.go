@@ -78,9 +78,13 @@ func readCheckpoint(ctx context.Context, s store.Objects, lane string, first int
 // chain is as good without.
 func (l *Lane) maintain(ctx context.Context) {
 	for l.since >= l.chain.every {
+		covered := l.covered
 		if err := l.checkpoint(ctx); err != nil {
 			l.chain.log.Warn("cannot write a checkpoint of the commit records; trying again later", "lane", l.id.String(), "error", err)
 			return
+		}
+		if l.covered == covered {
+			return // the last checkpoint may be another process's that is not durable yet: nothing may be removed
 		}
 		if err := l.prune(ctx); err != nil {
 			l.chain.log.Warn("cannot remove commit records that a checkpoint has", "lane", l.id.String(), "error", err)

@@ -177,8 +177,13 @@ func (l *Lane) superseded(ctx context.Context, r *Record) error {
 		}
 		l.covered, l.since = c.Next, max(0, l.since-c.Count)
 	}
-	// The record counts for nothing; that it is there is only untidy.
-	if err := l.chain.root.Delete(ctx, recordKey(l.dir, r.First)); err != nil {
+	// The record counts for nothing; that it is there is only untidy. Or it is in the checkpoint: then that has to be
+	// durable before the record goes, and whoever made it may not have come to that.
+	err := l.chain.root.Sync(ctx, path.Join(l.dir, checkpointsDir))
+	if err == nil {
+		err = l.chain.root.Delete(ctx, recordKey(l.dir, r.First))
+	}
+	if err != nil {
 		l.chain.log.Warn("cannot remove a commit record that came too late", "lane", l.id.String(), "error", err)
 	}
 	return &FencedError{Lane: l.id, Position: r.First}
