@@ -74,15 +74,20 @@ func setBit(bits []byte, i int, bit byte) {
 }
 
 func (c *Ints) compact(keep []bool) {
+	c.Values = compactSlice(c.Values, keep)
+	c.Validity.compact(keep)
+}
+
+// compactSlice moves the values of the rows that are kept to the front.
+func compactSlice[T any](values []T, keep []bool) []T {
 	n := 0
-	for i, v := range c.Values {
+	for i, v := range values {
 		if keep[i] {
-			c.Values[n] = v
+			values[n] = v
 			n++
 		}
 	}
-	c.Values = c.Values[:n]
-	c.Validity.compact(keep)
+	return values[:n]
 }
 
 func (t *Text) compact(keep []bool) {

@@ -123,13 +123,6 @@ func (d *Dictionary) finish(flags []Flags, flag Flags) {
 }
 
 func (d *Dictionary) compact(keep []bool) {
-	n := 0
-	for i, index := range d.Indices {
-		if keep[i] {
-			d.Indices[n] = index
-			n++
-		}
-	}
-	d.Indices = d.Indices[:n]
+	d.Indices = compactSlice(d.Indices, keep)
 	d.Validity.compact(keep)
 }
