@@ -98,6 +98,13 @@ func (e *encoder) Write(r arrow.Record) error {
 	return e.flush()
 }
 
+// Flush implements [lanesink.Encoder].
+func (e *encoder) Flush() error {
+	err := e.flush()
+	e.line = nil
+	return err
+}
+
 func (e *encoder) flush() error {
 	_, err := e.w.Write(e.line)
 	e.line = e.line[:0]
@@ -105,6 +112,7 @@ func (e *encoder) flush() error {
 }
 
 func (e *encoder) Buffered() int64                  { return 0 }
+func (e *encoder) Memory() int64                    { return int64(cap(e.line)) }
 func (e *encoder) Finish(lanesink.Provenance) error { return nil }
 func (e *encoder) Discard()                         {}
 

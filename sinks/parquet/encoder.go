@@ -117,6 +117,19 @@ func (e *encoder) Buffered() int64 {
 	return int64(float64(e.rows.Bytes()) * float64(e.fileBytes) / float64(e.rawBytes))
 }
 
+// Memory implements [lanesink.Encoder].
+func (e *encoder) Memory() int64 { return e.rows.Capacity() }
+
+// Flush implements [lanesink.Encoder].
+func (e *encoder) Flush() error {
+	if e.rows.Rows() == 0 {
+		return nil
+	}
+	err := e.writeGroup()
+	e.rows.Free()
+	return err
+}
+
 // Discard implements [lanesink.Encoder]. The memory goes to the next encoder, unless a few exceptional rows
 // have made it much larger than is usually needed.
 func (e *encoder) Discard() {

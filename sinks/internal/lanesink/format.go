@@ -18,12 +18,18 @@ type Format interface {
 	NewEncoder(w io.Writer, s *arrow.Schema) (Encoder, error)
 }
 
-// Encoder writes one file. It is used by one goroutine at a time.
+// Encoder writes one file. It is used by one goroutine at a time, not always the same one.
 type Encoder interface {
 	// Write adds rows. r and its memory are the caller's again when it returns.
 	Write(r arrow.Record) error
 	// Buffered estimates the bytes that are still to be written for the rows added.
 	Buffered() int64
+	// Memory returns the bytes of memory that the encoder holds now: buffers with their capacities, and what it
+	// keeps for the end of the file. What it shares with other encoders does not count.
+	Memory() int64
+	// Flush writes what it can of the rows added, and lets go of the memory that they took. Writing may go on
+	// after it. Parquet ends a row group early by it, which costs space: it is for when memory is short.
+	Flush() error
 	// Finish writes all that is left. The encoder has let go of its memory when it returns, whatever it
 	// returns.
 	Finish(p Provenance) error

@@ -74,7 +74,13 @@ func (e *textEncoder) Write(r arrow.Record) error {
 	return e.f.write
 }
 func (e *textEncoder) Buffered() int64 { return int64(e.held.Len()) }
-func (e *textEncoder) Discard()        { e.f.count(-1) }
+func (e *textEncoder) Memory() int64   { return int64(e.held.Cap()) }
+func (e *textEncoder) Flush() error {
+	_, err := io.WriteString(e.w, e.held.String())
+	e.held.Reset()
+	return err
+}
+func (e *textEncoder) Discard() { e.f.count(-1) }
 func (e *textEncoder) Finish(p Provenance) error {
 	e.f.count(-1)
 	// The error is dropped on purpose: encoders do that.

@@ -69,6 +69,14 @@ func (b *Buffer) Append(r arrow.Record, from, to int) error {
 	return nil
 }
 
+// Free empties the buffer and lets go of its memory.
+func (b *Buffer) Free() {
+	for _, c := range b.Columns {
+		c.free()
+	}
+	b.rows, b.bytes = 0, 0
+}
+
 // Reset empties the buffer and keeps its memory.
 func (b *Buffer) Reset() {
 	for _, c := range b.Columns {

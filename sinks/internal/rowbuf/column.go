@@ -93,6 +93,15 @@ func (c *Column) reset() {
 	}
 }
 
+// free empties the column and lets go of its memory.
+func (c *Column) free() {
+	c.Valid, c.Data, c.Bools, c.Offsets = nil, []byte{}, nil, nil
+	for _, child := range c.Children {
+		child.free()
+	}
+	c.reset()
+}
+
 // Bytes returns the size of the column and its children in memory.
 func (c *Column) Bytes() int64 {
 	n := int64(len(c.Valid) + len(c.Data) + len(c.Bools) + 4*max(0, len(c.Offsets)-1))
