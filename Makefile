@@ -24,7 +24,7 @@ build: ## bin/urlmill, static
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/urlmill ./cmd/urlmill
 
 .PHONY: integration
-integration: ## what we write, read back by DuckDB and pyarrow (C compiler, python3), and the deployment files
+integration: ## what we write, read back by DuckDB, pyarrow and polars (C compiler, python3), and the deployment files
 	cd internal/itest && $(GO) test ./...
 
 .PHONY: race
@@ -76,6 +76,10 @@ bench-core: ## the batch engine beside net/url, nlnwa, Ada and rust-url; QUICK=1
 .PHONY: bench-sweep
 bench-sweep: ## batch sizes and cores, plotted into docs/performance
 	cd benchmarks && $(GO) run ./core -sweep ../docs/performance
+
+.PHONY: bench-e2e
+bench-e2e: ## files and Kafka to Parquet beside a naive program, DuckDB, ClickHouse, Spark; QUICK=1, REAL_KAFKA=1, URLMILL_PYTHON=
+	cd benchmarks && $(GO) build -o e2e/bench-e2e ./e2e && QUICK=$(QUICK) REAL_KAFKA=$(REAL_KAFKA) e2e/bench-e2e -out results/e2e.json $(if $(QUICK),,-plots ../docs/performance)
 
 .PHONY: generate-asm
 generate-asm: ## the assembly of urlcore/internal/scan

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/pprof"
 	"sync"
 	"time"
 )
@@ -75,9 +76,9 @@ func (l *laneRun) run(ctx context.Context) (sourceErr, fault error) {
 	l.rolling = time.NewTimer(time.Hour)
 	l.rolling.Stop()
 	var stages sync.WaitGroup
-	stages.Go(func() { l.readAll(ctx) })
-	stages.Go(func() { l.parseAll(ctx) })
-	fault = l.writeAll(ctx)
+	stages.Go(func() { inStage(ctx, "consume", l.readAll) })
+	stages.Go(func() { inStage(ctx, "parse", l.parseAll) })
+	inStage(ctx, "encode", func(ctx context.Context) { fault = l.writeAll(ctx) })
 	lost := ctx.Err() != nil
 	cancel()
 	stages.Wait()
@@ -94,6 +95,11 @@ func (l *laneRun) run(ctx context.Context) (sourceErr, fault error) {
 		sourceErr = l.readErr
 	}
 	return sourceErr, fault
+}
+
+// inStage runs a stage, whose goroutines CPU profiles tell by the label "stage".
+func inStage(ctx context.Context, name string, f func(context.Context)) {
+	pprof.Do(ctx, pprof.Labels("stage", name), f)
 }
 
 func (l *laneRun) readAll(ctx context.Context) {

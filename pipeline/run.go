@@ -85,7 +85,8 @@ func Run(ctx context.Context, drain <-chan struct{}, src Source, sink Sink, opts
 		defer close(watched)
 		r.watchDrain(ctx, drain, done, cancel)
 	}()
-	err := src.Run(ctx, r.soft, r.runLane)
+	var err error
+	inStage(ctx, "consume", func(ctx context.Context) { err = src.Run(ctx, r.soft, r.runLane) })
 	close(done)
 	<-watched
 	if cause := context.Cause(ctx); cause != nil && (err == nil || errors.Is(err, ctx.Err())) {

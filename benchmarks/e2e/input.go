@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/sources/generate"
+)
+
+// generateChild writes the input: "generate FOLDER ROWS".
+func generateChild(args []string) error {
+	rows, err := strconv.ParseInt(args[1], 10, 64)
+	if err != nil {
+		return err
+	}
+	g, err := generate.NewGenerator(generate.Options{Records: rows, Seed: seed, Format: generate.Lines})
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(args[0], 0o755); err != nil {
+		return err
+	}
+	var files [partitions]*bufio.Writer
+	var closers [partitions]*os.File
+	for i := range files {
+		if closers[i], err = os.Create(filepath.Join(args[0], fmt.Sprintf("clicks-%d.txt", i))); err != nil {
+			return err
+		}
+		files[i] = bufio.NewWriterSize(closers[i], 1<<20)
+	}
+	var record []byte
+	for i := range rows {
+		record = append(g.Append(record[:0]), '\n')
+		if _, err := files[i%partitions].Write(record); err != nil {
+			return err
+		}
+	}
+	for i, f := range files {
+		if err := errors.Join(f.Flush(), closers[i].Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// brokerChild runs a broker and fills a topic: "broker KIND TOPIC FOLDER", with KIND one of fake, real, or the
+// address of a broker that is there. It prints the address and lives until its standard input ends.
+func brokerChild(args []string) (err error) {
+	kind, topic, folder := args[0], args[1], args[2]
+	tb := &process{}
+	defer func() { err = errors.Join(err, tb.end(recover())) }()
+	addr := kind
+	switch kind {
+	case "fake":
+		addr = kafkatest.Fake(tb, kfake.NumBrokers(1)).ListenAddrs()[0]
+	case "real":
+		addr = kafkatest.Start(tb, kafkatest.Options{}).Addr()
+	}
+	client := kafkatest.Client(tb, []string{addr}, kgo.ProducerBatchCompression(kgo.ZstdCompression()),
+		kgo.ProducerLinger(50*time.Millisecond), kgo.MaxBufferedRecords(20_000))
+	kafkatest.CreateTopic(tb, client, topic, partitions)
+	if err := produce(client, topic, folder); err != nil {
+		return err
+	}
+	fmt.Println(addr)
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// produce sends the lines of every file to a partition.
+func produce(client *kgo.Client, topic, folder string) error {
+	files, err := inputs(folder)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	for p, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for line := range bytes.Lines(text) {
+			r := &kgo.Record{Topic: topic, Partition: int32(p), Value: bytes.TrimSuffix(line, []byte{'\n'})}
+			client.Produce(ctx, r, func(_ *kgo.Record, err error) {
+				if err != nil {
+					cancel(err)
+				}
+			})
+		}
+	}
+	return errors.Join(client.Flush(ctx), context.Cause(ctx))
+}
+
+// process stands in for the test that the helpers of kafkatest want. What it does not implement panics.
+type process struct {
+	testing.TB
+	cleanups []func()
+	failed   bool
+}
+
+// failure is what a fatal error panics with.
+type failure struct{ error }
+
+func (*process) Helper()                            {}
+func (*process) Name() string                       { return "bench-e2e" }
+func (*process) Context() context.Context           { return context.Background() }
+func (p *process) Failed() bool                     { return p.failed }
+func (p *process) Cleanup(f func())                 { p.cleanups = append(p.cleanups, f) }
+func (*process) Logf(format string, args ...any)    { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+func (*process) Log(args ...any)                    { fmt.Fprintln(os.Stderr, args...) }
+func (p *process) Fatal(args ...any)                { p.fatal(errors.New(fmt.Sprint(args...))) }
+func (p *process) Fatalf(format string, a ...any)   { p.fatal(fmt.Errorf(format, a...)) }
+func (p *process) Skip(args ...any)                 { p.fatal(errors.New(fmt.Sprint(args...))) }
+func (p *process) Skipf(format string, args ...any) { p.fatal(fmt.Errorf(format, args...)) }
+func (p *process) Error(args ...any)                { p.failed = true; p.Log(args...) }
+func (p *process) Errorf(format string, a ...any)   { p.failed = true; p.Logf(format, a...) }
+
+func (p *process) fatal(err error) {
+	p.failed = true
+	panic(failure{err})
+}
+
+func (p *process) TempDir() string {
+	dir, err := os.MkdirTemp("", "urlmill-e2e-broker-")
+	if err != nil {
+		p.fatal(err)
+	}
+	p.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// end runs the cleanups, last first, and returns the fatal error, if there was one. Its argument is what was
+// recovered.
+func (p *process) end(recovered any) error {
+	for i := len(p.cleanups) - 1; i >= 0; i-- {
+		p.cleanups[i]()
+	}
+	switch r := recovered.(type) {
+	case nil:
+		return nil
+	case failure:
+		return r.error
+	default:
+		panic(r)
+	}
+}
