@@ -1,0 +1,181 @@
+package s3test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	startTimeout = 2 * time.Minute
+	bucket       = "urlmill-test"
+	healthPath   = "/health"
+)
+
+// Gateway is a versitygw process in front of an empty directory. It is stopped when the test ends.
+type Gateway struct {
+	Server
+	binary string
+	addr   string
+	dir    string // has the directories data and meta, and the log
+
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the process has ended; nil before the first start
+}
+
+// Start runs a server. Without versitygw the test is skipped; see [EnvRequire].
+func Start(tb testing.TB) *Gateway {
+	tb.Helper()
+	binary, err := install()
+	if err != nil {
+		if os.Getenv(EnvRequire) == "1" {
+			tb.Fatal(err)
+		}
+		tb.Skipf("no S3 server, and %s=1 is not set: %v", EnvRequire, err)
+	}
+	g := &Gateway{binary: binary, dir: tb.TempDir()}
+	for _, dir := range []string{g.Dir(), g.meta()} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	tb.Cleanup(g.Kill)
+	const tries = 5 // somebody else may take the port first
+	for range tries {
+		if err = g.listen(); err == nil {
+			return g
+		}
+	}
+	tb.Fatal(err)
+	return nil
+}
+
+// Dir is the directory that has the bucket's objects as files. Those whose upload is not complete are in another one
+// below it, whose name begins with a dot.
+func (g *Gateway) Dir() string { return filepath.Join(g.dir, "data", bucket) }
+
+// meta is the directory of the objects' metadata: not every file system has extended attributes.
+func (g *Gateway) meta() string { return filepath.Join(g.dir, "meta") }
+
+func (g *Gateway) logFile() string { return filepath.Join(g.dir, "log") }
+
+// listen takes a free port and starts the server there.
+func (g *Gateway) listen() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	g.addr = l.Addr().String()
+	if err := l.Close(); err != nil {
+		return err
+	}
+	g.Server = Server{
+		Endpoint: "http://" + g.addr, Region: "us-east-1", AccessKey: "urlmill", SecretKey: "urlmill-test-secret", Bucket: bucket,
+	}
+	return g.start()
+}
+
+// Start starts the server again, with its data and address, and returns when it takes requests.
+func (g *Gateway) Start(tb testing.TB) {
+	tb.Helper()
+	if err := g.start(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func (g *Gateway) start() error {
+	if g.done != nil && !g.exited() {
+		return nil
+	}
+	log, err := os.OpenFile(g.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(g.binary, "--port", g.addr, "--quiet", "--region", g.Region, "--health", healthPath, "--keep-alive",
+		"posix", "--sidecar", g.meta(), filepath.Dir(g.Dir()))
+	cmd.Dir, cmd.Stdout, cmd.Stderr = g.dir, log, log
+	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+g.AccessKey, "ROOT_SECRET_KEY="+g.SecretKey)
+	cmd.SysProcAttr = procAttr()
+	started, done := make(chan error), make(chan struct{})
+	go func() {
+		// The kernel's parent is the thread, so that has to live as long as the process.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(done)
+		defer log.Close() // only the child writes to it
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // how it ended is in its log
+		}
+	}()
+	if err := <-started; err != nil {
+		<-done
+		return err
+	}
+	g.cmd, g.done = cmd, done
+	return g.ready()
+}
+
+// ready waits until the server takes requests.
+func (g *Gateway) ready() error {
+	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	var last error
+	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if g.exited() {
+			return fmt.Errorf("versitygw has ended:\n%s", g.Log())
+		}
+		answer, err := client.Get(g.Endpoint + healthPath)
+		if err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+			err = errors.New(answer.Status)
+		}
+		last = err
+	}
+	g.Kill()
+	return fmt.Errorf("versitygw does not answer: %w\n%s", last, g.Log())
+}
+
+func (g *Gateway) exited() bool {
+	select {
+	case <-g.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Kill ends the server at once by SIGKILL, and returns when it is gone.
+func (g *Gateway) Kill() {
+	g.Signal(syscall.SIGKILL)
+	if g.done != nil {
+		<-g.done
+	}
+}
+
+// Signal sends the server's process a signal, SIGSTOP for example, unless it has ended.
+func (g *Gateway) Signal(sig os.Signal) {
+	if g.cmd != nil && !g.exited() {
+		_ = g.cmd.Process.Signal(sig) // it may have ended by now
+	}
+}
+
+// Log returns what the server has printed.
+func (g *Gateway) Log() string {
+	text, err := os.ReadFile(g.logFile())
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
