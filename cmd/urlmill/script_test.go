@@ -20,6 +20,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"cutfile":   scriptCutFile,
 	"bytes":     scriptBytes,
 	"catfiles":  scriptCatFiles,
+	"spoil":     scriptSpoil,
 }
 
 // scriptExecCode is "exec-code CODE PROGRAM ARG...": exec that wants an exit code.
@@ -84,5 +85,17 @@ func scriptCatFiles(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		_, err := ts.Stdout().Write([]byte(ts.ReadFile(filepath.Join(args[0], e.Name()))))
 		ts.Check(err)
+	}
+}
+
+// scriptSpoil is "spoil FOLDER": it changes a byte in the middle of every file of a folder that is not hidden.
+func scriptSpoil(ts *testscript.TestScript, _ bool, args []string) {
+	files, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "[^._]*.*"))
+	ts.Check(err)
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		ts.Check(err)
+		data[len(data)/2] ^= 1
+		ts.Check(os.WriteFile(name, data, 0o600))
 	}
 }

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/sinks/arrowipc"
+	"github.com/urlmill/urlmill/sinks/commit/verify"
+	"github.com/urlmill/urlmill/sinks/ndjson"
+	"github.com/urlmill/urlmill/sinks/parquet"
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+// rowCounters count the rows of files by their suffix.
+var rowCounters = map[string]verify.RowCounter{
+	"parquet": parquet.CountRows, "arrow": arrowipc.CountRows, "ndjson": ndjson.CountRows,
+}
+
+// verifyFlags are the flags of "urlmill verify".
+type verifyFlags struct{ json, repair, shallow bool }
+
+func newVerify(a *app) *cobra.Command {
+	var f verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify PLACE",
+		Short: "Prove from the commit records that an output is complete",
+		Long: `Prove from the commit records of an output with exactly-once delivery that it is complete: in every lane (a Kafka
+partition, a file) positions follow each other without a gap or an overlap, every file that a record names is there with
+its bytes, its checksum and its rows, and no other file can be seen. PLACE is what the path of the sink is; the
+dead letters are found from there.
+
+Nothing is changed, and pipelines may be running. With --repair it first does what the next start of a pipeline would do:
+it publishes the files of commits whose process died before it had, and removes what dead processes have left
+unfinished. Damaged, missing and stray files it leaves to you.
+
+The report is on standard output. Positions that were left out because the configuration says so (on_truncated,
+on_ahead) are in it, and are no problem. The exit code is 5 when there is a problem.`,
+		Example: `  urlmill verify out/clicks
+  urlmill verify out/clicks --json | jq '.problems[]'
+  urlmill verify out/clicks --repair`,
+		Args: args(1, 1, "the place of an output"),
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.json, "json", false, "print the report as a JSON object")
+	flags.BoolVar(&f.repair, "repair", false, "publish what is committed, and remove what dead processes left, first")
+	flags.BoolVar(&f.shallow, "shallow", false, "look for files and their sizes alone, and do not read them")
+	cmd.RunE = func(cmd *cobra.Command, places []string) error { return a.verify(cmd.Context(), places[0], f) }
+	return cmd
+}
+
+// verify runs the command.
+func (a *app) verify(parent context.Context, place string, f verifyFlags) error {
+	if parent == nil {
+		parent = context.Background()
+	}
+	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	open := a.stores
+	if open == nil {
+		open = store.Open
+	}
+	log := a.flagLogger()
+	root, err := open(place, log)
+	if err != nil {
+		return &usageError{err}
+	}
+	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: log}
+	if f.repair {
+		if err := verify.Repair(ctx, options); err != nil {
+			return fmt.Errorf("repairing: %w", err)
+		}
+	}
+	r, err := verify.Run(ctx, options)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		err = json.NewEncoder(a.out).Encode(r)
+	} else {
+		err = a.printReport(r)
+	}
+	if err == nil && !r.OK {
+		err = &codeError{code: exitNotVerified}
+	}
+	return err
+}
+
+// printReport prints a report for people.
+func (a *app) printReport(r *verify.Report) error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "lane\tfrom\tto\tcommits\tfiles\trows\tdead letters\tbytes")
+	for _, l := range r.Lanes {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", plain.Text(l.Lane), l.Start, l.Next, l.Commits, l.Files,
+			plain.Count(l.Rows), plain.Count(l.Dead), plain.Bytes(l.Bytes))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, l := range r.Lanes {
+		for _, left := range l.LeftOut {
+			fmt.Fprintf(a.out, "%s: the positions %d to %d were left out, as the configuration says\n", plain.Text(l.Lane), left.First, left.Next)
+		}
+	}
+	for _, p := range r.Problems {
+		at := p.Lane
+		if p.File != "" {
+			at = p.File
+		}
+		fmt.Fprintf(a.out, "%s: %s: %s\n", p.Kind, plain.Text(at), plain.Text(p.Message))
+	}
+	verdict := "complete"
+	if !r.OK {
+		verdict = plain.Plural(int64(len(r.Problems)), "problem")
+	}
+	_, err := fmt.Fprintf(a.out, "%s: %s; %s in %s of %s\n", plain.Text(r.Location), verdict, plain.Plural(r.Rows, "row"),
+		plain.Plural(int64(r.Files), "file"), plain.Plural(int64(r.Commits), "commit"))
+	return err
+}

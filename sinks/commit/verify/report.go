@@ -1,0 +1,93 @@
+package verify
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/urlmill/urlmill/sinks/commit"
+)
+
+// What can be wrong with the files of an output; the kinds of package commit are about its records.
+const (
+	// MissingFile is a file that a record names and that is neither visible nor waiting to be published.
+	MissingFile commit.Kind = "missing_file"
+	// UnfinishedPublish is a committed file whose process died before it was visible. The next start of a
+	// pipeline publishes it, and so does repairing.
+	UnfinishedPublish commit.Kind = "unfinished_publish"
+	// WrongSize, WrongChecksum and WrongRows are files that hold something else than was written.
+	WrongSize     commit.Kind = "wrong_size"
+	WrongChecksum commit.Kind = "wrong_checksum"
+	WrongRows     commit.Kind = "wrong_rows"
+	// NamedTwice is a file that two commits have.
+	NamedTwice commit.Kind = "named_twice"
+	// StrayFile is a visible file that no record names. Readers take its rows for delivered.
+	StrayFile commit.Kind = "stray_file"
+)
+
+// Report is what was found. It has no problems if the output is as it has to be.
+type Report struct {
+	Location string           `json:"location"`
+	OK       bool             `json:"ok"`
+	Lanes    []Lane           `json:"lanes"`
+	Commits  int              `json:"commits"`
+	Files    int              `json:"files"`
+	Rows     int64            `json:"rows"`
+	Dead     int64            `json:"dead_letters"`
+	Bytes    int64            `json:"bytes"`
+	Problems []commit.Problem `json:"problems"`
+}
+
+// Lane is what the records of a lane tell.
+type Lane struct {
+	Lane        string `json:"lane"` // directory of its records
+	Stream      string `json:"stream"`
+	Partition   int32  `json:"partition"`
+	Start       int64  `json:"start"` // position of the first record
+	Next        int64  `json:"next"`  // position after the last
+	Commits     int    `json:"commits"`
+	Checkpoints int    `json:"checkpoints"`
+	Files       int    `json:"files"`
+	Rows        int64  `json:"rows"`
+	Dead        int64  `json:"dead_letters"`
+	Bytes       int64  `json:"bytes"`
+	// LeftOut are the positions that were left out because the configuration says so, or because the source had
+	// them no more.
+	LeftOut []Range `json:"left_out,omitempty"`
+}
+
+// Range is a range of positions, the last one exclusive.
+type Range struct {
+	First int64 `json:"first"`
+	Next  int64 `json:"next"`
+}
+
+// add counts a record.
+func (l *Lane) add(r *commit.Record) {
+	for _, f := range r.Files {
+		l.Files++
+		l.Bytes += f.Bytes
+		if f.Table == deadLetters {
+			l.Dead += f.Rows
+		} else {
+			l.Rows += f.Rows
+		}
+	}
+	if r.From > r.First {
+		l.LeftOut = append(l.LeftOut, Range{r.First, r.From})
+	}
+}
+
+// finish sums the lanes up and puts the problems into an order that does not depend on how fast files were read.
+func (r *Report) finish() {
+	for _, l := range r.Lanes {
+		r.Commits += l.Commits
+		r.Files += l.Files
+		r.Rows += l.Rows
+		r.Dead += l.Dead
+		r.Bytes += l.Bytes
+	}
+	slices.SortStableFunc(r.Problems, func(a, b commit.Problem) int {
+		return cmp.Or(cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Position, b.Position), cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind))
+	})
+	r.OK = len(r.Problems) == 0
+}

@@ -1,0 +1,72 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+func extension(name string) string { return strings.TrimPrefix(path.Ext(name), ".") }
+
+// findStrays looks for visible files that no record names. A file is visible only after its record is there, so that
+// those found are looked for in the records once more: they may have been committed since.
+func (v *verifier) findStrays(ctx context.Context) error {
+	visible := map[string]bool{}
+	for _, dir := range v.dirs {
+		s, err := v.places.Get(dir)
+		if err != nil {
+			return err
+		}
+		if err := list(ctx, s, ".", func(name string) {
+			if file := path.Join(dir, name); !v.named[file] {
+				visible[file] = true
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	if len(visible) == 0 {
+		return nil
+	}
+	err := v.read(ctx, func(_ *commit.History, records []*commit.Record) {
+		for _, r := range records {
+			for _, f := range r.Files {
+				delete(visible, path.Join(f.Place, f.Name))
+			}
+		}
+	})
+	for file := range visible {
+		v.problem(StrayFile, named{File: commit.File{Name: file}, first: -1},
+			"no commit names it, and readers take it for a part of the output: move it away unless you have put it there")
+	}
+	return err
+}
+
+// list calls found with the files below a directory that readers see: they leave out what begins with a dot or an
+// underscore.
+func list(ctx context.Context, s store.Objects, dir string, found func(name string)) error {
+	entries, err := s.List(ctx, dir, "")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name)
+		switch {
+		case strings.HasPrefix(e.Name, "_"), strings.HasPrefix(e.Name, "."):
+		case e.Dir:
+			if err := list(ctx, s, name, found); err != nil {
+				return err
+			}
+		default:
+			found(name)
+		}
+	}
+	return nil
+}
