@@ -34,6 +34,8 @@ func (c *Bytes) End() { c.Ends = append(c.Ends, int32(len(c.Data))) }
 // Reset empties the column and keeps its memory.
 func (c *Bytes) Reset() { c.Data, c.Ends = c.Data[:0], c.Ends[:0] }
 
+func (c *Bytes) memory() int { return cap(c.Data) + 4*cap(c.Ends) }
+
 // NullBytes is a column of byte strings that may be null. A null value has no bytes.
 type NullBytes struct {
 	Bytes
@@ -45,6 +47,8 @@ func (c *NullBytes) Append(v []byte) {
 	c.Bytes.Append(v)
 	c.Valid = append(c.Valid, true)
 }
+
+func (c *NullBytes) memory() int { return c.Bytes.memory() + cap(c.Valid) }
 
 // AppendNull adds a null.
 func (c *NullBytes) AppendNull() {
@@ -201,6 +205,18 @@ func (b *Batch) size() int64 {
 		return int64(len(b.Records.Data))
 	}
 	return int64(len(b.URLs.Data))
+}
+
+// Memory returns the bytes that the batch holds, used or not.
+func (b *Batch) Memory() int64 {
+	n := b.URLs.memory() + b.Bases.memory() + b.Records.memory() + b.Keys.memory()
+	n += b.Headers.Keys.memory() + b.Headers.Values.memory() + 4*cap(b.Headers.Ends)
+	n += 8*(cap(b.Offsets)+cap(b.Timestamps)) + 24*cap(b.Faults)
+	for i := range b.Carried {
+		v := &b.Carried[i]
+		n += cap(v.Valid) + cap(v.Bools) + v.Text.memory() + 8*(cap(v.Ints)+cap(v.Floats))
+	}
+	return int64(n)
 }
 
 // Full tells whether the batch has reached MaxRows or MaxBytes.

@@ -68,6 +68,14 @@ type Lane interface {
 	Acknowledge(ctx context.Context, next int64) error
 }
 
+// Waiter is a [Lane] that can wait for records without a batch. Lanes whose Next may wait long, for a network, a
+// terminal or a rate, implement it: batches are few and shared by all lanes, and one that waits in Next holds one.
+type Waiter interface {
+	// Wait returns when Next has something to return: records, the end, or an error; or when ctx ends. It is
+	// called by the goroutine that calls Next, before each call of it.
+	Wait(ctx context.Context)
+}
+
 // Table tells the two outputs of a lane apart.
 type Table uint8
 
@@ -124,8 +132,8 @@ type Size struct {
 	Bytes int64 // as written so far, or an estimate of it
 }
 
-// Transform turns batches into Arrow records. An instance belongs to one slot of one lane and is not used
-// concurrently.
+// Transform turns batches into Arrow records. An instance belongs to one batch, whose records may be those of any lane,
+// and is not used concurrently. It may have a method Memory() int64 that returns the bytes that it holds.
 type Transform interface {
 	// Apply parses b. The records of the result belong to the transform and are valid until the next
 	// Apply. Under the policy [Fail] a bad row gives a [*RowError] together with the output of the rows

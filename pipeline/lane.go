@@ -5,30 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/pprof"
 	"sync"
 	"time"
 )
 
-// slot is a batch on its way through a lane, with the transform whose output lives as long as the batch.
-type slot struct {
-	batch     Batch
-	transform Transform
-	output    Output
-	err       error // of the transform
-
-	rows, bytes int64 // of the batch as read; a transform may take rows out of it
-}
-
-// laneRun is one lane being run: a reading and a parsing goroutine, and the caller's, which writes.
+// laneRun is one lane being run. The caller's goroutine reads; the workers parse its batches, side by side, and write
+// them, in order and one at a time; commits have goroutines of their own, because they wait for the disk.
 type laneRun struct {
+	*runner
 	lane Lane
 	id   LaneID
 	w    Writer
-	opts Options
 
-	free, read, parsed chan *slot
-	readErr            error // set before read is closed
+	ctx     context.Context // ends with the lane, and with its first fault
+	cancel  context.CancelFunc
+	permits chan struct{} // one for each batch that the lane may have in flight
+
+	mu    sync.Mutex
+	still sync.Cond // nothing is queued, and nobody has the writer
+	queue []*slot   // read and not written, in order
+	busy  bool      // somebody has the writer, and what is below
+	due   bool      // the time to commit has come
+	fault error     // the first one
 
 	dirty   bool      // positions have been written since the last commit
 	oldest  time.Time // when the first of them was
@@ -48,7 +46,8 @@ func (r *runner) runLane(ctx context.Context, lane Lane) error {
 	if err := lane.Start(ctx, next); err != nil {
 		return errors.Join(err, w.Abandon())
 	}
-	l := &laneRun{lane: lane, id: id, w: w, opts: r.opts}
+	l := &laneRun{runner: r, lane: lane, id: id, w: w, permits: make(chan struct{}, r.opts.Buffers)}
+	l.still.L = &l.mu
 	sourceErr, fault := l.run(ctx)
 	var row *RowError // names its lane itself
 	switch {
@@ -65,24 +64,15 @@ func (r *runner) runLane(ctx context.Context, lane Lane) error {
 
 // run moves batches until the lane ends. It returns the source's error and any other fault.
 func (l *laneRun) run(ctx context.Context) (sourceErr, fault error) {
-	ctx, cancel := context.WithCancel(ctx)
-	n := l.opts.Buffers
-	l.free, l.read, l.parsed = make(chan *slot, n), make(chan *slot, n), make(chan *slot, n)
-	for range n {
-		s := &slot{transform: l.opts.NewTransform()}
-		s.batch.MaxRows, s.batch.MaxBytes = l.opts.BatchRows, l.opts.BatchBytes
-		l.free <- s
-	}
-	l.rolling = time.NewTimer(time.Hour)
+	l.ctx, l.cancel = context.WithCancel(ctx)
+	defer l.cancel()
+	l.rolling = time.AfterFunc(time.Hour, l.onTime)
 	l.rolling.Stop()
-	var stages sync.WaitGroup
-	stages.Go(func() { inStage(ctx, "consume", l.readAll) })
-	stages.Go(func() { inStage(ctx, "parse", l.parseAll) })
-	inStage(ctx, "encode", func(ctx context.Context) { fault = l.writeAll(ctx) })
-	lost := ctx.Err() != nil
-	cancel()
-	stages.Wait()
-	if fault != nil || lost {
+	readErr := l.readAll()
+	l.finish()
+	l.rolling.Stop()
+	fault = l.fault
+	if fault != nil || ctx.Err() != nil {
 		if err := l.w.Abandon(); err != nil {
 			fault = errors.Join(fault, fmt.Errorf("abandoning uncommitted rows: %w", err))
 		}
@@ -91,77 +81,168 @@ func (l *laneRun) run(ctx context.Context) (sourceErr, fault error) {
 	if errors.Is(fault, context.Canceled) {
 		fault = nil
 	}
-	if !errors.Is(l.readErr, io.EOF) && !errors.Is(l.readErr, context.Canceled) {
-		sourceErr = l.readErr
+	if !errors.Is(readErr, io.EOF) && !errors.Is(readErr, context.Canceled) {
+		sourceErr = readErr
 	}
 	return sourceErr, fault
 }
 
-// inStage runs a stage, whose goroutines CPU profiles tell by the label "stage".
-func inStage(ctx context.Context, name string, f func(context.Context)) {
-	pprof.Do(ctx, pprof.Labels("stage", name), f)
-}
-
-func (l *laneRun) readAll(ctx context.Context) {
-	defer close(l.read)
+// readAll reads until the lane ends or has failed.
+func (l *laneRun) readAll() error {
+	waiter, _ := l.lane.(Waiter)
 	for {
-		var s *slot
+		if waiter != nil {
+			waiter.Wait(l.ctx) // a lane that has nothing to read holds no memory
+		}
 		select {
-		case s = <-l.free:
-		case <-ctx.Done():
-			l.readErr = ctx.Err()
-			return
+		case l.permits <- struct{}{}:
+		case <-l.ctx.Done():
+			return l.ctx.Err()
 		}
-		if err := l.lane.Next(ctx, &s.batch); err != nil {
-			l.readErr = err
-			return
+		s, err := l.slots.take(l.ctx)
+		if err != nil {
+			return err
 		}
-		s.batch.Lane = l.id
-		l.read <- s // never blocks: there are as many places as slots
+		if err := l.lane.Next(l.ctx, &s.batch); err != nil {
+			l.slots.give(s)
+			return err
+		}
+		s.batch.Lane, s.lane = l.id, l
+		l.mu.Lock()
+		l.queue = append(l.queue, s)
+		l.mu.Unlock()
+		l.tasks.add(task{slot: s})
 	}
 }
 
-func (l *laneRun) parseAll(ctx context.Context) {
-	defer close(l.parsed)
-	for s := range l.read {
-		if ctx.Err() != nil {
-			return
-		}
+// parse has the transform parse a slot, and goes on to write what has its turn then.
+func (l *laneRun) parse(s *slot) {
+	if l.ctx.Err() == nil {
 		s.rows, s.bytes = int64(s.batch.Len()), s.batch.size()
+		l.stages.enter(parsing)
+		start := time.Now()
 		s.output, s.err = s.transform.Apply(&s.batch)
-		l.parsed <- s
-		if s.err != nil {
+		l.opts.Stats.parsed(time.Since(start))
+	}
+	l.mu.Lock()
+	s.parsed = true
+	l.pump()
+}
+
+// pump writes what has its turn, and has it committed when it is time, unless somebody is at it already: that one does
+// the rest as well. It is called with l.mu locked, and returns with it unlocked.
+func (l *laneRun) pump() {
+	defer l.mu.Unlock()
+	if l.busy {
+		return
+	}
+	for {
+		switch {
+		case l.ctx.Err() != nil:
+			l.drop()
+			l.rest()
+			return
+		case l.due && l.dirty:
+			l.busy = true
+			go l.commitBeside()
+			return
+		case len(l.queue) == 0 || !l.queue[0].parsed:
+			l.rest()
 			return
 		}
+		s := l.queue[0]
+		l.queue = l.queue[:copy(l.queue, l.queue[1:])]
+		l.busy = true
+		l.mu.Unlock()
+		err := l.write(s)
+		l.release(s)
+		l.mu.Lock()
+		l.busy = false
+		l.failed(err)
+		l.due = l.due || l.dirty && l.full()
 	}
 }
 
-// writeAll writes and commits until the lane ends, and commits what is left then. It returns with
-// uncommitted rows only together with an error or when ctx was cancelled.
-func (l *laneRun) writeAll(ctx context.Context) error {
-	for {
-		select {
-		case s, ok := <-l.parsed:
-			if !ok {
-				return l.commit(ctx)
-			}
-			if err := l.write(ctx, s); err != nil {
-				return err
-			}
-			l.free <- s
-		case <-l.rolling.C:
-			if err := l.commit(ctx); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return nil
+// rest tells whoever waits for it that there is nothing to do.
+func (l *laneRun) rest() {
+	if len(l.queue) == 0 && !l.busy {
+		l.still.Broadcast()
+	}
+}
+
+// drop lets go of the slots that are not going to be written. Those that are not parsed yet follow.
+func (l *laneRun) drop() {
+	left := l.queue[:0]
+	for _, s := range l.queue {
+		if s.parsed {
+			l.release(s)
+		} else {
+			left = append(left, s)
 		}
 	}
+	clear(l.queue[len(left):])
+	l.queue = left
 }
 
-// write hands the output of a slot to the sink, and commits where a limit is reached or the policy stops
-// the lane.
-func (l *laneRun) write(ctx context.Context, s *slot) error {
+func (l *laneRun) release(s *slot) {
+	l.slots.give(s)
+	<-l.permits
+}
+
+// failed keeps the first fault, with which the lane ends. It is called with l.mu locked.
+func (l *laneRun) failed(err error) {
+	if err != nil && l.fault == nil {
+		l.fault = err
+		l.cancel()
+	}
+}
+
+// onTime is called when the oldest row has waited long enough.
+func (l *laneRun) onTime() {
+	l.mu.Lock()
+	// Whoever has the writer looks at the time when it is through.
+	l.due = !l.busy && l.dirty && l.full()
+	if !l.due {
+		l.mu.Unlock()
+		return
+	}
+	l.pump()
+}
+
+// commitBeside commits and hands the lane back to the workers. It has the writer.
+func (l *laneRun) commitBeside() {
+	err := l.commitInTurn()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy = false
+	l.failed(err)
+	if len(l.queue) > 0 {
+		l.tasks.add(task{lane: l})
+	}
+	l.rest()
+}
+
+// finish waits for what is on its way, and commits what is left if nothing has failed.
+func (l *laneRun) finish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx.Err() != nil {
+		l.drop()
+	}
+	for len(l.queue) > 0 || l.busy {
+		l.still.Wait()
+	}
+	l.busy = true
+	if l.fault == nil {
+		l.mu.Unlock()
+		err := l.commitInTurn()
+		l.mu.Lock()
+		l.failed(err)
+	}
+}
+
+// write hands the output of a slot to the sink, and commits where the policy stops the lane.
+func (l *laneRun) write(s *slot) error {
 	span := Span{s.batch.First, s.batch.Next}
 	var stop *RowError
 	if s.err != nil {
@@ -170,25 +251,24 @@ func (l *laneRun) write(ctx context.Context, s *slot) error {
 		}
 		span.Next = stop.Offset
 	}
+	l.stages.enter(encoding)
+	start := time.Now()
 	for _, t := range [...]Table{DeadLetters, Rows} {
 		if r := s.output.Records[t]; r != nil {
-			if err := l.w.Write(ctx, t, r, span); err != nil {
+			if err := l.w.Write(l.ctx, t, r, span); err != nil {
 				return fmt.Errorf("writing %s: %w", t, err)
 			}
 		}
 	}
 	if !l.dirty {
-		l.dirty, l.oldest = true, time.Now()
+		l.dirty, l.oldest = true, start
 		if l.opts.Roll.Every > 0 {
 			l.rolling.Reset(l.opts.Roll.Every)
 		}
 	}
-	l.opts.Stats.add(s)
+	l.opts.Stats.written(s, time.Since(start))
 	if stop != nil {
-		return errors.Join(l.commit(ctx), stop)
-	}
-	if l.full() {
-		return l.commit(ctx)
+		return errors.Join(l.commit(), stop)
 	}
 	return nil
 }
@@ -200,20 +280,35 @@ func (l *laneRun) full() bool {
 		roll.Every > 0 && time.Since(l.oldest) >= roll.Every
 }
 
-// commit makes durable what was written, and acknowledges it only then.
-func (l *laneRun) commit(ctx context.Context) error {
-	if !l.dirty || ctx.Err() != nil {
+// commitInTurn commits when one of the places for that is free.
+func (l *laneRun) commitInTurn() error {
+	if !l.dirty {
 		return nil
 	}
+	select {
+	case l.commits <- struct{}{}:
+	case <-l.ctx.Done():
+		return nil
+	}
+	defer func() { <-l.commits }()
+	return l.commit()
+}
+
+// commit makes durable what was written, and acknowledges it only then.
+func (l *laneRun) commit() error {
+	if !l.dirty || l.ctx.Err() != nil {
+		return nil
+	}
+	l.stages.enter(encoding)
 	l.rolling.Stop()
 	size, start := l.w.Size(), time.Now()
-	next, err := l.w.Commit(ctx)
+	next, err := l.w.Commit(l.ctx)
 	if err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
-	l.dirty = false
+	l.dirty, l.due = false, false
 	l.opts.Stats.committed(size, time.Since(start))
-	if err := l.lane.Acknowledge(ctx, next); err != nil && ctx.Err() == nil {
+	if err := l.lane.Acknowledge(l.ctx, next); err != nil && l.ctx.Err() == nil {
 		return fmt.Errorf("the rows before offset %d are durable, but acknowledging them failed: %w", next, err)
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/pprof"
 	"sync"
 	"time"
 )
@@ -17,13 +19,21 @@ var ErrDrainTimeout = errors.New("the drain deadline passed before every lane ha
 type Options struct {
 	// Schemas are the schemas of the records that the transforms make.
 	Schemas Schemas
-	// NewTransform makes a transform. It is called Buffers times for every lane.
+	// NewTransform makes a transform. It is called at most Batches times, and again for a batch that was let go of.
 	NewTransform func() Transform
 	// BatchRows and BatchBytes bound a batch. Defaults: 8192 rows, 4 MiB.
 	BatchRows, BatchBytes int
-	// Buffers is the number of batches that a lane has in flight between reading, parsing and writing.
-	// Default 3: one in each.
+	// Workers is how many goroutines parse and write. Default GOMAXPROCS.
+	Workers int
+	// Buffers is the number of batches that one lane may have in flight between reading, parsing and writing.
+	// Default Workers + 2: one being read, one being written, and the others being parsed.
 	Buffers int
+	// Batches is the number of batches that all lanes together have in flight. They take turns in the order in
+	// which they ask. Default 8, and 4 for each worker.
+	Batches int
+	// BatchMemory is how large a batch with its columns may be to stay in memory after use. Default 16 times
+	// BatchBytes.
+	BatchMemory int64
 	// Roll says when a lane commits.
 	Roll Roll
 	// DrainTimeout is how long the lanes may take to commit after a drain was asked for. Default 20 s.
@@ -47,8 +57,17 @@ func (o Options) withDefaults() Options {
 	if o.BatchBytes == 0 {
 		o.BatchBytes = 4 << 20
 	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
 	if o.Buffers == 0 {
-		o.Buffers = 3
+		o.Buffers = o.Workers + 2
+	}
+	if o.Batches == 0 {
+		o.Batches = 8 + 4*o.Workers
+	}
+	if o.BatchMemory == 0 {
+		o.BatchMemory = 16 * int64(o.BatchBytes)
 	}
 	if o.Roll.Bytes == 0 {
 		o.Roll.Bytes = 512 << 20
@@ -78,7 +97,14 @@ func Run(ctx context.Context, drain <-chan struct{}, src Source, sink Sink, opts
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &runner{sink: sink, opts: opts, soft: make(chan struct{})}
+	r := &runner{
+		sink: sink, opts: opts, soft: make(chan struct{}),
+		slots: &slotPool{opts: &opts}, tasks: newTasks(), commits: make(chan struct{}, maxCommits), stages: newStages(),
+	}
+	var workers sync.WaitGroup
+	for range opts.Workers {
+		workers.Go(r.tasks.work)
+	}
 	watched := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
@@ -86,9 +112,11 @@ func Run(ctx context.Context, drain <-chan struct{}, src Source, sink Sink, opts
 		r.watchDrain(ctx, drain, done, cancel)
 	}()
 	var err error
-	inStage(ctx, "consume", func(ctx context.Context) { err = src.Run(ctx, r.soft, r.runLane) })
+	pprof.Do(ctx, stageLabels[consuming], func(ctx context.Context) { err = src.Run(ctx, r.soft, r.runLane) })
 	close(done)
 	<-watched
+	r.tasks.close()
+	workers.Wait()
 	if cause := context.Cause(ctx); cause != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		err = cause
 	}
@@ -102,10 +130,17 @@ func closeSink(sink Sink) error {
 	return nil
 }
 
+// maxCommits is how many lanes commit at a time. Commits wait for the disk or the network most of the time.
+const maxCommits = 16
+
 // runner is the state that the lanes of one Run share.
 type runner struct {
-	sink Sink
-	opts Options
+	sink    Sink
+	opts    Options
+	slots   *slotPool
+	tasks   *tasks
+	commits chan struct{} // one for each commit that is being made
+	stages  *stages
 
 	softOnce sync.Once
 	soft     chan struct{} // closed when the lanes are to drain

@@ -22,6 +22,8 @@ type Totals struct {
 	Errors      map[string]int64 // invalid rows by code
 	Commits     int64
 	Committed   int64         // rows in both tables that are durable
+	ParseTime   time.Duration // spent in Transform.Apply, over all lanes
+	WriteTime   time.Duration // spent in Writer.Write, over all lanes
 	CommitTime  time.Duration // spent in Writer.Commit, over all lanes
 	Lanes       int           // running now
 }
@@ -47,11 +49,18 @@ func (s *Stats) laneEnded(LaneID) {
 	s.mu.Unlock()
 }
 
-// add counts a slot whose output has been written.
-func (s *Stats) add(sl *slot) {
+func (s *Stats) parsed(took time.Duration) {
+	s.mu.Lock()
+	s.t.ParseTime += took
+	s.mu.Unlock()
+}
+
+// written counts a slot whose output has been written.
+func (s *Stats) written(sl *slot, took time.Duration) {
 	out := &sl.output
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.t.WriteTime += took
 	s.t.Rows += sl.rows
 	s.t.Bytes += sl.bytes
 	s.t.Invalid += out.Invalid

@@ -45,6 +45,16 @@ func (l *Lane) Start(_ context.Context, next int64) error {
 	return nil
 }
 
+// Wait implements pipeline.Waiter.
+func (l *Lane) Wait(ctx context.Context) {
+	if l.pos == len(l.Records) && l.Endless {
+		select {
+		case <-l.drain:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // Next implements pipeline.Lane.
 func (l *Lane) Next(ctx context.Context, b *pipeline.Batch) error {
 	b.Reset()

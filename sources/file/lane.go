@@ -43,6 +43,14 @@ func (l *lane) Start(_ context.Context, next int64) error {
 // Acknowledge implements [pipeline.Lane]. A file keeps no position of its own; the sink does.
 func (l *lane) Acknowledge(context.Context, int64) error { return nil }
 
+// Wait implements [pipeline.Waiter]: from a pipe or a terminal it waits for a whole line.
+func (l *lane) Wait(ctx context.Context) {
+	l.stream.ctx = ctx
+	for l.in.stream && !l.lines.Ready() {
+		l.lines.Fill()
+	}
+}
+
 // Next implements [pipeline.Lane]. From a pipe or a terminal it returns the lines that have arrived rather than wait
 // for more. A drain ends a file at once, and a pipe after what has been read from it, whole lines only.
 func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {

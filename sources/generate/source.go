@@ -112,6 +112,11 @@ func (l *lane) Start(_ context.Context, next int64) error {
 // Acknowledge implements [pipeline.Lane]. There is nothing to remember: every record can be made again.
 func (l *lane) Acknowledge(context.Context, int64) error { return nil }
 
+// Wait implements [pipeline.Waiter]: it waits until the rate allows for a record.
+func (l *lane) Wait(ctx context.Context) {
+	_, _ = l.wait(ctx) // an error shows again in Next
+}
+
 // Next implements [pipeline.Lane].
 func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 	b.Reset()

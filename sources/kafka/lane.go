@@ -26,6 +26,7 @@ type lane struct {
 	record  records.Record
 	failure error  // the lane's end
 	current []byte // buffer of the set in reader
+	waiting *chunk // that Wait has taken
 
 	damage    *damage // where reading has stopped
 	damagedAt int64   // offset of the last one
@@ -45,7 +46,10 @@ type lane struct {
 	closed atomic.Bool
 }
 
-var _ pipeline.Lane = (*lane)(nil)
+var (
+	_ pipeline.Lane   = (*lane)(nil)
+	_ pipeline.Waiter = (*lane)(nil)
+)
 
 func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
 	l := &lane{
@@ -97,12 +101,27 @@ func (l *lane) fetchFrom(from int64) {
 		<-l.fetching
 	}
 	l.recycle()
-	l.damage = nil
+	l.damage, l.waiting = nil, nil
 	l.reader.Reset(nil, from)
 	var ctx context.Context
 	ctx, l.stopFetching = context.WithCancel(l.ctx)
 	l.fetching = make(chan struct{})
 	go l.prefetch(ctx, from)
+}
+
+// Wait implements [pipeline.Waiter]: it takes the next record set once the last one is used up.
+func (l *lane) Wait(ctx context.Context) {
+	if l.waiting != nil || l.damage != nil || l.failure != nil || !l.reader.Done() {
+		return
+	}
+	l.recycle()
+	select {
+	case c := <-l.chunks:
+		l.waiting = &c
+	case <-l.g.ending:
+	case <-ctx.Done():
+	case <-l.ctx.Done():
+	}
 }
 
 // Next implements [pipeline.Lane].
@@ -207,7 +226,9 @@ func (l *lane) nextChunk(ctx context.Context, b *pipeline.Batch) error {
 	}
 	l.recycle()
 	var c chunk
-	if b.Next > b.First {
+	if l.waiting != nil {
+		c, l.waiting = *l.waiting, nil
+	} else if b.Next > b.First {
 		select {
 		case c = <-l.chunks:
 		default:

@@ -38,6 +38,11 @@ func (r *Reader) ResetCommitted(set, list []byte, from int64) {
 // the batch begins that could not be read, or after the record before it.
 func (r *Reader) Position() int64 { return r.next }
 
+// Done tells whether nothing of the set is left: Next would return false and no error, and the position would stay.
+func (r *Reader) Done() bool {
+	return r.err == nil && r.batch.left == 0 && len(r.inner.rest) == 0 && r.next >= r.end && len(r.set) == 0
+}
+
 // Next sets rec to the next record and returns true, or returns false at the end of the set, which may be in the
 // middle of an entry. It skips the markers of transactions. An error is of kind [ErrCorrupt] and stays until
 // Reset.

@@ -1,0 +1,106 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// slot is a batch on its way through a lane, with the transform whose output lives as long as the batch.
+type slot struct {
+	batch     Batch
+	transform Transform
+	lane      *laneRun // whose records it has
+
+	// Set once parsed is.
+	output Output
+	err    error // of the transform
+
+	rows, bytes int64 // of the batch as read; a transform may take rows out of it
+	parsed      bool  // guarded by the lane's mutex
+}
+
+// memory returns the bytes that the slot holds.
+func (s *slot) memory() int64 {
+	n := s.batch.Memory()
+	if t, ok := s.transform.(interface{ Memory() int64 }); ok {
+		n += t.Memory()
+	}
+	return n
+}
+
+// slotPool lends slots to lanes, in the order in which they ask, and as many as Options.Batches at a time: that is
+// what bounds the memory of all batches together, however many lanes there are.
+type slotPool struct {
+	opts *Options
+
+	mu      sync.Mutex
+	idle    []*slot // the last one back is the first to go: its memory is warm
+	made    int
+	waiting []chan *slot
+}
+
+// take returns a slot, for which it waits.
+func (p *slotPool) take(ctx context.Context) (*slot, error) {
+	p.mu.Lock()
+	if s := p.next(); s != nil { // nobody waits while there are any
+		p.mu.Unlock()
+		return s, nil
+	}
+	turn := make(chan *slot, 1)
+	p.waiting = append(p.waiting, turn)
+	p.mu.Unlock()
+	select {
+	case s := <-turn:
+		return s, nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	i := slices.Index(p.waiting, turn)
+	if i >= 0 {
+		p.waiting = slices.Delete(p.waiting, i, i+1)
+	}
+	p.mu.Unlock()
+	if i < 0 {
+		p.give(<-turn)
+	}
+	return nil, ctx.Err()
+}
+
+// next returns an idle slot, or a new one if there may be more, or nil.
+func (p *slotPool) next() *slot {
+	if n := len(p.idle); n > 0 {
+		s := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return s
+	}
+	if p.made == p.opts.Batches {
+		return nil
+	}
+	p.made++
+	s := &slot{transform: p.opts.NewTransform()}
+	s.batch.MaxRows, s.batch.MaxBytes = p.opts.BatchRows, p.opts.BatchBytes
+	return s
+}
+
+// give takes a slot back and hands it on. One that a few huge records have made larger than is planned for does not
+// stay.
+func (p *slotPool) give(s *slot) {
+	s.lane, s.output, s.err, s.parsed = nil, Output{}, nil, false
+	tooLarge := s.memory() > p.opts.BatchMemory
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if tooLarge {
+		p.made--
+	} else {
+		p.idle = append(p.idle, s)
+	}
+	for len(p.waiting) > 0 {
+		s := p.next()
+		if s == nil {
+			return
+		}
+		p.waiting[0] <- s // has a place for it
+		p.waiting = slices.Delete(p.waiting, 0, 1)
+	}
+}

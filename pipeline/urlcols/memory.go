@@ -1,0 +1,27 @@
+package urlcols
+
+import "github.com/urlmill/urlmill/urlcore/columns"
+
+// Memory returns about the bytes that the transform holds, as [pipeline.Transform] says. What has the same size however
+// large batches are is not in it.
+func (t *transform) Memory() int64 {
+	return int64(t.rows.memory()+t.dead.memory()+cap(t.keep)) + t.deadBatch.Memory()
+}
+
+func (s *state) memory() int {
+	c := &s.cols
+	n := cap(s.texts) + cap(s.bases.Data) + 4*cap(s.bases.Ends) + 16*(cap(s.errs)+cap(c.Errors))
+	for _, t := range [...]*columns.Text{
+		&c.Href, &c.Scheme, &c.Host, &c.Origin, &c.RegistrableDomain, &c.PublicSuffix, &c.Path, &c.Query, &c.Fragment,
+		&c.Params.Keys, &c.Params.Values,
+	} {
+		n += cap(t.Data) + 4*cap(t.Offsets) + cap(t.Valid)
+	}
+	for _, ints := range s.scratch.ints {
+		n += 4 * cap(ints)
+	}
+	for _, b := range s.scratch.bytes {
+		n += cap(b)
+	}
+	return n + 4*(cap(c.Port.Values)+cap(c.Params.Offsets)) + cap(c.HasUsername.Bits)
+}
