@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/urlcore/canon"
 )
 
 // checkRoot reports conflicts between sections.
@@ -182,5 +183,36 @@ func checkFolders(d *decoder, path, rows, dead string) {
 	if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		at := join(path, "dead_letters")
 		d.conflict(at, []string{join(path, "path")}, "dead_letters lies in path, where it would be read as rows; give a folder beside it")
+	}
+}
+
+// checkColumns fills in what depends on other keys.
+func checkColumns(d *decoder, path string, c *Columns) {
+	for i := range c.Promote {
+		if p := &c.Promote[i]; p.Name == "" {
+			p.Name = p.Param
+		}
+	}
+	for i := range c.Also {
+		if a := &c.Also[i]; a.Prefix == "" && a.Field != "" {
+			a.Prefix = a.Field + "_"
+		}
+	}
+	if at := join(path, "tracking_rules"); d.given(at) && c.Tracking != "separate" && c.Canonical == nil {
+		d.conflict(at, []string{join(path, "tracking")}, "tracking_rules has no effect without tracking: separate or canonical")
+	}
+	if c.Canonical == nil {
+		return
+	}
+	for key, steps := range map[string][]string{"with": c.Canonical.With, "without": c.Canonical.Without} {
+		at := join(join(path, "canonical"), key)
+		for i, step := range steps {
+			if _, err := canon.ParseStep(step); err != nil {
+				d.conflict(fmt.Sprintf("%s[%d]", at, i), nil, "%v", err)
+			}
+		}
+		if form := c.Canonical.Form; len(steps) > 0 && form != canon.Dedupe.String() {
+			d.conflict(at, nil, "form %s has no steps to switch; take %s out, or give form: dedupe", form, key)
+		}
 	}
 }

@@ -185,6 +185,41 @@ type Columns struct {
 	Include []string // nil: all that there are
 	Exclude []string
 	Rename  map[string]string
+	// Profile is the set of names that the URL's columns have: one of urlcols.Profiles.
+	Profile string
+	// Canonical adds the canonical form and its key.
+	Canonical *Canonical
+	// Promote makes columns of parameters.
+	Promote []Promote
+	// Tracking is "keep" or "separate": whether tracking parameters stand in params or in tracking_params.
+	Tracking string
+	// TrackingRules is a file of tracking rules, "" for those that are built in.
+	TrackingRules string
+	// Params is the type of the column params: "list" or "map".
+	Params string
+	// Also are other URLs of the record.
+	Also []Also
+}
+
+// Canonical is a canonical form and its steps, by the names of package canon.
+type Canonical struct {
+	Form          string
+	With, Without []string
+}
+
+// Promote is a parameter that has a column of its own.
+type Promote struct {
+	Param string
+	Or    []string // what to look for where it is not there
+	Name  string   // "" for that of the parameter
+	Take  string   // "first", "last" or "all"
+}
+
+// Also is a carried field that is a URL as well.
+type Also struct {
+	Field   string
+	Prefix  string   // "" for the field's name and an underscore
+	Include []string // nil: urlcols.AlsoDefault
 }
 
 // Sink is where rows go: exactly one of Parquet, ArrowIPC and NDJSON is set.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/urlcore/canon"
 )
 
 // rootSchema binds the keys of a configuration to c.
@@ -162,10 +164,45 @@ func carrySchema(c *Carry) object {
 }
 
 func columnsSchema(c *Columns) object {
+	return object{
+		fields: []field{
+			{name: "include", value: texts(&c.Include, "[href, host, registrable_domain]")},
+			{name: "exclude", value: texts(&c.Exclude, "[params, headers]")},
+			{name: "rename", value: pairsValue{&c.Rename, "{href: url_clean}"}},
+			{name: "profile", value: names(&c.Profile, urlcols.Profiles()...)},
+			{name: "canonical", value: optional(&c.Canonical, func() Canonical { return Canonical{Form: "dedupe"} }, canonicalSchema)},
+			{name: "promote", value: list(&c.Promote, func() Promote { return Promote{Take: "first"} }, "[{param: utm_source}]", promoteSchema)},
+			{name: "tracking", value: names(&c.Tracking, "keep", "separate")},
+			{name: "tracking_rules", value: text(&c.TrackingRules, "/etc/urlmill/tracking.txt")},
+			{name: "params", value: names(&c.Params, "list", "map")},
+			{name: "also", value: list(&c.Also, func() Also { return Also{} }, "[{field: referer}]", alsoSchema)},
+		},
+		check: func(d *decoder, path string) { checkColumns(d, path, c) },
+	}
+}
+
+func canonicalSchema(c *Canonical) object {
 	return object{fields: []field{
-		{name: "include", value: texts(&c.Include, "[href, host, registrable_domain]")},
-		{name: "exclude", value: texts(&c.Exclude, "[params, headers]")},
-		{name: "rename", value: pairsValue{&c.Rename, "{href: url_clean}"}},
+		{name: "form", value: names(&c.Form, canon.Forms()...)},
+		{name: "with", value: texts(&c.With, "[https]")},
+		{name: "without", value: texts(&c.Without, "[www, documents]")},
+	}}
+}
+
+func promoteSchema(p *Promote) object {
+	return object{fields: []field{
+		{name: "param", value: text(&p.Param, "utm_source"), example: "param: utm_source"},
+		{name: "or", value: texts(&p.Or, "[source]")},
+		{name: "name", value: text(&p.Name, "campaign_source")},
+		{name: "take", value: names(&p.Take, "first", "last", "all")},
+	}}
+}
+
+func alsoSchema(a *Also) object {
+	return object{fields: []field{
+		{name: "field", value: text(&a.Field, "referer"), example: "field: referer"},
+		{name: "prefix", value: text(&a.Prefix, "referer_")},
+		{name: "include", value: texts(&a.Include, "[host, registrable_domain]")},
 	}}
 }
 

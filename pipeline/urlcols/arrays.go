@@ -132,12 +132,12 @@ func (s *state) port() arrow.Array {
 
 func (s *state) params() arrow.Array {
 	p := &s.cols.Params
-	return s.pairs(paramsType, validBuffer(&p.Validity), p.Nulls, p.Offsets, s.text(&p.Keys), s.text(&p.Values))
+	return s.pairs(s.plan.paramsType(), validBuffer(&p.Validity), p.Nulls, p.Offsets, s.text(&p.Keys), s.text(&p.Values))
 }
 
-// pairs builds a list of structs of key and value.
-func (s *state) pairs(t *arrow.ListType, valid *memory.Buffer, nulls int, offsets []int32, keys, values arrow.Array) arrow.Array {
-	entries := newArray(t.Elem(), keys.Len(), 0, []*memory.Buffer{nil}, keys.Data(), values.Data())
+// pairs builds a list of structs of key and value, or a map.
+func (s *state) pairs(t arrow.DataType, valid *memory.Buffer, nulls int, offsets []int32, keys, values arrow.Array) arrow.Array {
+	entries := newArray(t.(arrow.NestedType).Fields()[0].Type, keys.Len(), 0, []*memory.Buffer{nil}, keys.Data(), values.Data())
 	return newArray(t, len(offsets)-1, nulls, []*memory.Buffer{valid, ints32(offsets)}, entries.Data())
 }
 

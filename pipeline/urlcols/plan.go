@@ -8,7 +8,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/urlcore/canon"
 	"github.com/urlmill/urlmill/urlcore/columns"
+	"github.com/urlmill/urlmill/urlcore/tracking"
 )
 
 // Provenance says which columns tell where a record came from.
@@ -30,6 +32,20 @@ type Options struct {
 	Include, Exclude []string
 	// Rename gives columns other names.
 	Rename map[string]string
+	// Profile is one of [Profiles]; empty stands for [DefaultProfile].
+	Profile string
+	// Canonical adds the columns canonical_url and url_key.
+	Canonical *canon.Options
+	// Promote adds a column for each parameter.
+	Promote []Promoted
+	// Tracking moves the parameters that Rules names from the column params to tracking_params. Nil Rules are
+	// [tracking.Default].
+	Tracking bool
+	Rules    *tracking.Rules
+	// ParamsAsMap makes the column params a map instead of a list of structs.
+	ParamsAsMap bool
+	// Also are other URLs of the record.
+	Also []Also
 	// OnError says what becomes of rows with an error.
 	OnError pipeline.OnError
 
@@ -47,11 +63,13 @@ type Plan struct {
 	dead    []column // of the table DeadLetters
 	schemas pipeline.Schemas
 	want    columns.Mask
+
+	alsoWant []columns.Mask // of opts.Also
 }
 
 // OptionError is a fault in [Options].
 type OptionError struct {
-	Option string // "include", "exclude" or "rename"
+	Option string // "include", "exclude", "rename", "promote" or "also"
 	Column string // the name at fault
 	Reason string
 }
@@ -62,33 +80,30 @@ func (e *OptionError) Error() string {
 
 // New checks opts and returns their plan. The error joins an [*OptionError] for every fault.
 func New(opts Options) (*Plan, error) {
+	opts.Promote = slices.Concat(profiles[opts.Profile].promote, opts.Promote)
+	opts.Also = slices.Clone(opts.Also)
+	if opts.Rules == nil {
+		opts.Rules = tracking.Default()
+	}
+	errs := append(checkPromoted(opts.Promote), checkAlso(&opts)...)
+	if opts.Canonical != nil {
+		c := *opts.Canonical
+		if c.Rules == nil {
+			c.Rules = opts.Rules
+		}
+		if _, err := canon.New(c); err != nil {
+			errs = append(errs, fmt.Errorf("canonical: %w", err))
+		}
+		opts.Canonical = &c
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
 	available := available(opts)
-	var errs []error
-	known := func(option, name string) bool {
-		ok := slices.ContainsFunc(available, func(c column) bool { return c.name == name })
-		if !ok {
-			errs = append(errs, &OptionError{option, name, "there is no such column; there are " + list(available)})
-		}
-		return ok
-	}
-	chosen := available
-	if len(opts.Include) > 0 {
-		chosen = nil
-		for _, name := range opts.Include {
-			if !known("include", name) {
-				continue
-			}
-			i := slices.IndexFunc(available, func(c column) bool { return c.name == name })
-			chosen = append(chosen, available[i])
-		}
-	}
-	for _, name := range opts.Exclude {
-		if known("exclude", name) {
-			chosen = slices.DeleteFunc(slices.Clone(chosen), func(c column) bool { return c.name == name })
-		}
-	}
-	for name := range opts.Rename {
-		known("rename", name)
+	chosen, errs := choose(opts, available)
+	chosen, err := applyProfile(opts, available, chosen)
+	if err != nil {
+		errs = append(errs, err)
 	}
 	chosen = rename(chosen, opts.Rename)
 	errs = append(errs, duplicates(chosen)...)
@@ -101,13 +116,64 @@ func New(opts Options) (*Plan, error) {
 	return newPlan(opts, chosen), nil
 }
 
+// choose returns the columns that include and exclude leave.
+func choose(opts Options, available []column) (chosen []column, errs []error) {
+	index := func(option, name string) int {
+		i := slices.IndexFunc(available, func(c column) bool { return c.name == name })
+		if i < 0 {
+			errs = append(errs, &OptionError{option, name, "there is no such column; there are " + list(available)})
+		}
+		return i
+	}
+	for _, name := range opts.Include {
+		if i := index("include", name); i >= 0 {
+			chosen = append(chosen, available[i])
+		}
+	}
+	if len(opts.Include) == 0 {
+		chosen = slices.DeleteFunc(slices.Clone(available), func(c column) bool { return c.extra })
+	}
+	for _, name := range opts.Exclude {
+		if index("exclude", name) >= 0 {
+			chosen = slices.DeleteFunc(chosen, func(c column) bool { return c.name == name })
+		}
+	}
+	for name := range opts.Rename {
+		index("rename", name)
+	}
+	return chosen, errs
+}
+
+// checkAlso finds the fields of other URLs, and returns what is wrong with them.
+func checkAlso(opts *Options) []error {
+	var errs []error
+	for i := range opts.Also {
+		a := &opts.Also[i]
+		if !a.find(opts.Carried) {
+			errs = append(errs, &OptionError{"also", a.Field, "no text of that name is carried along from the record"})
+		}
+		parts := slices.Concat(urlColumns(Options{}), errorColumns())
+		for _, name := range a.Include {
+			if !slices.ContainsFunc(parts, func(c column) bool { return c.name == name }) {
+				errs = append(errs, &OptionError{"also", name, "a URL has no such column; it has " + list(parts)})
+			}
+		}
+	}
+	return errs
+}
+
 func newPlan(opts Options, chosen []column) *Plan {
-	p := &Plan{opts: opts, columns: chosen}
+	p := &Plan{opts: opts, columns: chosen, alsoWant: make([]columns.Mask, len(opts.Also))}
 	for _, c := range chosen {
 		p.want |= c.want
+		if c.also > 0 {
+			p.alsoWant[c.also-1] |= c.alsoWant
+		}
 	}
-	if p.want == 0 {
-		p.want = columns.Scheme // Parse has to find the errors; zero would mean all columns
+	for _, want := range append([]*columns.Mask{&p.want}, pointers(p.alsoWant)...) {
+		if *want == 0 {
+			*want = columns.Scheme // Parse has to find the errors; zero would mean all columns
+		}
 	}
 	p.schemas[pipeline.Rows] = schema(chosen)
 	if opts.OnError == pipeline.ToDeadLetters {
@@ -115,6 +181,38 @@ func newPlan(opts Options, chosen []column) *Plan {
 		p.schemas[pipeline.DeadLetters] = schema(p.dead)
 	}
 	return p
+}
+
+func pointers[T any](s []T) []*T {
+	out := make([]*T, len(s))
+	for i := range s {
+		out[i] = &s[i]
+	}
+	return out
+}
+
+// prepare makes what a transform derives columns with.
+func (p *Plan) prepare(d *derived) {
+	canonical := canon.Options{}
+	if p.opts.Canonical != nil {
+		canonical = *p.opts.Canonical
+	}
+	d.canonicaliser = mustCanonicaliser(canonical)
+	d.surt = mustCanonicaliser(canon.Options{Form: canon.SURTCC})
+	for i := range p.opts.Also {
+		also := &state{plan: p}
+		also.cols.Want = p.alsoWant[i]
+		d.also = append(d.also, also)
+	}
+}
+
+// mustCanonicaliser makes a canonicaliser of options that New has checked.
+func mustCanonicaliser(opts canon.Options) *canon.Canonicaliser {
+	c, err := canon.New(opts)
+	if err != nil {
+		panic(err)
+	}
+	return c
 }
 
 // Schemas returns the schemas of the records that the plan's transforms make.
@@ -145,6 +243,8 @@ func rename(chosen []column, names map[string]string) []column {
 	for i := range chosen {
 		if name, ok := names[chosen[i].name]; ok {
 			chosen[i].name = name
+		} else if chosen[i].rename != "" {
+			chosen[i].name = chosen[i].rename
 		}
 	}
 	return chosen

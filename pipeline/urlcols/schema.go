@@ -15,6 +15,12 @@ type column struct {
 	want     columns.Mask // what it needs of the parser
 	comment  string
 	build    func(*state) arrow.Array
+
+	extra    bool         // it is there only where it is named
+	part     bool         // it is a part of the URL, for which a profile has its own names
+	rename   string       // its name in the profile
+	also     int          // 1 + index of the other URL that it is a part of
+	alsoWant columns.Mask // what it needs of the parser there
 }
 
 var (
@@ -47,7 +53,11 @@ func available(opts Options) []column {
 			comment: "the base URL that url was resolved against",
 		})
 	}
-	cols = append(cols, urlColumns()...)
+	cols[0].part = true
+	for _, c := range urlColumns(opts) {
+		c.part = true
+		cols = append(cols, c)
+	}
 	cols = append(cols, errorColumns()...)
 	cols = append(cols, column{
 		name: "raw", typ: binaryType, nullable: true, build: (*state).raw,
@@ -61,10 +71,24 @@ func available(opts Options) []column {
 			comment: "carried along from the record",
 		})
 	}
-	return cols
+	return append(append(cols, derivedColumns(opts)...), extraColumns()...)
 }
 
-func urlColumns() []column {
+// paramsColumn is the column of the query's parameters, without those that tracking_params has.
+func paramsColumn(opts Options) column {
+	c := column{
+		name: "params", typ: paramsTypeOf(opts), nullable: true, want: columns.Params, build: (*state).params,
+		comment: "names and values of the query, decoded, in their order; null for a URL without a query",
+	}
+	if opts.Tracking {
+		c.want |= columns.RegistrableDomain
+		c.build = (*state).otherParams
+		c.comment += "; without those in tracking_params"
+	}
+	return c
+}
+
+func urlColumns(opts Options) []column {
 	text := func(name string, want columns.Mask, get func(*columns.Columns) *columns.Text, comment string) column {
 		return column{
 			name: name, typ: utf8Type, nullable: true, want: want, comment: comment,
@@ -95,10 +119,7 @@ func urlColumns() []column {
 		text("path", columns.Path, func(c *columns.Columns) *columns.Text { return &c.Path }, "percent-encoded"),
 		text("query", columns.Query, func(c *columns.Columns) *columns.Text { return &c.Query },
 			"percent-encoded, without the question mark; null for a URL without"),
-		{
-			name: "params", typ: paramsType, nullable: true, want: columns.Params, build: (*state).params,
-			comment: "names and values of the query, decoded, in their order; null for a URL without a query",
-		},
+		paramsColumn(opts),
 		text("fragment", columns.Fragment, func(c *columns.Columns) *columns.Text { return &c.Fragment },
 			"percent-encoded, without the number sign; null for a URL without"),
 	}

@@ -13,7 +13,9 @@ import (
 // NewTransform returns a transform that makes the plan's columns.
 func (p *Plan) NewTransform() pipeline.Transform {
 	t := &transform{plan: p}
+	t.rows.plan, t.dead.plan = p, p
 	t.rows.cols.Want = p.want
+	p.prepare(&t.rows.derived)
 	return t
 }
 
@@ -30,10 +32,12 @@ type transform struct {
 
 // state is what the columns of one table are built from.
 type state struct {
+	plan  *Plan
 	batch *pipeline.Batch
 	cols  columns.Columns
 	errs  []rowError
 
+	derived derived
 	scratch scratch
 	texts   []byte         // url and base_url where they are not UTF-8
 	bases   pipeline.Bytes // the bases where some rows have no URL
@@ -211,6 +215,7 @@ func copyHeaders(dst, src *pipeline.Headers, i int) {
 
 // record builds the columns. Its memory is the state's.
 func (s *state) record(schema *arrow.Schema, cols []column) arrow.Record {
+	s.derived.reset()
 	arrays := make([]arrow.Array, len(cols))
 	for i, c := range cols {
 		arrays[i] = c.build(s)

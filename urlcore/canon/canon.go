@@ -37,6 +37,9 @@ const version = "1"
 // String returns the name of a form without its version.
 func (f Form) String() string { return formNames[f] }
 
+// Forms returns the names of all forms. The caller owns the slice.
+func Forms() []string { return slices.Clone(formNames[:]) }
+
 // ParseForm finds a form by its name.
 func ParseForm(name string) (Form, error) {
 	if i := slices.Index(formNames[:], name); i >= 0 {

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/urlcore/canon"
+	"github.com/urlmill/urlmill/urlcore/tracking"
 )
 
 // newPlan returns the plan of the columns that c asks for.
@@ -23,6 +26,12 @@ func newPlan(c *config.Config, source Source, f codec.Factory) (*urlcols.Plan, [
 		HasBase:      f.HasBase(),
 		KeepsRecords: f.KeepsRecords(),
 		Carried:      f.Fields(),
+		Profile:      c.Columns.Profile,
+		Tracking:     c.Columns.Tracking == "separate",
+		ParamsAsMap:  c.Columns.Params == "map",
+	}
+	if problem := derived(&options, c); problem != nil {
+		return nil, []config.Problem{*problem}
 	}
 	plan, err := urlcols.New(options)
 	if err == nil {
@@ -37,12 +46,49 @@ func newPlan(c *config.Config, source Source, f codec.Factory) (*urlcols.Plan, [
 			continue
 		}
 		hint := ""
-		if !slices.Contains(names, option.Column) {
+		if option.Option != "also" && !slices.Contains(names, option.Column) {
 			hint = config.Suggest(option.Column, names)
 		}
 		problems = append(problems, c.Problem(columnPath(c, option), "%s: column %q: %s%s", option.Option, option.Column, option.Reason, hint))
 	}
 	return nil, problems
+}
+
+// takes are the ways of choosing among the values of a parameter.
+var takes = map[string]urlcols.Take{"first": urlcols.First, "last": urlcols.Last, "all": urlcols.Every}
+
+// derived adds what the configuration says of derived columns.
+func derived(options *urlcols.Options, c *config.Config) *config.Problem {
+	if path := c.Columns.TrackingRules; path != "" {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			options.Rules, err = tracking.Parse(string(text))
+		}
+		if err != nil {
+			problem := c.Problem("columns.tracking_rules", "tracking_rules: %s: %v", path, err)
+			return &problem
+		}
+	}
+	if form := c.Columns.Canonical; form != nil {
+		options.Canonical = &canon.Options{With: steps(form.With), Without: steps(form.Without)}
+		options.Canonical.Form, _ = canon.ParseForm(form.Form) // one of canon.Forms
+	}
+	for _, p := range c.Columns.Promote {
+		options.Promote = append(options.Promote, urlcols.Promoted{Params: append([]string{p.Param}, p.Or...), Name: p.Name, Take: takes[p.Take]})
+	}
+	for _, a := range c.Columns.Also {
+		options.Also = append(options.Also, urlcols.Also{Field: a.Field, Prefix: a.Prefix, Include: a.Include})
+	}
+	return nil
+}
+
+// steps joins the steps of those names, which package config has checked.
+func steps(names []string) (all canon.Step) {
+	for _, name := range names {
+		step, _ := canon.ParseStep(name)
+		all |= step
+	}
+	return all
 }
 
 // columnPath returns where c has the column that e is about.
@@ -51,7 +97,12 @@ func columnPath(c *config.Config, e *urlcols.OptionError) string {
 	if i := slices.Index(lists[e.Option], e.Column); i >= 0 {
 		return fmt.Sprintf("columns.%s[%d]", e.Option, i)
 	}
-	if e.Option != "rename" {
+	switch e.Option {
+	case "rename":
+	case "also":
+		i := slices.IndexFunc(c.Columns.Also, func(a config.Also) bool { return a.Field == e.Column || slices.Contains(a.Include, e.Column) })
+		return fmt.Sprintf("columns.also[%d]", max(i, 0))
+	default:
 		return "columns." + e.Option
 	}
 	if _, ok := c.Columns.Rename[e.Column]; ok {

@@ -1,0 +1,351 @@
+package urlcols
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/zeebo/xxh3"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/urlcore/canon"
+	"github.com/urlmill/urlmill/urlcore/columns"
+	"github.com/urlmill/urlmill/urlcore/psl"
+)
+
+// derivedText is a column of text that is made row by row of others.
+type derivedText struct {
+	data    []byte
+	offsets []int32
+	valid   []byte
+	nulls   int
+}
+
+// at returns row i, empty for a null. It aliases the column.
+func (d *derivedText) at(i int) []byte { return d.data[d.offsets[i]:d.offsets[i+1]] }
+
+func (d *derivedText) array(t arrow.DataType) arrow.Array {
+	return varArray(t, memory.NewBufferBytes(d.valid), d.nulls, d.offsets, d.data)
+}
+
+// derived holds what derived columns are made with, and what several of them share within a batch.
+type derived struct {
+	texts     []*derivedText // lent until the next record
+	used      int
+	canonical *derivedText // of this record, nil before somebody asks
+
+	tracked     []bool
+	haveTracked bool
+	entries     []int32 // scratch
+
+	canonicaliser, surt *canon.Canonicaliser
+	also                []*state // of Options.Also
+	alsoReady           bool
+}
+
+// reset forgets what belonged to the record before.
+func (d *derived) reset() { d.used, d.canonical, d.haveTracked, d.alsoReady = 0, nil, false, false }
+
+// derive makes a column: row appends the text of row i to dst, or returns false for a null.
+func (s *state) derive(rows int, row func(dst []byte, i int) ([]byte, bool)) *derivedText {
+	d := &s.derived
+	if d.used == len(d.texts) {
+		d.texts = append(d.texts, new(derivedText))
+	}
+	t := d.texts[d.used]
+	d.used++
+	t.data, t.nulls = t.data[:0], 0
+	t.offsets = append(t.offsets[:0], 0)
+	t.valid = slices.Grow(t.valid[:0], (rows+7)/8)[:(rows+7)/8]
+	clear(t.valid)
+	for i := range rows {
+		data, ok := row(t.data, i)
+		if ok {
+			t.data = data
+			t.valid[i/8] |= 1 << (i % 8)
+		} else {
+			t.nulls++
+		}
+		t.offsets = append(t.offsets, int32(len(t.data)))
+	}
+	return t
+}
+
+// deriveOf makes a column of a text column: nulls stay nulls.
+func (s *state) deriveOf(from *columns.Text, row func(dst, value []byte) ([]byte, bool)) *derivedText {
+	return s.derive(s.batch.Len(), func(dst []byte, i int) ([]byte, bool) {
+		if !from.IsValid(i) {
+			return nil, false
+		}
+		return row(dst, from.At(i))
+	})
+}
+
+// canonicalText returns the canonical form of every URL.
+func (s *state) canonicalText() *derivedText {
+	d := &s.derived
+	if d.canonical == nil {
+		d.canonical = s.deriveOf(&s.cols.Href, func(dst, href []byte) ([]byte, bool) {
+			return d.canonicaliser.Append(dst, href), true
+		})
+	}
+	return d.canonical
+}
+
+func (s *state) canonicalURL() arrow.Array { return s.canonicalText().array(utf8Type) }
+
+// urlKey is the XXH3-128 of the canonical form, big-endian.
+func (s *state) urlKey() arrow.Array {
+	text := s.canonicalText()
+	return s.derive(s.batch.Len(), func(dst []byte, i int) ([]byte, bool) {
+		if !s.cols.Href.IsValid(i) {
+			return dst, false
+		}
+		key := xxh3.Hash128(text.at(i)).Bytes()
+		return append(dst, key[:]...), true
+	}).array(binaryType)
+}
+
+// derivedColumns lists the columns that are there because the options ask for them.
+func derivedColumns(opts Options) []column {
+	var cols []column
+	if opts.Canonical != nil {
+		cols = append(cols,
+			column{
+				name: "canonical_url", typ: utf8Type, nullable: true, want: columns.Href, build: (*state).canonicalURL,
+				comment: "the URL in the canonical form " + opts.Canonical.Form.String(),
+			},
+			column{
+				name: "url_key", typ: binaryType, nullable: true, want: columns.Href, build: (*state).urlKey,
+				comment: "XXH3-128 of canonical_url, 16 bytes, big-endian",
+			})
+	}
+	if opts.Tracking {
+		cols = append(cols, column{
+			name: "tracking_params", typ: paramsType, nullable: true, want: columns.Params | columns.RegistrableDomain,
+			build: (*state).trackingParams, comment: "the parameters that the tracking rules name; params has the others",
+		})
+	}
+	for _, p := range opts.Promote {
+		cols = append(cols, p.column())
+	}
+	for i := range opts.Also {
+		cols = append(cols, opts.Also[i].columns(i)...)
+	}
+	return cols
+}
+
+// hostColumn is an extra column that is made of the host.
+func hostColumn(name, comment string, row func(s *state, dst, host []byte) ([]byte, bool)) column {
+	return column{
+		name: name, typ: utf8Type, nullable: true, want: columns.Host, comment: comment, extra: true,
+		build: func(s *state) arrow.Array {
+			return s.deriveOf(&s.cols.Host, func(dst, host []byte) ([]byte, bool) { return row(s, dst, host) }).array(utf8Type)
+		},
+	}
+}
+
+// extraColumns lists the columns that are there only where include or a profile names them.
+func extraColumns() []column {
+	cols := []column{
+		{
+			name: "effective_port", typ: int32Type, nullable: true, want: columns.Port | columns.Scheme, extra: true,
+			build: (*state).effectivePort, comment: "the port, or that of the scheme; null where there is neither",
+		},
+		{
+			name: "extension", typ: utf8Type, nullable: true, want: columns.Path, extra: true,
+			comment: "what follows the last dot of the path's last segment; null where there is none",
+			build: func(s *state) arrow.Array {
+				return s.deriveOf(&s.cols.Path, appendExtension).array(utf8Type)
+			},
+		},
+		{
+			name: "surt_key", typ: utf8Type, nullable: true, want: columns.Href, extra: true,
+			comment: "the key of Common Crawl's index, as in com,example)/path",
+			build: func(s *state) arrow.Array {
+				return s.deriveOf(&s.cols.Href, func(dst, href []byte) ([]byte, bool) {
+					return s.derived.surt.Append(dst, href), true
+				}).array(utf8Type)
+			},
+		},
+		hostColumn("subdomain", "what stands before the registrable domain; null where nothing does", appendSubdomain),
+		hostColumn("registry_suffix", "the public suffix by the list's section of registries alone", appendRegistrySuffix),
+		hostColumn("registry_domain", "the registrable domain by the list's section of registries alone", appendRegistryDomain),
+		hostColumn("host_reversed", "the labels of the host from right to left; an address as it is", appendReversed),
+		hostColumn("top_level_domain", "the last label of the host; null for an address", label(1)),
+	}
+	for i, name := range []string{"2nd", "3rd", "4th", "5th"} {
+		cols = append(cols, hostColumn("host_"+name+"_last_part", "a label of the host, counted from the right; null for an address", label(i+2)))
+	}
+	return cols
+}
+
+// isAddress tells IP addresses from domains. A domain of a special scheme never ends in a number.
+func isAddress(host []byte) bool {
+	if len(host) == 0 || host[0] == '[' {
+		return true
+	}
+	last := host[bytes.LastIndexByte(host, '.')+1:]
+	return len(bytes.Trim(last, "0123456789")) == 0
+}
+
+func appendSubdomain(_ *state, dst, host []byte) ([]byte, bool) {
+	if isAddress(host) {
+		return dst, false
+	}
+	_, start, _ := psl.Default().Lookup(host)
+	if start <= 1 {
+		return dst, false
+	}
+	return append(dst, host[:start-1]...), true
+}
+
+func appendRegistrySuffix(_ *state, dst, host []byte) ([]byte, bool) {
+	if isAddress(host) {
+		return dst, false
+	}
+	start, _, _ := psl.Default().LookupICANN(host)
+	return append(dst, host[max(start, 0):]...), start >= 0
+}
+
+func appendRegistryDomain(_ *state, dst, host []byte) ([]byte, bool) {
+	if isAddress(host) {
+		return dst, false
+	}
+	_, start, _ := psl.Default().LookupICANN(host)
+	return append(dst, host[max(start, 0):]...), start >= 0
+}
+
+func appendReversed(_ *state, dst, host []byte) ([]byte, bool) {
+	if isAddress(host) {
+		return append(dst, host...), true
+	}
+	for end := len(host); ; {
+		dot := bytes.LastIndexByte(host[:end], '.')
+		dst = append(dst, host[dot+1:end]...)
+		if dot < 0 {
+			return dst, true
+		}
+		dst = append(dst, '.')
+		end = dot
+	}
+}
+
+// label returns what appends label n of a host, counted from 1 at the right.
+func label(n int) func(*state, []byte, []byte) ([]byte, bool) {
+	return func(_ *state, dst, host []byte) ([]byte, bool) {
+		if isAddress(host) {
+			return dst, false
+		}
+		for range n - 1 {
+			dot := bytes.LastIndexByte(host, '.')
+			if dot < 0 {
+				return dst, false
+			}
+			host = host[:dot]
+		}
+		return append(dst, host[bytes.LastIndexByte(host, '.')+1:]...), true
+	}
+}
+
+func appendExtension(dst, path []byte) ([]byte, bool) {
+	name := path[bytes.LastIndexByte(path, '/')+1:]
+	dot := bytes.LastIndexByte(name, '.')
+	if dot <= 0 || dot == len(name)-1 {
+		return dst, false
+	}
+	return append(dst, name[dot+1:]...), true
+}
+
+// defaultPorts are the ports of the special schemes.
+//
+// Source: https://url.spec.whatwg.org/#special-scheme
+var defaultPorts = map[string]int32{"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
+
+func (s *state) effectivePort() arrow.Array {
+	n := s.batch.Len()
+	values, bits, nulls := s.scratch.takeInts(n), s.scratch.takeBytes((n+7)/8), 0
+	for i := range n {
+		port, ok := int32(0), s.cols.Port.IsValid(i)
+		if ok {
+			port = s.cols.Port.Values[i]
+		} else if s.cols.Scheme.IsValid(i) {
+			port, ok = defaultPorts[string(s.cols.Scheme.At(i))]
+		}
+		values[i] = port
+		if ok {
+			bits[i/8] |= 1 << (i % 8)
+		} else {
+			nulls++
+		}
+	}
+	return newArray(int32Type, n, nulls, []*memory.Buffer{memory.NewBufferBytes(bits), ints32(values)})
+}
+
+// Also is another URL of the record, parsed into columns of its own.
+type Also struct {
+	Field   string   // name of the carried field that holds it
+	Prefix  string   // of the names of its columns, such as referer_
+	Include []string // its columns, named as those of the URL; empty means [AlsoDefault]
+
+	field int // index in Options.Carried
+}
+
+// AlsoDefault are the columns that another URL has unless told otherwise.
+var AlsoDefault = []string{"host", "registrable_domain", "path", "query", "url_error"}
+
+// columns lists the columns of opts.Also[i].
+func (a *Also) columns(i int) []column {
+	var cols []column
+	for _, c := range append(urlColumns(Options{}), errorColumns()...) {
+		if !slices.Contains(a.include(), c.name) {
+			continue
+		}
+		build := c.build
+		c.name = a.Prefix + c.name
+		c.comment += ", of " + a.Field
+		c.also, c.alsoWant, c.want = i+1, c.want, 0
+		c.build = func(s *state) arrow.Array { return build(s.alsoParsed(i)) }
+		cols = append(cols, c)
+	}
+	return cols
+}
+
+func (a *Also) include() []string {
+	if len(a.Include) == 0 {
+		return AlsoDefault
+	}
+	return a.Include
+}
+
+// alsoParsed returns the state that holds the columns of opts.Also[i] of this record.
+func (s *state) alsoParsed(i int) *state {
+	d := &s.derived
+	if !d.alsoReady {
+		d.alsoReady = true
+		for k, a := range d.also {
+			values := &s.batch.Carried[s.plan.opts.Also[k].field]
+			a.batch = s.batch
+			a.scratch.reset()
+			columns.Parse(&a.cols, values.Text.Data, values.Text.Ends)
+			a.errs = a.errs[:0]
+			for row, e := range a.cols.Errors {
+				r := rowError{uint16(e.Code), int64(e.Pos)}
+				if !values.Valid[row] {
+					r = rowError{}
+				}
+				a.errs = append(a.errs, r)
+			}
+		}
+	}
+	return d.also[i]
+}
+
+// find notes which carried field holds the URL. It has to be text.
+func (a *Also) find(carried []pipeline.Field) bool {
+	a.field = slices.IndexFunc(carried, func(f pipeline.Field) bool {
+		return f.Name == a.Field && f.Type == pipeline.String
+	})
+	return a.field >= 0
+}

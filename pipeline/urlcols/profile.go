@@ -1,0 +1,124 @@
+package urlcols
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A profile is a set of columns of the URL under names that others use.
+type profile struct {
+	columns []profileColumn
+	promote []Promoted
+}
+
+type profileColumn struct{ from, name string }
+
+// ecsColumns are the fields of the Elastic Common Schema; OpenTelemetry's semantic conventions have the same.
+//
+// Source: https://www.elastic.co/guide/en/ecs/current/ecs-url.html,
+// https://opentelemetry.io/docs/specs/semconv/registry/attributes/url/
+var ecsColumns = []profileColumn{
+	{"url", "url.original"},
+	{"href", "url.full"},
+	{"scheme", "url.scheme"},
+	{"host", "url.domain"},
+	{"port", "url.port"},
+	{"path", "url.path"},
+	{"query", "url.query"},
+	{"fragment", "url.fragment"},
+	{"registrable_domain", "url.registered_domain"},
+	{"subdomain", "url.subdomain"},
+	{"public_suffix", "url.top_level_domain"},
+	{"extension", "url.extension"},
+}
+
+var profiles = map[string]profile{
+	// Source: https://github.com/commoncrawl/cc-index-table
+	"commoncrawl": {columns: []profileColumn{
+		{"surt_key", "url_surtkey"},
+		{"href", "url"},
+		{"host", "url_host_name"},
+		{"top_level_domain", "url_host_tld"},
+		{"host_2nd_last_part", "url_host_2nd_last_part"},
+		{"host_3rd_last_part", "url_host_3rd_last_part"},
+		{"host_4th_last_part", "url_host_4th_last_part"},
+		{"host_5th_last_part", "url_host_5th_last_part"},
+		{"registry_suffix", "url_host_registry_suffix"},
+		{"registry_domain", "url_host_registered_domain"},
+		{"public_suffix", "url_host_private_suffix"},
+		{"registrable_domain", "url_host_private_domain"},
+		{"host_reversed", "url_host_name_reversed"},
+		{"scheme", "url_protocol"},
+		{"port", "url_port"},
+		{"path", "url_path"},
+		{"query", "url_query"},
+	}},
+	"ecs":  {columns: ecsColumns},
+	"otel": {columns: ecsColumns},
+	// Source: https://docs.snowplow.io/docs/fundamentals/canonical-event/
+	"snowplow": {
+		columns: []profileColumn{
+			{"url", "page_url"},
+			{"scheme", "page_urlscheme"},
+			{"host", "page_urlhost"},
+			{"effective_port", "page_urlport"},
+			{"path", "page_urlpath"},
+			{"query", "page_urlquery"},
+			{"fragment", "page_urlfragment"},
+		},
+		promote: []Promoted{
+			{Params: []string{"utm_medium"}, Name: "mkt_medium"},
+			{Params: []string{"utm_source"}, Name: "mkt_source"},
+			{Params: []string{"utm_term"}, Name: "mkt_term"},
+			{Params: []string{"utm_content"}, Name: "mkt_content"},
+			{Params: []string{"utm_campaign"}, Name: "mkt_campaign"},
+			{Params: []string{"gclid", "msclkid", "dclid"}, Name: "mkt_clickid"},
+		},
+	},
+}
+
+// DefaultProfile is the name of the profile with urlmill's own names.
+const DefaultProfile = "default"
+
+// Profiles returns the names of all profiles, [DefaultProfile] first. The caller owns the slice.
+func Profiles() []string {
+	names := []string{}
+	for name := range profiles {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return append([]string{DefaultProfile}, names...)
+}
+
+// apply returns the columns of opts.Profile out of available: its own under their names, and then those that are not
+// about the URL's parts, or those that include asks for.
+func applyProfile(opts Options, available, included []column) ([]column, error) {
+	if opts.Profile == "" || opts.Profile == DefaultProfile {
+		return included, nil
+	}
+	p, ok := profiles[opts.Profile]
+	if !ok {
+		return nil, fmt.Errorf("profile: there is no %q; there are %s", opts.Profile, strings.Join(Profiles(), ", "))
+	}
+	var cols []column
+	for _, pc := range p.columns {
+		i := slices.IndexFunc(available, func(c column) bool { return c.name == pc.from })
+		if slices.Contains(opts.Exclude, pc.from) {
+			continue
+		}
+		c := available[i]
+		if _, renamed := opts.Rename[pc.from]; !renamed {
+			c.rename = pc.name
+		}
+		cols = append(cols, c)
+	}
+	for _, c := range included {
+		named := slices.Contains(opts.Include, c.name)
+		inProfile := slices.ContainsFunc(p.columns, func(pc profileColumn) bool { return pc.from == c.name })
+		if !inProfile && (named || len(opts.Include) == 0 && !c.part) {
+			cols = append(cols, c)
+		}
+	}
+	return cols, nil
+}
