@@ -64,19 +64,23 @@ func killAndCount(t *testing.T, cluster *kafkatest.Cluster, delivery string) (lo
 	const partitions, kills = 4, 6
 	topic := delivery
 	cluster.CreateTopic(t, topic, partitions)
+	client := cluster.Client(t)
 	var perPartition int
-	stop, produced := make(chan struct{}), make(chan struct{})
+	stop, produced := make(chan struct{}), make(chan error, 1)
 	go func() { // while the consumer is being killed
-		defer close(produced)
 		for {
 			select {
 			case <-stop:
+				produced <- nil
 				return
-			default:
+			case <-time.After(10 * time.Millisecond):
 			}
-			cluster.Produce(t, numbered(topic, partitions, perPartition, perPartition+2000))
+			batch := numbered(topic, partitions, perPartition, perPartition+2000)
+			if err := client.ProduceSync(t.Context(), batch...).FirstErr(); err != nil {
+				produced <- err
+				return
+			}
 			perPartition += 2000
-			time.Sleep(10 * time.Millisecond)
 		}
 	}()
 
@@ -95,9 +99,10 @@ func killAndCount(t *testing.T, cluster *kafkatest.Cluster, delivery string) (lo
 		t.Logf("kill %d: %d files", i+1, len(parquetFiles(t, out)))
 	}
 	close(stop)
-	<-produced
+	if err := <-produced; err != nil {
+		t.Fatal(err)
+	}
 	run := startRun(t, config)
-	client := cluster.Client(t)
 	run.waitFor(t, "every offset to be committed", func() bool {
 		for p := range int32(partitions) {
 			if kafkatest.Committed(t, client, topic, topic, p) < int64(perPartition) {
@@ -165,7 +170,7 @@ func (p *running) end(t *testing.T, sig os.Signal) error {
 // waitFor polls until reached, for as long as the slowest machine needs.
 func (p *running) waitFor(t *testing.T, what string, reached func() bool) {
 	t.Helper()
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(5 * time.Minute)
 	for !reached() {
 		select {
 		case <-time.After(50 * time.Millisecond):

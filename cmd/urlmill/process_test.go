@@ -20,7 +20,7 @@ import (
 func process(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "urlmill", args...)
-	cmd.WaitDelay = time.Minute
+	cmd.WaitDelay = 5 * time.Minute
 	return cmd
 }
 

@@ -41,7 +41,7 @@ func (s *said) String() string {
 // eventually waits for something that a process does, as long as a slow machine needs.
 func eventually(t *testing.T, what fmt.Stringer, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain; the process says:\n%s", what)
 		}

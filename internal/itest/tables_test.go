@@ -9,14 +9,14 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
+	"github.com/urlmill/urlmill/internal/leaktest"
 
 	"github.com/urlmill/urlmill/internal/itest/readers"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // shapes are the kinds of generated tables.
 var shapes = map[string]sinktest.Shape{

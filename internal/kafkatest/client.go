@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-const requestTimeout = 30 * time.Second
+const requestTimeout = 2 * time.Minute
 
 // Client returns a franz-go client of the brokers at addrs, closed when the test is over.
 func Client(tb testing.TB, addrs []string, opts ...kgo.Opt) *kgo.Client {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +20,8 @@ import (
 )
 
 const (
-	startTimeout = 90 * time.Second
-	stopTimeout  = 20 * time.Second
+	startTimeout = 3 * time.Minute
+	stopTimeout  = 2 * time.Minute
 	startTries   = 3
 )
 
@@ -32,6 +33,7 @@ type Cluster struct {
 	id         string
 	controller string // address of the controller's listener
 	brokers    []*Broker
+	release    func() // the ports
 }
 
 // Start runs an Apache Kafka until the test is over, and returns when it takes requests. A test that cannot
@@ -48,27 +50,32 @@ func Start(tb testing.TB, opts Options) *Cluster {
 		}
 		tb.Skipf("no Apache Kafka: %v", err)
 	}
-	// A port that was free when it was chosen may be taken by the time that the broker wants it.
-	for try := 1; ; try++ {
+	var failures []error
+	for range startTries {
 		c, err := newCluster(tb.TempDir(), dist, opts)
 		if err == nil {
 			tb.Cleanup(func() { c.end(tb) })
 			return c
 		}
-		if try == startTries || !strings.Contains(err.Error(), "Address already in use") {
-			tb.Fatal(err)
-		}
+		failures = append(failures, err)
 	}
+	tb.Fatalf("no Apache Kafka after %d tries: %v", startTries, errors.Join(failures...))
+	return nil
 }
 
 func newCluster(dir string, dist distribution, opts Options) (_ *Cluster, err error) {
 	if opts.Brokers == 0 {
 		opts.Brokers = 1
 	}
-	c := &Cluster{opts: opts, dist: dist, dir: dir, id: newID()}
+	ports, release, err := reservePorts(1 + opts.Brokers*len(opts.listeners()))
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{opts: opts, dist: dist, dir: dir, id: newID(), release: release}
 	defer func() {
 		if err != nil {
 			c.Kill()
+			release()
 		}
 	}()
 	if opts.TLS {
@@ -76,15 +83,16 @@ func newCluster(dir string, dist distribution, opts Options) (_ *Cluster, err er
 			return nil, err
 		}
 	}
-	ports, err := freePorts(1 + opts.Brokers*len(opts.listeners()))
-	if err != nil {
-		return nil, err
+	next := func() string {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[0]))
+		ports = ports[1:]
+		return addr
 	}
-	c.controller, ports = ports[0], ports[1:]
+	c.controller = next()
 	for id := 1; id <= opts.Brokers; id++ {
 		b := &Broker{cluster: c, id: id, dir: filepath.Join(dir, fmt.Sprint("broker-", id)), addrs: map[string]string{}}
 		for _, l := range opts.listeners() {
-			b.addrs[l.name], ports = ports[0], ports[1:]
+			b.addrs[l.name] = next()
 		}
 		c.brokers = append(c.brokers, b)
 		if err := b.format(); err != nil {
@@ -100,20 +108,6 @@ func newID() string {
 	_, _ = rand.Read(id[:]) // never fails
 	id[0] &= 0x7f           // a leading "-" would look like an option
 	return base64.RawURLEncoding.EncodeToString(id[:])
-}
-
-// freePorts returns n addresses on 127.0.0.1 that nobody listens on.
-func freePorts(n int) ([]string, error) {
-	addrs := make([]string, n)
-	for i := range addrs {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() // open until all are found, so that no two are the same
-		addrs[i] = l.Addr().String()
-	}
-	return addrs, nil
 }
 
 // Addr is the address of the first broker's plain-text listener.
@@ -192,7 +186,7 @@ func (c *Cluster) ready() error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the brokers of Apache Kafka are not ready after %v: %w\n%s", startTimeout, err, c.brokers[0].logTail())
+			return fmt.Errorf("the brokers of Apache Kafka are not ready after %v: %w\n%s", startTimeout, err, c.logTails())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -209,7 +203,7 @@ func (c *Cluster) probe(ctx context.Context) error {
 
 func (c *Cluster) probeBroker(ctx context.Context, addr string) error {
 	// A client would log and retry for a long while what is expected here: nobody listens yet.
-	conn, err := net.DialTimeout("tcp", addr, time.Second)
+	conn, err := net.DialTimeout("tcp", addr, 10*time.Second)
 	if err != nil {
 		return err
 	}
@@ -219,7 +213,7 @@ func (c *Cluster) probeBroker(ctx context.Context, addr string) error {
 		return err
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	meta, err := kmsg.NewPtrMetadataRequest().RequestWith(ctx, client)
 	if err != nil {
@@ -241,12 +235,20 @@ func (c *Cluster) probeBroker(ctx context.Context, addr string) error {
 // end shows the logs of a failed test and ends every broker.
 func (c *Cluster) end(tb testing.TB) {
 	c.Kill()
+	c.release()
 	if !tb.Failed() {
 		return
 	}
+	tb.Log(c.logTails())
+}
+
+// logTails returns what [Broker.logTail] does of every broker.
+func (c *Cluster) logTails() string {
+	var text strings.Builder
 	for _, b := range c.brokers {
-		tb.Logf("log of broker %d:\n%s", b.id, b.logTail())
+		fmt.Fprintf(&text, "log of broker %d:\n%s\n", b.id, b.logTail())
 	}
+	return text.String()
 }
 
 // command returns what runs a class of the distribution.

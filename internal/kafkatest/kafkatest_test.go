@@ -3,21 +3,22 @@ package kafkatest_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
-	"go.uber.org/goleak"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/leaktest"
 )
 
 // read returns the values of partition 0 of a topic as far as n records.
 func read(t *testing.T, client *kgo.Client, n int) []string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var values []string
 	for len(values) < n {
@@ -69,7 +70,7 @@ func TestListeners(t *testing.T) {
 		"SASL SCRAM over TLS": {kgo.SeedBrokers(c.SASLTLSAddr()), kgo.SASL(hashed.AsSha512Mechanism()), kgo.DialTLSConfig(tlsConfig)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 			defer cancel()
 			if err := kafkatest.Client(t, nil, opts...).Ping(ctx); err != nil {
 				t.Fatal(err)
@@ -79,7 +80,7 @@ func TestListeners(t *testing.T) {
 }
 
 func TestFake(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	leaktest.Check(t)
 	t.Run("", func(t *testing.T) {
 		c := kafkatest.Fake(t)
 		client := kafkatest.Client(t, c.ListenAddrs(), kgo.ConsumeTopics("t"))
@@ -103,5 +104,23 @@ func TestSeveralBrokers(t *testing.T) {
 	c.Broker(1).Start(t)
 	if got := read(t, c.Client(t, kgo.ConsumeTopics("t")), 3); got[0] != "v0" {
 		t.Fatalf("read %q", got)
+	}
+}
+
+// TestPorts checks that nobody gets a port that somebody has, whether or not it is listened on.
+func TestPorts(t *testing.T) {
+	had := map[int]bool{}
+	for range 3 {
+		for _, port := range kafkatest.Ports(t, 5) {
+			if had[port] {
+				t.Errorf("port %d is given out twice", port)
+			}
+			had[port] = true
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = l.Close()
+		}
 	}
 }

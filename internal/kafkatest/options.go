@@ -76,9 +76,10 @@ func (c *Cluster) properties(b *Broker) string {
 		"share.coordinator.state.topic.replication.factor": "1",
 		"share.coordinator.state.topic.min.isr":            "1",
 
-		// A broker that was killed is let in again only after the session of its former life.
-		"broker.session.timeout.ms":    "1500",
-		"broker.heartbeat.interval.ms": "300",
+		// A broker that was killed is let in again only after the session of its former life. But one that a busy
+		// machine holds up for longer than the session loses its partitions for a moment.
+		"broker.session.timeout.ms":    "5000",
+		"broker.heartbeat.interval.ms": "500",
 
 		"auto.create.topics.enable":            "false",
 		"group.initial.rebalance.delay.ms":     "0",

@@ -23,13 +23,13 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
+	"github.com/urlmill/urlmill/internal/leaktest"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func newSink(t *testing.T, o Options, schemas pipeline.Schemas) pipeline.Sink {
 	t.Helper()

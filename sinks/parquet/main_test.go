@@ -10,14 +10,14 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
-	"go.uber.org/goleak"
+	"github.com/urlmill/urlmill/internal/leaktest"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var provenance = lanesink.Provenance{
 	Table: pipeline.Rows,

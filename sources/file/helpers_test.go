@@ -13,13 +13,13 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/urlmill/urlmill/internal/leaktest"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // testLines is the content of the files in testdata: lines lo to hi of it, which were compressed by the usual
 // command line tools, in two streams each.

@@ -60,7 +60,7 @@ func (p *piped) wait(t *testing.T, n int) (rows []string) {
 		select {
 		case batch := <-p.batches:
 			rows = append(rows, batch...)
-		case <-time.After(10 * time.Second):
+		case <-time.After(5 * time.Minute):
 			t.Fatalf("%q and then nothing", rows)
 		}
 	}

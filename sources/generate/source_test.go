@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/urlmill/urlmill/internal/leaktest"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -18,7 +18,7 @@ import (
 
 var errStop = errors.New("stop")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // reader does what the loop does and keeps the records by lane.
 type reader struct {

@@ -3,7 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
-	"net"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -56,13 +56,8 @@ func TestWaitsForTopic(t *testing.T) {
 
 func TestBrokerDownAtStart(t *testing.T) {
 	noLeaks(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	addrs := []string{l.Addr().String()}
-	_ = l.Close()
+	port := kafkatest.Ports(t, 1)[0]
+	addrs := []string{fmt.Sprintf("127.0.0.1:%d", port)}
 	c := newCollector(t)
 	run := startRun(t, quick(addrs, "t"), c)
 	time.Sleep(300 * time.Millisecond)
@@ -96,9 +91,9 @@ func TestStopWhileBrokerIsDown(t *testing.T) {
 func TestBrokerRestarts(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
-	k := kafkatest.Fake(t, kfake.DataDir(dir), kfake.SyncWrites(), kfake.SeedTopics(2, "t"))
+	port := kfake.Ports(kafkatest.Ports(t, 1)...)
+	k := kafkatest.Fake(t, port, kfake.DataDir(dir), kfake.SyncWrites(), kfake.SeedTopics(2, "t"))
 	addrs := k.ListenAddrs()
-	_, port, _ := net.SplitHostPort(addrs[0])
 	kafkatest.Produce(t, kafkatest.Client(t, addrs), numbered("t", 2, 0, 1000))
 	c := newCollector(t)
 	c.maxRows = 20
@@ -106,11 +101,7 @@ func TestBrokerRestarts(t *testing.T) {
 	c.awaitRows(100)
 	k.Close()
 	time.Sleep(500 * time.Millisecond)
-	number, err := net.LookupPort("tcp", port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kafkatest.Fake(t, kfake.DataDir(dir), kfake.SyncWrites(), kfake.Ports(number))
+	kafkatest.Fake(t, port, kfake.DataDir(dir), kfake.SyncWrites())
 	kafkatest.Produce(t, kafkatest.Client(t, addrs), numbered("t", 2, 1000, 1200))
 	c.await("all", func() bool { return c.distinct() == 1200 })
 	run.stop()

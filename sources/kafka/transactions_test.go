@@ -29,7 +29,8 @@ type writer struct {
 }
 
 func newWriter(t *testing.T, addrs []string, topic, name string, opts ...kgo.Opt) *writer {
-	opts = append([]kgo.Opt{kgo.TransactionalID(t.Name() + name)}, opts...)
+	// The brokers abort what is open for longer, and a busy machine takes its time.
+	opts = append([]kgo.Opt{kgo.TransactionalID(t.Name() + name), kgo.TransactionTimeout(10 * time.Minute)}, opts...)
 	return &writer{t: t, client: kafkatest.Client(t, addrs, opts...), topic: topic, name: name}
 }
 
@@ -173,7 +174,7 @@ func realCompactedTransactions(t *testing.T, k *kafkatest.Cluster) {
 	k.CreateTopic(t, topic, 1, "cleanup.policy", "compact", "min.cleanable.dirty.ratio", "0.01", "segment.ms", "100", "delete.retention.ms", "0")
 	written := interleave(t, []string{k.Addr()}, topic, 120, keys)
 	client := k.Client(t)
-	for try := range 200 {
+	for try, began := 0, time.Now(); time.Since(began) < waitLimit; try++ {
 		// The last segment is never compacted. A record that comes later than segment.ms begins another.
 		time.Sleep(200 * time.Millisecond)
 		kafkatest.Produce(t, client, []*kgo.Record{{Topic: topic, Key: []byte("roll"), Value: fmt.Append(nil, "roll-", try)}})

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/demo"
+	"github.com/urlmill/urlmill/internal/leaktest"
 )
 
 // numbers returns a function that makes the records 0, 1, 2, …
@@ -32,7 +33,7 @@ func TestRun(t *testing.T) {
 	defer broker.Close()
 	for _, compression := range Compressions {
 		t.Run(compression, func(t *testing.T) {
-			defer goleak.VerifyNone(t, goleak.IgnoreCurrent(),
+			leaktest.Check(t,
 				// The broker's ends of connections that were just closed.
 				goleak.IgnoreAnyFunction("github.com/twmb/franz-go/pkg/kfake.(*clientConn).read"),
 				goleak.IgnoreAnyFunction("github.com/twmb/franz-go/pkg/kfake.(*clientConn).write"))
@@ -61,7 +62,7 @@ func checkTopic(t *testing.T, addr, topic string, partitions, perPartition int) 
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	next := make([]int, partitions)
 	for read := 0; read < partitions*perPartition; {
