@@ -155,6 +155,7 @@ type Columns struct {
 	pos       Positions
 	queries   scan.Queries
 	queryText Text // where Query is not wanted
+	unwanted  scan.Column
 
 	located Positions // what Locate returns
 

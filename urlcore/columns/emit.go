@@ -1,8 +1,8 @@
 package columns
 
 import (
+	"math/bits"
 	"slices"
-	"unsafe"
 
 	"github.com/urlmill/urlmill/urlcore/internal/scan"
 )
@@ -45,7 +45,8 @@ func (c *Columns) emit(data []byte, size, safe int) {
 	p.Side = slices.Grow(p.Side, scan.Slack)
 	// No column takes the same byte twice, but for the path that a URL without one has.
 	room := size + len(p.Side) + n + scan.Slack
-	words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(p.Parts))), n*scan.PartsWords)
+	words := scan.PartsWords32(p.Parts)
+	gathered := c.gatherRows(data, room, safe)
 	gather := func(t *Text, col *textColumn) {
 		spans := scan.Spans{Words: words, Start: col.start, End: col.end, Stride: scan.PartsWords}
 		if col.flag&(HasQuery|HasFragment) != 0 && c.isSparse(col.flag) {
@@ -55,7 +56,7 @@ func (c *Columns) emit(data []byte, size, safe int) {
 	}
 	for i := range textColumns {
 		switch col := &textColumns[i]; {
-		case c.want&col.mask == 0:
+		case (c.want&^gathered)&col.mask == 0:
 		case c.isDictionary(col.mask):
 			c.dictionary(col.mask).add(words, col.start, col.end, p.Flags[c.first:], col.flag, data, p.Side)
 		default:
@@ -74,13 +75,66 @@ func (c *Columns) emit(data []byte, size, safe int) {
 	c.emitParams(queries, n)
 }
 
+// rowColumns are the columns that scan.GatherRows fills, in its order.
+var rowColumns = [scan.RowColumns]*textColumn{
+	scan.SchemeColumn: &textColumns[1], scan.HostColumn: &textColumns[2], scan.OriginColumn: &textColumns[3],
+	scan.DomainColumn: &textColumns[4], scan.SuffixColumn: &textColumns[5], scan.PathColumn: &textColumns[6],
+}
+
+// gatherRows fills the columns of a stretch that are worth filling together, and returns which it has filled.
+func (c *Columns) gatherRows(data []byte, room, safe int) (filled Mask) {
+	if !scan.GathersRows() {
+		return 0
+	}
+	wanted := 0
+	for i, col := range rowColumns {
+		if c.want&col.mask != 0 && !c.isDictionary(col.mask) {
+			wanted |= 1 << i
+			filled |= col.mask
+		}
+	}
+	if bits.OnesCount(uint(wanted)) < scan.ManyColumns {
+		return 0
+	}
+	n := len(c.pos.Parts)
+	c.unwanted.Data = slices.Grow(c.unwanted.Data[:0], scan.Slack)
+	c.unwanted.Offsets = slices.Grow(c.unwanted.Offsets[:0], n)[:n]
+	var columns [scan.RowColumns]scan.Column
+	for i, col := range rowColumns {
+		columns[i] = c.unwanted
+		if t := col.get(c); wanted>>i&1 != 0 {
+			columns[i] = scan.Column{Data: slices.Grow(t.Data, room), Offsets: t.growOffsets(n)}
+		}
+	}
+	path := &c.Path
+	before := len(path.Data)
+	scan.GatherRows(&columns, wanted, c.pos.Parts[:safe], path.usual, data, c.pos.Side)
+	if safe > 0 {
+		path.usual = scan.UsualFor((len(columns[scan.PathColumn].Data) - before) / safe)
+	}
+	for i, col := range rowColumns {
+		if wanted>>i&1 != 0 {
+			t := col.get(c)
+			t.Data = columns[i].Data
+			spans := scan.Spans{Words: scan.PartsWords32(c.pos.Parts[safe:]), Start: col.start, End: col.end, Stride: scan.PartsWords}
+			t.Data = scan.GatherSafe(t.Data, columns[i].Offsets[safe:], spans, n-safe, data, c.pos.Side)
+		}
+	}
+	return filled
+}
+
+// growOffsets makes room for n more offsets and returns it.
+func (t *Text) growOffsets(n int) []int32 {
+	rows := len(t.Offsets)
+	t.Offsets = slices.Grow(t.Offsets, n)[:rows+n]
+	return t.Offsets[rows:]
+}
+
 // gather appends n values of at most room bytes together with the slack behind them, the first safe of them by the
 // kernels. How they go about it depends on the values of the stretch before.
 func (t *Text) gather(spans scan.Spans, n, safe, room int, data, side []byte) {
 	t.Data = slices.Grow(t.Data, room)
-	rows, size := len(t.Offsets), len(t.Data)
-	t.Offsets = slices.Grow(t.Offsets, n)[:rows+n]
-	offsets := t.Offsets[rows:]
+	size, offsets := len(t.Data), t.growOffsets(n)
 	spans.Usual = t.usual
 	t.Data = scan.Gather(t.Data, offsets, spans, safe, data, side)
 	t.usual = scan.UsualFor((len(t.Data) - size) / max(safe, 1))

@@ -18,12 +18,8 @@ func (c *Columns) emitParams(text *Text, n int) {
 	row := len(text.Offsets) - 1 - n
 	q.Start = int(text.Offsets[row])
 	q.Text, q.Ends = text.Data[q.Start:], text.Offsets[row+1:]
+	q.Before, q.Counts = int32(len(p.Keys.Offsets)-1), p.growOffsets(n)
 	q.Split()
-	before := int32(len(p.Keys.Offsets) - 1)
-	p.Offsets = slices.Grow(p.Offsets, n)
-	for _, count := range q.Counts {
-		p.Offsets = append(p.Offsets, before+count)
-	}
 	if len(q.Pairs) == 0 {
 		return
 	}
@@ -32,9 +28,9 @@ func (c *Columns) emitParams(text *Text, n int) {
 	c.pos.Side = slices.Grow(c.pos.Side, len(q.Text)+scan.Slack)
 	for _, i := range q.Escaped {
 		if q.IsEscaped(q.Pairs[i].Key) {
-			c.decode(&q.Pairs[i].Key, text.Data)
+			c.decode(&q.Pairs[i].Key)
 		}
-		c.decode(&q.Pairs[i].Value, text.Data)
+		c.decode(&q.Pairs[i].Value)
 	}
 	c.pos.Side = slices.Grow(c.pos.Side, scan.Slack)
 	pairs := len(q.Pairs)
@@ -45,18 +41,25 @@ func (c *Columns) emitParams(text *Text, n int) {
 		word int
 	}{{&p.Keys, scan.KeyWord}, {&p.Values, scan.ValueWord}} {
 		spans := scan.Spans{Words: words, Start: col.word, End: col.word + 1, Stride: scan.PairWords}
-		col.text.gather(spans, pairs, pairs, room, text.Data, c.pos.Side)
+		col.text.gather(spans, pairs, pairs, room, q.Text, c.pos.Side)
 	}
-	q.Text, q.Ends = nil, nil
+	q.Text, q.Ends, q.Counts = nil, nil, nil
 }
 
-// decode puts a name or value of text as it is meant into the side buffer.
-func (c *Columns) decode(s *Span, text []byte) {
+// growOffsets makes room for n more offsets and returns it.
+func (p *ParamLists) growOffsets(n int) []int32 {
+	rows := len(p.Offsets)
+	p.Offsets = slices.Grow(p.Offsets, n)[:rows+n]
+	return p.Offsets[rows:]
+}
+
+// decode puts a name or value of the queries as it is meant into the side buffer.
+func (c *Columns) decode(s *Span) {
 	start := len(c.pos.Side)
 	c.pos.Side = slices.Grow(c.pos.Side, s.Len()+scan.Slack)
 	side, high := c.queries.Decode(c.pos.Side, *s)
 	if high && !utf8.Valid(side[start:]) {
-		side = form.AppendDecode(side[:start], text[s.Start:s.End])
+		side = form.AppendDecode(side[:start], c.queries.Text[s.Start:s.End])
 	}
 	c.pos.Side = side
 	*s = c.pos.sideSpan(start)

@@ -12,7 +12,7 @@ import (
 //
 // dst must have room for the piece and Slack bytes more, and Slack bytes behind Text must be readable.
 func (q *Queries) Decode(dst []byte, s Span) ([]byte, bool) {
-	start, end := int(s.Start)-q.Start, int(s.End)-q.Start
+	start, end := int(s.Start), int(s.End)
 	if start == end {
 		return dst, false
 	}
@@ -23,8 +23,8 @@ func (q *Queries) Decode(dst []byte, s Span) ([]byte, bool) {
 
 // IsEscaped reports whether there are plus or percent signs in a piece of the queries' text.
 func (q *Queries) IsEscaped(s Span) bool {
-	end := int(s.End) - q.Start
-	return q.nextEscape(int(s.Start)-q.Start, end) < end
+	end := int(s.End)
+	return q.nextEscape(int(s.Start), end) < end
 }
 
 // decodeGeneric is the reference of the kernels of this name: it copies runs without escapes, by whole words.

@@ -3,7 +3,9 @@
 package scan
 
 import (
+	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -48,30 +50,68 @@ func classifyQuery(dst []byte, stride int, text []byte) int {
 	}
 }
 
-// pairsArgs are the fields that splitPairsBMI reads and writes, in the order that its generator knows.
-type pairsArgs struct {
-	ends               *int32
-	rows, start        int
-	amp, equal, escape *byte
-	pairs              *Pair
-	counts, escaped    *int32
-
-	pairsN, escapedN int
+// wordsArgs are the fields that the kernels of splitWords read, in the order that their generator knows.
+type wordsArgs struct {
+	amp, rows, escape, begin *byte
+	before                   *[2]uint32
+	starts, ends             *uint32
+	n                        int
 }
 
+// pairsArgs are the fields that splitPairsBMI reads and writes, in the order that its generator knows.
+type pairsArgs struct {
+	starts, ends    *uint32
+	n               int
+	equal, escape   *byte
+	before          *[2]uint32
+	pairs           *Pair
+	escaped         *int32
+	begin           *byte
+	rowEnds         *int32
+	rows, start     int
+	counts          *int32
+	first, escapedN int
+}
+
+// splitPairs splits by bitmaps of where pairs begin and end, so that no branch depends on how many a row has.
 func splitPairs(q *Queries) {
 	if current == Generic {
 		splitPairsGeneric(q)
 		return
 	}
-	a := pairsArgs{
-		ends: unsafe.SliceData(q.Ends), rows: len(q.Ends), start: q.Start,
-		amp: unsafe.SliceData(q.amp), equal: unsafe.SliceData(q.equal), escape: unsafe.SliceData(q.escape),
-		pairs: unsafe.SliceData(q.Pairs), counts: unsafe.SliceData(q.Counts), escaped: unsafe.SliceData(q.Escaped),
+	words := len(q.Text)/64 + 1
+	binary.LittleEndian.PutUint64(q.amp[(words-1)*8:], binary.LittleEndian.Uint64(q.amp[(words-1)*8:])&(1<<(len(q.Text)%64)-1))
+	clear(q.rowEnds[:words*8])
+	splitRowsBMI(unsafe.SliceData(q.rowEnds), unsafe.SliceData(q.Ends), len(q.Ends), q.Start)
+	const slack = 32
+	room := cap(q.Pairs) + slack
+	q.starts, q.ends = slices.Grow(q.starts[:0], room), slices.Grow(q.ends[:0], room)
+	q.before = slices.Grow(q.before[:0], words+1)
+	w := wordsArgs{
+		amp: unsafe.SliceData(q.amp), rows: unsafe.SliceData(q.rowEnds), escape: unsafe.SliceData(q.escape),
+		begin: unsafe.SliceData(q.begin), before: unsafe.SliceData(q.before), starts: unsafe.SliceData(q.starts), ends: unsafe.SliceData(q.ends),
+		n: words,
 	}
-	// The bitmaps have to be equally far from each other, as layOut makes them.
+	// Not by a variable of the function, which would put w on the heap.
+	n := -1
+	if current == AVX512 {
+		n += splitWords512((*byte)(unsafe.Pointer(&w)))
+	} else {
+		n += splitWordsBMI((*byte)(unsafe.Pointer(&w)))
+	}
+	if n == 0 {
+		for i := range q.Counts {
+			q.Counts[i] = q.Before
+		}
+		return
+	}
+	a := pairsArgs{
+		starts: w.starts, ends: w.ends, n: n, equal: unsafe.SliceData(q.equal), escape: w.escape, before: w.before,
+		pairs: unsafe.SliceData(q.Pairs), escaped: unsafe.SliceData(q.Escaped), begin: w.begin,
+		rowEnds: unsafe.SliceData(q.Ends), rows: len(q.Ends), start: q.Start, counts: unsafe.SliceData(q.Counts), first: int(q.Before),
+	}
 	splitPairsBMI((*byte)(unsafe.Pointer(&a)))
-	q.Pairs, q.Escaped = q.Pairs[:a.pairsN], q.Escaped[:a.escapedN]
+	q.Pairs, q.Escaped = q.Pairs[:n], q.Escaped[:a.escapedN]
 }
 
 func gather(dst []byte, offsets []int32, s Spans, n int, input, side []byte) []byte {
@@ -95,6 +135,44 @@ func gather(dst []byte, offsets []int32, s Spans, n int, input, side []byte) []b
 	return dst[:kernel(out, len(dst), off, start, distance, 4*s.Stride, n, in, sd)]
 }
 
+// rowsArgs are the fields that the kernels of gatherRows read and write, in the order that their generator knows.
+type rowsArgs struct {
+	parts       *Parts
+	rows        int
+	input, side *byte
+	wanted, at  [8]uint32
+	dst         [RowColumns]*byte
+	offsets     [RowColumns]*int32
+	table       [9][8]uint32
+}
+
+func gatherRows(columns *[RowColumns]Column, wanted int, rows []Parts, paths Usual, input, side []byte) {
+	if current == Generic {
+		gatherRowsGeneric(columns, wanted, rows, input, side)
+		return
+	}
+	a := rowsArgs{parts: &rows[0], rows: len(rows), input: unsafe.SliceData(input), side: unsafe.SliceData(side)}
+	for i := range columns {
+		c := &columns[i]
+		a.dst[i], a.offsets[i], a.at[i] = unsafe.SliceData(c.Data), unsafe.SliceData(c.Offsets), uint32(len(c.Data))
+		if wanted>>i&1 != 0 {
+			a.wanted[i] = 1<<32 - 1
+		}
+	}
+	args := (*byte)(unsafe.Pointer(&a))
+	switch paths {
+	case UpTo16, UpTo32, MostlyEmpty:
+		gatherRows32(args)
+	case UpTo64:
+		gatherRows64(args)
+	default:
+		gatherRows128(args)
+	}
+	for i := range columns {
+		columns[i].Data = columns[i].Data[:a.at[i]]
+	}
+}
+
 func plane(dst []byte, flags []Flags, flag Flags) int {
 	whole := len(flags) / 32
 	if current == Generic || whole == 0 {
@@ -114,7 +192,7 @@ type locateArgs struct {
 	parts               *Parts
 	flags               *Flags
 	declined, irregular *int32
-	pairs, wild         *uint64
+	hashes, pairs, wild *uint64
 	withPath            int
 	https, http         uint64
 	mark                kernelCursor
@@ -148,9 +226,13 @@ func locate(r *Rows) {
 		a.withPath = 1
 	}
 	if r.Suffixes != nil {
-		a.pairs, a.wild = &r.Suffixes.pairs[0], &r.Suffixes.wild[0]
+		r.hashes = slices.Grow(r.hashes[:0], len(r.Ends))
+		a.hashes, a.pairs, a.wild = unsafe.SliceData(r.hashes), &r.Suffixes.pairs[0], &r.Suffixes.wild[0]
 	}
 	locateBMI((*byte)(unsafe.Pointer(&a)))
+	if a.irregularN > 0 {
+		a.irregularN = filterSuffixesBMI(a.irregular, a.hashes, a.irregularN, a.pairs)
+	}
 	r.Declined, r.Irregular = r.Declined[:a.declinedN], r.Irregular[:a.irregularN]
 }
 

@@ -16,6 +16,10 @@ func gather(dst []byte, offsets []int32, s Spans, n int, input, side []byte) []b
 	return gatherGeneric(dst, offsets, s, n, input, side)
 }
 
+func gatherRows(columns *[RowColumns]Column, wanted int, rows []Parts, _ Usual, input, side []byte) {
+	gatherRowsGeneric(columns, wanted, rows, input, side)
+}
+
 func locate(r *Rows) { locateGeneric(r) }
 
 func splitPairs(q *Queries) { splitPairsGeneric(q) }

@@ -31,9 +31,12 @@ type Rows struct {
 	Parts []Parts
 	Flags []Flags
 	// Declined gets the rows that are not absolute http or https URLs in their normal form, or for which that is
-	// not easily told: their complement where that is for a byte of class Dirty, which may be harmless. Irregular gets those others for which Suffixes says so; their Suffix is the last label and
-	// they have no domain so far. Both need room for all rows.
+	// not easily told: their complement where that is for a byte of class Dirty, which may be harmless. Irregular gets
+	// those others for which Suffixes says so; their Suffix is the last label and their domain the last two, which is
+	// not so. Both need room for all rows.
 	Declined, Irregular []int32
+
+	hashes []uint64 // scratch of the kernels
 }
 
 // Locate finds the parts of the rows.
@@ -87,7 +90,7 @@ func (r *Rows) resolveRow(p *Parts, flags *Flags) bool {
 		domain, has = start-1-owner, HasDomain
 	}
 	p.Suffix, p.Domain = uint32(r.Start+start), uint32(r.Start+domain)
-	*flags |= has
+	*flags = *flags&^HasDomain | has
 	return true
 }
 
@@ -203,12 +206,11 @@ func (r *Rows) locateRow(marks, dirt *cursor, start, end, i int) (clean, dirty b
 	if r.Suffixes != nil && tld < size {
 		label := bits.LeadingZeros64(dots << (tld + 1))
 		labelEnd := hostEnd - tld - 1
+		p.Domain = uint32(labelEnd - label)
+		flags |= HasDomain
 		if label == 0 || text[host] == '.' ||
 			r.Suffixes.irregular(tailBefore(text, labelEnd, label), label, tailBefore(text, hostEnd, tld), tld) {
 			r.Irregular = append(r.Irregular, int32(i))
-		} else {
-			p.Domain = uint32(labelEnd - label)
-			flags |= HasDomain
 		}
 	}
 	p.move(uint32(r.Start))

@@ -22,16 +22,24 @@ type Queries struct {
 	Text  []byte
 	Ends  []int32
 	Start int
-
-	// Pairs are the pairs of all queries. Pairs[Counts[i-1]:Counts[i]] are those of query i.
-	Pairs  []Pair
+	// Counts gets, for each query, how many pairs there are up to its end, and Before more. It has to be as long as Ends.
 	Counts []int32
+	Before int32
+
+	// Pairs are the pairs of all queries; their positions are those in Text.
+	Pairs []Pair
 	// Escaped are the numbers of the pairs that hold plus or percent signs.
 	Escaped []int32
 
 	// Bitmaps of the text, of the classes of their names.
 	amp, equal, escape, memory []byte
 	tailBlock
+
+	// Scratch of the kernels: bitmaps of the ends of queries and of where pairs begin, how many pairs and escapes there
+	// are before each word of a bitmap, and where pairs begin and end.
+	rowEnds, begin []byte
+	before         [][2]uint32
+	starts, ends   []uint32
 }
 
 // Split takes the queries apart, by the rules of application/x-www-form-urlencoded.
@@ -39,9 +47,11 @@ type Queries struct {
 // https://url.spec.whatwg.org/#concept-urlencoded-parser
 func (q *Queries) Split() {
 	q.Pairs, q.Escaped = q.Pairs[:0], q.Escaped[:0]
-	q.Counts = slices.Grow(q.Counts[:0], len(q.Ends))[:len(q.Ends)]
+	_ = q.Counts[:len(q.Ends)]
 	if len(q.Text) == 0 {
-		clear(q.Counts)
+		for i := range q.Counts {
+			q.Counts[i] = q.Before
+		}
 		return
 	}
 	if !Bitmapped() {
@@ -54,7 +64,7 @@ func (q *Queries) Split() {
 
 // classify makes the bitmaps and room for the pairs, of which there are no more than queries and ampersands.
 func (q *Queries) classify() {
-	stride := layOut(&q.memory, len(q.Text), &q.amp, &q.equal, &q.escape)
+	stride := layOut(&q.memory, len(q.Text), &q.amp, &q.equal, &q.escape, &q.rowEnds, &q.begin)
 	pairs := len(q.Ends)
 	whole, rest := q.blocks(q.Text)
 	if len(whole) > 0 {
@@ -99,7 +109,7 @@ func splitPairsGeneric(q *Queries) {
 			at = pairEnd + 1
 		}
 		at = int(e) - q.Start
-		q.Counts[i] = int32(len(q.Pairs))
+		q.Counts[i] = q.Before + int32(len(q.Pairs))
 	}
 }
 
@@ -108,7 +118,7 @@ func (q *Queries) add(at, nameEnd, pairEnd int, escaped bool) {
 	if escaped {
 		q.Escaped = append(q.Escaped, int32(len(q.Pairs)))
 	}
-	span := func(start, end int) Span { return Span{uint32(q.Start + start), uint32(q.Start + end)} }
+	span := func(start, end int) Span { return Span{uint32(start), uint32(end)} }
 	q.Pairs = append(q.Pairs, Pair{span(at, nameEnd), span(min(nameEnd+1, pairEnd), pairEnd)})
 }
 
@@ -126,7 +136,7 @@ func (q *Queries) splitByTable() {
 			query = query[pairEnd:]
 			at += pairEnd
 		}
-		q.Counts[i] = int32(len(q.Pairs))
+		q.Counts[i] = q.Before + int32(len(q.Pairs))
 	}
 }
 

@@ -703,195 +703,450 @@ DATA bytes3D<>+30(SB)/1, $0x3d
 DATA bytes3D<>+31(SB)/1, $0x3d
 GLOBL bytes3D<>(SB), RODATA|NOPTR, $32
 
-// func splitPairsBMI(a *byte)
-// Requires: BMI, BMI2, CMOV
-TEXT ·splitPairsBMI(SB), NOSPLIT, $8-8
-	MOVQ a+0(FP), AX
-	XORL CX, CX
-	XORL DX, DX
-	MOVQ 48(AX), BX
-	MOVQ 24(AX), DI
-	MOVQ 32(AX), R8
-	SUBQ DI, R8
-	MOVQ 16(AX), R9
-	MOVQ 64(AX), R10
+// func splitRowsBMI(bitmap *byte, ends *int32, n int, start int)
+// Requires: BMI2, CMOV
+TEXT ·splitRowsBMI(SB), NOSPLIT, $0-32
+	MOVQ bitmap+0(FP), AX
+	MOVQ ends+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ start+24(FP), BX
+	XORL SI, SI
+	XORL DI, DI
+	XORL R8, R8
+	MOVL $0x00000001, R9
 
-query:
-	MOVQ    (AX), R11
-	MOVLQSX (R11)(CX*4), SI
-	SUBQ    R9, SI
-	CMPQ    DX, SI
-	JGE     query_done
-
-pair:
-	MOVQ   DX, R14
-	ANDL   $0x07, R14
-	MOVQ   DX, R11
-	SHRQ   $0x03, R11
-	ADDQ   DI, R11
-	SHRXQ  R14, (R11), R12
-	SHRXQ  R14, (R11)(R8*1), R13
-	SHRXQ  R14, (R11)(R8*2), R14
-	TZCNTQ R12, R12
-
-	// From here on relative to where the pair begins.
-	MOVQ    SI, R11
-	SUBQ    DX, R11
-	CMPQ    R12, R11
-	CMOVQGT R11, R12
-	CMPQ    R12, $0x39
-	JGT     long
-	TESTQ   R12, R12
-	JZ      pair_done
-	TZCNTQ  R13, R13
-	CMPQ    R13, R12
-	CMOVQGT R12, R13
-	BZHIQ   R12, R14, R14
-
-store:
-	MOVQ BX, R11
-	SUBQ 48(AX), R11
-	SHRQ $0x04, R11
-
-	// The number is written always, and stays when there are escapes.
-	MOVL    R11, (R10)
-	XORL    R11, R11
-	TESTQ   R14, R14
-	SETNE   R11
-	LEAQ    (R10)(R11*4), R10
-	LEAQ    (R9)(DX*1), R11
-	MOVL    R11, (BX)
-	ADDQ    R11, R13
-	MOVL    R13, 4(BX)
-	ADDQ    R12, R11
-	MOVL    R11, 12(BX)
-	INCQ    R13
-	CMPQ    R13, R11
-	CMOVQGT R11, R13
-	MOVL    R13, 8(BX)
-	ADDQ    $0x10, BX
-
-pair_done:
-	LEAQ 1(DX)(R12*1), DX
-	CMPQ DX, SI
-	JLT  pair
-
-query_done:
-	MOVQ SI, DX
-	MOVQ BX, SI
-	SUBQ 48(AX), SI
-	SHRQ $0x04, SI
-	MOVQ 56(AX), R11
-	MOVL SI, (R11)(CX*4)
-	INCQ CX
-	CMPQ CX, 8(AX)
-	JLT  query
-	MOVQ SI, 72(AX)
-	SUBQ 64(AX), R10
-	SHRQ $0x02, R10
-	MOVQ R10, 80(AX)
+splitRowsBMI_loop:
+	MOVL    (CX), R10
+	SUBL    BX, R10
+	MOVL    R10, R11
+	SHRL    $0x06, R11
+	CMPQ    R11, DI
+	CMOVQNE R8, SI
+	MOVQ    R11, DI
+	SHLXQ   R10, R9, R10
+	ORQ     R10, SI
+	MOVQ    SI, (AX)(DI*8)
+	ADDQ    $0x04, CX
+	DECQ    DX
+	JNZ     splitRowsBMI_loop
 	RET
 
-long:
-	MOVQ  DX, R13
-	ANDL  $0x07, R13
-	MOVQ  DX, R12
-	MOVQ  DX, R11
-	SHRQ  $0x03, R11
-	SHRXQ R13, (DI)(R11*1), R13
-	TESTQ R13, R13
-	JZ    amp_more
+// func splitWordsBMI(a *byte) int
+// Requires: AVX, BMI, POPCNT
+TEXT ·splitWordsBMI(SB), NOSPLIT, $8-16
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 32(AX), DX
+	MOVQ 40(AX), BX
+	MOVQ 48(AX), SI
+	MOVL $0x00000001, DI
+	XORL R8, R8
+	XORL R9, R9
+	XORL R10, R10
 
-amp_found:
-	TZCNTQ R13, R13
-	ADDQ   R13, R12
+splitWordsBMI_loop:
+	MOVQ    (CX)(R8*8), R11
+	MOVQ    8(AX), R13
+	MOVQ    (R13)(R8*8), R12
+	LEAQ    (DI)(R11*2), R13
+	MOVQ    R11, DI
+	SHRQ    $0x3f, DI
+	MOVQ    R13, R14
+	ORQ     R12, R14
+	ANDNQ   R14, R11, R14
+	ORQ     R11, R12
+	ANDNQ   R12, R13, R12
+	MOVL    R9, (DX)(R8*8)
+	MOVL    R10, 4(DX)(R8*8)
+	MOVQ    16(AX), R13
+	POPCNTQ (R13)(R8*8), R13
+	ADDL    R13, R10
+	MOVQ    24(AX), R13
+	MOVQ    R14, (R13)(R8*8)
+	MOVQ    R8, R11
+	SHLQ    $0x06, R11
+	POPCNTQ R14, R13
+	ADDL    R13, R9
+	POPCNTQ R14, R13
+	LEAQ    (BX)(R13*4), R15
+	TZCNTQ  R14, BP
+	ADDL    R11, BP
+	MOVL    BP, (BX)
+	BLSRQ   R14, R14
+	TZCNTQ  R14, BP
+	ADDL    R11, BP
+	MOVL    BP, 4(BX)
+	BLSRQ   R14, R14
+	TZCNTQ  R14, BP
+	ADDL    R11, BP
+	MOVL    BP, 8(BX)
+	BLSRQ   R14, R14
+	TZCNTQ  R14, BP
+	ADDL    R11, BP
+	MOVL    BP, 12(BX)
+	BLSRQ   R14, R14
+	TZCNTQ  R14, BP
+	ADDL    R11, BP
+	MOVL    BP, 16(BX)
+	BLSRQ   R14, R14
+	TZCNTQ  R14, BP
+	ADDL    R11, BP
+	MOVL    BP, 20(BX)
+	BLSRQ   R14, R14
+	TZCNTQ  R14, BP
+	ADDL    R11, BP
+	MOVL    BP, 24(BX)
+	BLSRQ   R14, R14
+	TZCNTQ  R14, BP
+	ADDL    R11, BP
+	MOVL    BP, 28(BX)
+	BLSRQ   R14, R14
+	CMPQ    R13, $0x08
+	JLE     splitWordsBMI_begin_listed
 
-amp_limit:
-	CMPQ    R12, SI
-	CMOVQGT SI, R12
-	JMP     amp_done
+splitWordsBMI_begin_more:
+	ADDQ   $0x04, BX
+	TZCNTQ R14, BP
+	ADDL   R11, BP
+	MOVL   BP, 28(BX)
+	BLSRQ  R14, R14
+	JNZ    splitWordsBMI_begin_more
 
-amp_more:
-	// On to the next whole bytes of the bitmap.
-	ADDQ  $0x08, R11
-	MOVQ  R11, R12
-	SHLQ  $0x03, R12
-	CMPQ  R12, SI
-	JGE   amp_limit
-	MOVQ  (DI)(R11*1), R13
-	TESTQ R13, R13
-	JZ    amp_more
-	JMP   amp_found
+splitWordsBMI_begin_listed:
+	MOVQ    R15, BX
+	POPCNTQ R12, R13
+	LEAQ    (SI)(R13*4), R14
+	TZCNTQ  R12, R15
+	ADDL    R11, R15
+	MOVL    R15, (SI)
+	BLSRQ   R12, R12
+	TZCNTQ  R12, R15
+	ADDL    R11, R15
+	MOVL    R15, 4(SI)
+	BLSRQ   R12, R12
+	TZCNTQ  R12, R15
+	ADDL    R11, R15
+	MOVL    R15, 8(SI)
+	BLSRQ   R12, R12
+	TZCNTQ  R12, R15
+	ADDL    R11, R15
+	MOVL    R15, 12(SI)
+	BLSRQ   R12, R12
+	TZCNTQ  R12, R15
+	ADDL    R11, R15
+	MOVL    R15, 16(SI)
+	BLSRQ   R12, R12
+	TZCNTQ  R12, R15
+	ADDL    R11, R15
+	MOVL    R15, 20(SI)
+	BLSRQ   R12, R12
+	TZCNTQ  R12, R15
+	ADDL    R11, R15
+	MOVL    R15, 24(SI)
+	BLSRQ   R12, R12
+	TZCNTQ  R12, R15
+	ADDL    R11, R15
+	MOVL    R15, 28(SI)
+	BLSRQ   R12, R12
+	CMPQ    R13, $0x08
+	JLE     splitWordsBMI_end_listed
 
-amp_done:
-	MOVQ  32(AX), R11
-	MOVQ  DX, R15
-	ANDL  $0x07, R15
-	MOVQ  DX, R13
-	MOVQ  DX, R14
-	SHRQ  $0x03, R14
-	SHRXQ R15, (R11)(R14*1), R15
-	TESTQ R15, R15
-	JZ    equal_more
+splitWordsBMI_end_more:
+	ADDQ   $0x04, SI
+	TZCNTQ R12, R15
+	ADDL   R11, R15
+	MOVL   R15, 28(SI)
+	BLSRQ  R12, R12
+	JNZ    splitWordsBMI_end_more
 
-equal_found:
-	TZCNTQ R15, R15
-	ADDQ   R15, R13
+splitWordsBMI_end_listed:
+	MOVQ R14, SI
+	INCQ R8
+	CMPQ R8, 56(AX)
+	JLT  splitWordsBMI_loop
 
-equal_limit:
-	CMPQ    R13, R12
-	CMOVQGT R12, R13
-	JMP     equal_done
+	// Of words too: what is behind the last.
+	MOVL R9, (DX)(R8*8)
+	MOVL R10, 4(DX)(R8*8)
+	VZEROUPPER
+	MOVQ R9, ret+8(FP)
+	RET
 
-equal_more:
-	// On to the next whole bytes of the bitmap.
-	ADDQ  $0x08, R14
-	MOVQ  R14, R13
-	SHLQ  $0x03, R13
-	CMPQ  R13, R12
-	JGE   equal_limit
-	MOVQ  (R11)(R14*1), R15
-	TESTQ R15, R15
-	JZ    equal_more
-	JMP   equal_found
+DATA numbers<>+0(SB)/1, $0x00
+DATA numbers<>+1(SB)/1, $0x01
+DATA numbers<>+2(SB)/1, $0x02
+DATA numbers<>+3(SB)/1, $0x03
+DATA numbers<>+4(SB)/1, $0x04
+DATA numbers<>+5(SB)/1, $0x05
+DATA numbers<>+6(SB)/1, $0x06
+DATA numbers<>+7(SB)/1, $0x07
+DATA numbers<>+8(SB)/1, $0x08
+DATA numbers<>+9(SB)/1, $0x09
+DATA numbers<>+10(SB)/1, $0x0a
+DATA numbers<>+11(SB)/1, $0x0b
+DATA numbers<>+12(SB)/1, $0x0c
+DATA numbers<>+13(SB)/1, $0x0d
+DATA numbers<>+14(SB)/1, $0x0e
+DATA numbers<>+15(SB)/1, $0x0f
+DATA numbers<>+16(SB)/1, $0x10
+DATA numbers<>+17(SB)/1, $0x11
+DATA numbers<>+18(SB)/1, $0x12
+DATA numbers<>+19(SB)/1, $0x13
+DATA numbers<>+20(SB)/1, $0x14
+DATA numbers<>+21(SB)/1, $0x15
+DATA numbers<>+22(SB)/1, $0x16
+DATA numbers<>+23(SB)/1, $0x17
+DATA numbers<>+24(SB)/1, $0x18
+DATA numbers<>+25(SB)/1, $0x19
+DATA numbers<>+26(SB)/1, $0x1a
+DATA numbers<>+27(SB)/1, $0x1b
+DATA numbers<>+28(SB)/1, $0x1c
+DATA numbers<>+29(SB)/1, $0x1d
+DATA numbers<>+30(SB)/1, $0x1e
+DATA numbers<>+31(SB)/1, $0x1f
+DATA numbers<>+32(SB)/1, $0x20
+DATA numbers<>+33(SB)/1, $0x21
+DATA numbers<>+34(SB)/1, $0x22
+DATA numbers<>+35(SB)/1, $0x23
+DATA numbers<>+36(SB)/1, $0x24
+DATA numbers<>+37(SB)/1, $0x25
+DATA numbers<>+38(SB)/1, $0x26
+DATA numbers<>+39(SB)/1, $0x27
+DATA numbers<>+40(SB)/1, $0x28
+DATA numbers<>+41(SB)/1, $0x29
+DATA numbers<>+42(SB)/1, $0x2a
+DATA numbers<>+43(SB)/1, $0x2b
+DATA numbers<>+44(SB)/1, $0x2c
+DATA numbers<>+45(SB)/1, $0x2d
+DATA numbers<>+46(SB)/1, $0x2e
+DATA numbers<>+47(SB)/1, $0x2f
+DATA numbers<>+48(SB)/1, $0x30
+DATA numbers<>+49(SB)/1, $0x31
+DATA numbers<>+50(SB)/1, $0x32
+DATA numbers<>+51(SB)/1, $0x33
+DATA numbers<>+52(SB)/1, $0x34
+DATA numbers<>+53(SB)/1, $0x35
+DATA numbers<>+54(SB)/1, $0x36
+DATA numbers<>+55(SB)/1, $0x37
+DATA numbers<>+56(SB)/1, $0x38
+DATA numbers<>+57(SB)/1, $0x39
+DATA numbers<>+58(SB)/1, $0x3a
+DATA numbers<>+59(SB)/1, $0x3b
+DATA numbers<>+60(SB)/1, $0x3c
+DATA numbers<>+61(SB)/1, $0x3d
+DATA numbers<>+62(SB)/1, $0x3e
+DATA numbers<>+63(SB)/1, $0x3f
+GLOBL numbers<>(SB), RODATA|NOPTR, $64
 
-equal_done:
-	MOVQ  40(AX), R11
-	MOVQ  DX, BP
-	ANDL  $0x07, BP
-	MOVQ  DX, R14
-	MOVQ  DX, R15
-	SHRQ  $0x03, R15
-	SHRXQ BP, (R11)(R15*1), BP
-	TESTQ BP, BP
-	JZ    escape_more
+// func splitWords512(a *byte) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, BMI, POPCNT
+TEXT ·splitWords512(SB), NOSPLIT, $0-16
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 32(AX), DX
+	MOVQ 40(AX), BX
+	MOVQ 48(AX), SI
+	MOVL $0x00000001, DI
+	XORL R8, R8
+	XORL R9, R9
+	XORL R10, R10
 
-escape_found:
+splitWords512_loop:
+	MOVQ          (CX)(R8*8), R11
+	MOVQ          8(AX), R13
+	MOVQ          (R13)(R8*8), R12
+	LEAQ          (DI)(R11*2), R13
+	MOVQ          R11, DI
+	SHRQ          $0x3f, DI
+	MOVQ          R13, R14
+	ORQ           R12, R14
+	ANDNQ         R14, R11, R14
+	ORQ           R11, R12
+	ANDNQ         R12, R13, R12
+	MOVL          R9, (DX)(R8*8)
+	MOVL          R10, 4(DX)(R8*8)
+	MOVQ          16(AX), R13
+	POPCNTQ       (R13)(R8*8), R13
+	ADDL          R13, R10
+	MOVQ          24(AX), R13
+	MOVQ          R14, (R13)(R8*8)
+	MOVQ          R8, R11
+	SHLQ          $0x06, R11
+	POPCNTQ       R14, R13
+	ADDL          R13, R9
+	VMOVDQU64     numbers<>+0(SB), Z0
+	KMOVQ         R14, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VPBROADCASTD  R11, Z1
+	POPCNTQ       R14, R13
+	VPMOVZXBD     X0, Z2
+	VPADDD        Z1, Z2, Z2
+	VMOVDQU32     Z2, (BX)
+	CMPQ          R13, $0x10
+	JLE           splitWords512_begin_listed
+
+	// Words of so many are rare.
+	LEAQ (BX)(R13*4), R14
+
+splitWords512_begin_more:
+	ADDQ      $+64, BX
+	VALIGNQ   $0x02, Z0, Z0, Z0
+	VPMOVZXBD X0, Z2
+	VPADDD    Z1, Z2, Z2
+	VMOVDQU32 Z2, (BX)
+	SUBQ      $0x10, R13
+	CMPQ      R13, $0x10
+	JGT       splitWords512_begin_more
+
+splitWords512_begin_listed:
+	LEAQ          (BX)(R13*4), BX
+	VMOVDQU64     numbers<>+0(SB), Z0
+	KMOVQ         R12, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VPBROADCASTD  R11, Z1
+	POPCNTQ       R12, R11
+	VPMOVZXBD     X0, Z2
+	VPADDD        Z1, Z2, Z2
+	VMOVDQU32     Z2, (SI)
+	CMPQ          R11, $0x10
+	JLE           splitWords512_end_listed
+
+	// Words of so many are rare.
+	LEAQ (SI)(R11*4), R12
+
+splitWords512_end_more:
+	ADDQ      $+64, SI
+	VALIGNQ   $0x02, Z0, Z0, Z0
+	VPMOVZXBD X0, Z2
+	VPADDD    Z1, Z2, Z2
+	VMOVDQU32 Z2, (SI)
+	SUBQ      $0x10, R11
+	CMPQ      R11, $0x10
+	JGT       splitWords512_end_more
+
+splitWords512_end_listed:
+	LEAQ (SI)(R11*4), SI
+	INCQ R8
+	CMPQ R8, 56(AX)
+	JLT  splitWords512_loop
+
+	// Of words too: what is behind the last.
+	MOVL R9, (DX)(R8*8)
+	MOVL R10, 4(DX)(R8*8)
+	VZEROUPPER
+	MOVQ R9, ret+8(FP)
+	RET
+
+// func splitPairsBMI(a *byte)
+// Requires: BMI, BMI2, CMOV, POPCNT
+TEXT ·splitPairsBMI(SB), NOSPLIT, $8-8
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 8(AX), DX
+	MOVQ 24(AX), BX
+	MOVQ 32(AX), SI
+	MOVQ 40(AX), DI
+	MOVQ 48(AX), R8
+	MOVQ 56(AX), R9
+	XORL R10, R10
+	XORL R11, R11
+
+splitPairsBMI_pair:
+	MOVL    (CX)(R10*4), R12
+	MOVL    (DX)(R10*4), R13
+	MOVL    R12, R15
+	MOVL    R12, BP
+	SHRL    $0x03, R15
+	ANDL    $0x07, BP
+	SHRXQ   BP, (BX)(R15*1), R14
+	TZCNTQ  R14, R14
+	ADDQ    R12, R14
+	CMPQ    R14, R13
+	CMOVQGT R13, R14
+	LEAQ    57(R12), BP
+	CMPQ    R14, BP
+	JGT     splitPairsBMI_long
+
+splitPairsBMI_store:
+	MOVL    R12, (R8)
+	MOVL    R14, 4(R8)
+	MOVL    R13, 12(R8)
+	ADDL    $0x01, R14
+	CMPL    R14, R13
+	CMOVLGT R13, R14
+	MOVL    R14, 8(R8)
+	ADDQ    $0x10, R8
+
+	// The number is written always, and stays when there are escapes.
+	MOVL    R10, (R9)
+	MOVL    R13, R15
+	SHRL    $0x06, R15
+	ANDL    $0x3f, R13
+	BZHIQ   R13, (SI)(R15*8), BP
+	POPCNTQ BP, BP
+	ADDL    4(DI)(R15*8), BP
+	XORL    R15, R15
+	CMPL    BP, R11
+	SETNE   R15
+	LEAQ    (R9)(R15*4), R9
+	MOVL    BP, R11
+	INCQ    R10
+	CMPQ    R10, 16(AX)
+	JLT     splitPairsBMI_pair
+	SUBQ    56(AX), R9
+	SHRQ    $0x02, R9
+	MOVQ    R9, 112(AX)
+
+	// How many pairs begin before the end of each row.
+	MOVQ 64(AX), CX
+	MOVQ 72(AX), DX
+	MOVQ 80(AX), BX
+	MOVQ 96(AX), SI
+	MOVQ 104(AX), R8
+	MOVQ 88(AX), AX
+
+splitPairsBMI_row:
+	MOVL    (DX), R13
+	SUBL    AX, R13
+	MOVL    R13, R15
+	SHRL    $0x06, R15
+	ANDL    $0x3f, R13
+	BZHIQ   R13, (CX)(R15*8), BP
+	POPCNTQ BP, BP
+	ADDL    R8, BP
+	ADDL    (DI)(R15*8), BP
+	MOVL    BP, (SI)
+	ADDQ    $0x04, DX
+	ADDQ    $0x04, SI
+	DECQ    BX
+	JNZ     splitPairsBMI_row
+	RET
+
+splitPairsBMI_long:
+	// On to the next whole bytes of the bitmap, until the pair ends.
+	MOVL R12, R15
+	SHRL $0x03, R15
+
+splitPairsBMI_more:
+	ADDQ   $0x07, R15
+	MOVQ   R15, R14
+	SHLQ   $0x03, R14
+	CMPQ   R14, R13
+	JGE    splitPairsBMI_limit
+	MOVQ   (BX)(R15*1), BP
+	TESTQ  BP, BP
+	JZ     splitPairsBMI_skip
 	TZCNTQ BP, BP
 	ADDQ   BP, R14
 
-escape_limit:
-	CMPQ    R14, R12
-	CMOVQGT R12, R14
-	JMP     escape_done
+splitPairsBMI_limit:
+	CMPQ    R14, R13
+	CMOVQGT R13, R14
+	JMP     splitPairsBMI_store
 
-escape_more:
-	// On to the next whole bytes of the bitmap.
-	ADDQ  $0x08, R15
-	MOVQ  R15, R14
-	SHLQ  $0x03, R14
-	CMPQ  R14, R12
-	JGE   escape_limit
-	MOVQ  (R11)(R15*1), BP
-	TESTQ BP, BP
-	JZ    escape_more
-	JMP   escape_found
-
-escape_done:
-	SUBQ R12, R14
-	SUBQ DX, R13
-	SUBQ DX, R12
-	JMP  store
+splitPairsBMI_skip:
+	INCQ R15
+	JMP  splitPairsBMI_more
 
 // func gather16(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 // Requires: AVX, CMOV
@@ -1179,6 +1434,1001 @@ gatherSparse_more:
 	JCS     gatherSparse_more
 	JMP     gatherSparse_next
 
+DATA rowStarts<>+0(SB)/4, $0x00000002
+DATA rowStarts<>+4(SB)/4, $0x00000004
+DATA rowStarts<>+8(SB)/4, $0x00000006
+DATA rowStarts<>+12(SB)/4, $0x0000000e
+DATA rowStarts<>+16(SB)/4, $0x0000000f
+DATA rowStarts<>+20(SB)/4, $0x00000008
+DATA rowStarts<>+24(SB)/4, $0x00000000
+DATA rowStarts<>+28(SB)/4, $0x00000000
+GLOBL rowStarts<>(SB), RODATA|NOPTR, $32
+
+DATA rowEnds<>+0(SB)/4, $0x00000003
+DATA rowEnds<>+4(SB)/4, $0x00000005
+DATA rowEnds<>+8(SB)/4, $0x00000007
+DATA rowEnds<>+12(SB)/4, $0x00000005
+DATA rowEnds<>+16(SB)/4, $0x00000005
+DATA rowEnds<>+20(SB)/4, $0x00000009
+DATA rowEnds<>+24(SB)/4, $0x00000000
+DATA rowEnds<>+28(SB)/4, $0x00000000
+GLOBL rowEnds<>(SB), RODATA|NOPTR, $32
+
+DATA rowLimits<>+0(SB)/4, $0x00000008
+DATA rowLimits<>+4(SB)/4, $0x00000040
+DATA rowLimits<>+8(SB)/4, $0x00000040
+DATA rowLimits<>+12(SB)/4, $0x00000020
+DATA rowLimits<>+16(SB)/4, $0x00000020
+DATA rowLimits<>+20(SB)/4, $0x7fffffff
+DATA rowLimits<>+24(SB)/4, $0x7fffffff
+DATA rowLimits<>+28(SB)/4, $0x7fffffff
+GLOBL rowLimits<>(SB), RODATA|NOPTR, $32
+
+// func gatherRows32(a *byte)
+// Requires: AVX, AVX2, CMOV
+TEXT ·gatherRows32(SB), NOSPLIT, $0-8
+	MOVQ    a+0(FP), AX
+	MOVQ    (AX), CX
+	MOVQ    16(AX), DX
+	MOVQ    24(AX), BX
+	MOVQ    $0x0000000080000000, R8
+	SUBQ    R8, BX
+	MOVQ    8(AX), DI
+	LEAQ    192(AX), SI
+	VMOVDQU 64(AX), Y0
+	VMOVDQU 32(AX), Y1
+	VMOVDQU rowStarts<>+0(SB), Y2
+	VMOVDQU rowEnds<>+0(SB), Y3
+	VMOVDQU rowLimits<>+0(SB), Y4
+	VMOVDQU Y0, (SI)
+
+gatherRows32_row:
+	VMOVDQU   (CX), Y5
+	VMOVDQU   32(CX), Y6
+	VPERMD    Y5, Y2, Y7
+	VPERMD    Y6, Y2, Y8
+	VPBLENDD  $0x38, Y8, Y7, Y7
+	VPERMD    Y5, Y3, Y5
+	VPERMD    Y6, Y3, Y8
+	VPBLENDD  $0x20, Y8, Y5, Y5
+	VPSUBD    Y7, Y5, Y5
+	VPAND     Y1, Y5, Y5
+	VPADDD    Y5, Y0, Y0
+	VMOVDQU   Y0, 32(SI)
+	VPCMPGTD  Y4, Y5, Y5
+	VMOVMSKPS Y5, R8
+	VMOVMSKPS Y7, R9
+
+	// All but the path are in the input, or all are in the side buffer.
+	ANDL    $0x1f, R9
+	MOVQ    DX, R10
+	CMOVQNE BX, R10
+	ADDL    $0x01, R9
+	ANDL    $0x1e, R9
+	ORL     R8, R9
+	JNZ     gatherRows32_slow
+	MOVL    (SI), R9
+	ADDQ    96(AX), R9
+	MOVL    8(CX), R8
+	MOVQ    (R10)(R8*1), R8
+	MOVQ    R8, (R9)
+	MOVL    4(SI), R9
+	ADDQ    104(AX), R9
+	MOVL    16(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU 32(R10)(R8*1), Y6
+	VMOVDQU Y5, (R9)
+	VMOVDQU Y6, 32(R9)
+	MOVL    8(SI), R9
+	ADDQ    112(AX), R9
+	MOVL    24(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU 32(R10)(R8*1), Y6
+	VMOVDQU Y5, (R9)
+	VMOVDQU Y6, 32(R9)
+	MOVL    12(SI), R9
+	ADDQ    120(AX), R9
+	MOVL    56(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU Y5, (R9)
+	MOVL    16(SI), R9
+	ADDQ    128(AX), R9
+	MOVL    60(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU Y5, (R9)
+
+gatherRows32_path:
+	MOVL    20(SI), R9
+	ADDQ    136(AX), R9
+	MOVL    32(CX), R8
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU Y5, (R9)
+	MOVL    52(SI), R11
+	SUBL    20(SI), R11
+	CMPL    R11, $0x20
+	JHI     gatherRows32_long
+
+gatherRows32_next:
+	ADDQ $0x40, CX
+	ADDQ $0x20, SI
+	DECQ DI
+	JZ   gatherRows32_end
+	LEAQ 448(AX), R10
+	CMPQ SI, R10
+	JNE  gatherRows32_row
+
+	// Turn eight rows of lengths into eight offsets of each column.
+	LEAQ        192(AX), SI
+	VMOVDQU     32(SI), X9
+	VINSERTI128 $0x01, 160(SI), Y9, Y5
+	VMOVDQU     64(SI), X9
+	VINSERTI128 $0x01, 192(SI), Y9, Y6
+	VMOVDQU     96(SI), X9
+	VINSERTI128 $0x01, 224(SI), Y9, Y7
+	VMOVDQU     128(SI), X9
+	VINSERTI128 $0x01, 256(SI), Y9, Y8
+	VPUNPCKLDQ  Y6, Y5, Y10
+	VPUNPCKHDQ  Y6, Y5, Y5
+	VPUNPCKLDQ  Y8, Y7, Y6
+	VPUNPCKHDQ  Y8, Y7, Y7
+	VPUNPCKLQDQ Y6, Y10, Y8
+	VPUNPCKHQDQ Y6, Y10, Y6
+	VPUNPCKLQDQ Y7, Y5, Y10
+	VPUNPCKHQDQ Y7, Y5, Y5
+	MOVQ        144(AX), R8
+	VMOVDQU     Y8, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 144(AX)
+	MOVQ        152(AX), R8
+	VMOVDQU     Y6, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 152(AX)
+	MOVQ        160(AX), R8
+	VMOVDQU     Y10, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 160(AX)
+	MOVQ        168(AX), R8
+	VMOVDQU     Y5, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 168(AX)
+	VMOVDQU     48(SI), X9
+	VINSERTI128 $0x01, 176(SI), Y9, Y5
+	VMOVDQU     80(SI), X9
+	VINSERTI128 $0x01, 208(SI), Y9, Y6
+	VMOVDQU     112(SI), X9
+	VINSERTI128 $0x01, 240(SI), Y9, Y7
+	VMOVDQU     144(SI), X9
+	VINSERTI128 $0x01, 272(SI), Y9, Y8
+	VPUNPCKLDQ  Y6, Y5, Y10
+	VPUNPCKHDQ  Y6, Y5, Y5
+	VPUNPCKLDQ  Y8, Y7, Y6
+	VPUNPCKHDQ  Y8, Y7, Y7
+	VPUNPCKLQDQ Y6, Y10, Y8
+	VPUNPCKHQDQ Y6, Y10, Y6
+	VPUNPCKLQDQ Y7, Y5, Y10
+	VPUNPCKHQDQ Y7, Y5, Y5
+	MOVQ        176(AX), R8
+	VMOVDQU     Y8, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 176(AX)
+	MOVQ        184(AX), R8
+	VMOVDQU     Y6, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 184(AX)
+	VMOVDQU     Y0, (SI)
+	JMP         gatherRows32_row
+
+gatherRows32_long:
+	MOVL $0x00000020, R12
+	ADDQ R8, R10
+
+gatherRows32_more:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU 32(R10)(R12*1), Y6
+	VMOVDQU Y5, (R9)(R12*1)
+	VMOVDQU Y6, 32(R9)(R12*1)
+	ADDL    $0x40, R12
+	CMPL    R12, R11
+	JCS     gatherRows32_more
+	JMP     gatherRows32_next
+
+gatherRows32_slow:
+	MOVL    (SI), R9
+	ADDQ    96(AX), R9
+	MOVL    8(CX), R8
+	MOVL    32(SI), R11
+	SUBL    (SI), R11
+	JZ      gatherRows32_none_0
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows32_more_0:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows32_more_0
+
+gatherRows32_none_0:
+	MOVL    4(SI), R9
+	ADDQ    104(AX), R9
+	MOVL    16(CX), R8
+	MOVL    36(SI), R11
+	SUBL    4(SI), R11
+	JZ      gatherRows32_none_1
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows32_more_1:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows32_more_1
+
+gatherRows32_none_1:
+	MOVL    8(SI), R9
+	ADDQ    112(AX), R9
+	MOVL    24(CX), R8
+	MOVL    40(SI), R11
+	SUBL    8(SI), R11
+	JZ      gatherRows32_none_2
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows32_more_2:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows32_more_2
+
+gatherRows32_none_2:
+	MOVL    12(SI), R9
+	ADDQ    120(AX), R9
+	MOVL    56(CX), R8
+	MOVL    44(SI), R11
+	SUBL    12(SI), R11
+	JZ      gatherRows32_none_3
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows32_more_3:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows32_more_3
+
+gatherRows32_none_3:
+	MOVL    16(SI), R9
+	ADDQ    128(AX), R9
+	MOVL    60(CX), R8
+	MOVL    48(SI), R11
+	SUBL    16(SI), R11
+	JZ      gatherRows32_none_4
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows32_more_4:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows32_more_4
+
+gatherRows32_none_4:
+	JMP gatherRows32_path
+
+gatherRows32_end:
+	// What is left of the table, then the lengths.
+	LEAQ 192(AX), R10
+	JMP  gatherRows32_rest_test
+
+gatherRows32_rest:
+	MOVQ 144(AX), R8
+	MOVL 32(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 144(AX)
+	MOVQ 152(AX), R8
+	MOVL 36(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 152(AX)
+	MOVQ 160(AX), R8
+	MOVL 40(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 160(AX)
+	MOVQ 168(AX), R8
+	MOVL 44(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 168(AX)
+	MOVQ 176(AX), R8
+	MOVL 48(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 176(AX)
+	MOVQ 184(AX), R8
+	MOVL 52(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 184(AX)
+	ADDQ $0x20, R10
+
+gatherRows32_rest_test:
+	CMPQ    R10, SI
+	JNE     gatherRows32_rest
+	VMOVDQU Y0, 64(AX)
+	VZEROUPPER
+	RET
+
+// func gatherRows64(a *byte)
+// Requires: AVX, AVX2, CMOV
+TEXT ·gatherRows64(SB), NOSPLIT, $0-8
+	MOVQ    a+0(FP), AX
+	MOVQ    (AX), CX
+	MOVQ    16(AX), DX
+	MOVQ    24(AX), BX
+	MOVQ    $0x0000000080000000, R8
+	SUBQ    R8, BX
+	MOVQ    8(AX), DI
+	LEAQ    192(AX), SI
+	VMOVDQU 64(AX), Y0
+	VMOVDQU 32(AX), Y1
+	VMOVDQU rowStarts<>+0(SB), Y2
+	VMOVDQU rowEnds<>+0(SB), Y3
+	VMOVDQU rowLimits<>+0(SB), Y4
+	VMOVDQU Y0, (SI)
+
+gatherRows64_row:
+	VMOVDQU   (CX), Y5
+	VMOVDQU   32(CX), Y6
+	VPERMD    Y5, Y2, Y7
+	VPERMD    Y6, Y2, Y8
+	VPBLENDD  $0x38, Y8, Y7, Y7
+	VPERMD    Y5, Y3, Y5
+	VPERMD    Y6, Y3, Y8
+	VPBLENDD  $0x20, Y8, Y5, Y5
+	VPSUBD    Y7, Y5, Y5
+	VPAND     Y1, Y5, Y5
+	VPADDD    Y5, Y0, Y0
+	VMOVDQU   Y0, 32(SI)
+	VPCMPGTD  Y4, Y5, Y5
+	VMOVMSKPS Y5, R8
+	VMOVMSKPS Y7, R9
+
+	// All but the path are in the input, or all are in the side buffer.
+	ANDL    $0x1f, R9
+	MOVQ    DX, R10
+	CMOVQNE BX, R10
+	ADDL    $0x01, R9
+	ANDL    $0x1e, R9
+	ORL     R8, R9
+	JNZ     gatherRows64_slow
+	MOVL    (SI), R9
+	ADDQ    96(AX), R9
+	MOVL    8(CX), R8
+	MOVQ    (R10)(R8*1), R8
+	MOVQ    R8, (R9)
+	MOVL    4(SI), R9
+	ADDQ    104(AX), R9
+	MOVL    16(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU 32(R10)(R8*1), Y6
+	VMOVDQU Y5, (R9)
+	VMOVDQU Y6, 32(R9)
+	MOVL    8(SI), R9
+	ADDQ    112(AX), R9
+	MOVL    24(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU 32(R10)(R8*1), Y6
+	VMOVDQU Y5, (R9)
+	VMOVDQU Y6, 32(R9)
+	MOVL    12(SI), R9
+	ADDQ    120(AX), R9
+	MOVL    56(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU Y5, (R9)
+	MOVL    16(SI), R9
+	ADDQ    128(AX), R9
+	MOVL    60(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU Y5, (R9)
+
+gatherRows64_path:
+	MOVL    20(SI), R9
+	ADDQ    136(AX), R9
+	MOVL    32(CX), R8
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU 32(R10)(R8*1), Y6
+	VMOVDQU Y5, (R9)
+	VMOVDQU Y6, 32(R9)
+	MOVL    52(SI), R11
+	SUBL    20(SI), R11
+	CMPL    R11, $0x40
+	JHI     gatherRows64_long
+
+gatherRows64_next:
+	ADDQ $0x40, CX
+	ADDQ $0x20, SI
+	DECQ DI
+	JZ   gatherRows64_end
+	LEAQ 448(AX), R10
+	CMPQ SI, R10
+	JNE  gatherRows64_row
+
+	// Turn eight rows of lengths into eight offsets of each column.
+	LEAQ        192(AX), SI
+	VMOVDQU     32(SI), X9
+	VINSERTI128 $0x01, 160(SI), Y9, Y5
+	VMOVDQU     64(SI), X9
+	VINSERTI128 $0x01, 192(SI), Y9, Y6
+	VMOVDQU     96(SI), X9
+	VINSERTI128 $0x01, 224(SI), Y9, Y7
+	VMOVDQU     128(SI), X9
+	VINSERTI128 $0x01, 256(SI), Y9, Y8
+	VPUNPCKLDQ  Y6, Y5, Y10
+	VPUNPCKHDQ  Y6, Y5, Y5
+	VPUNPCKLDQ  Y8, Y7, Y6
+	VPUNPCKHDQ  Y8, Y7, Y7
+	VPUNPCKLQDQ Y6, Y10, Y8
+	VPUNPCKHQDQ Y6, Y10, Y6
+	VPUNPCKLQDQ Y7, Y5, Y10
+	VPUNPCKHQDQ Y7, Y5, Y5
+	MOVQ        144(AX), R8
+	VMOVDQU     Y8, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 144(AX)
+	MOVQ        152(AX), R8
+	VMOVDQU     Y6, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 152(AX)
+	MOVQ        160(AX), R8
+	VMOVDQU     Y10, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 160(AX)
+	MOVQ        168(AX), R8
+	VMOVDQU     Y5, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 168(AX)
+	VMOVDQU     48(SI), X9
+	VINSERTI128 $0x01, 176(SI), Y9, Y5
+	VMOVDQU     80(SI), X9
+	VINSERTI128 $0x01, 208(SI), Y9, Y6
+	VMOVDQU     112(SI), X9
+	VINSERTI128 $0x01, 240(SI), Y9, Y7
+	VMOVDQU     144(SI), X9
+	VINSERTI128 $0x01, 272(SI), Y9, Y8
+	VPUNPCKLDQ  Y6, Y5, Y10
+	VPUNPCKHDQ  Y6, Y5, Y5
+	VPUNPCKLDQ  Y8, Y7, Y6
+	VPUNPCKHDQ  Y8, Y7, Y7
+	VPUNPCKLQDQ Y6, Y10, Y8
+	VPUNPCKHQDQ Y6, Y10, Y6
+	VPUNPCKLQDQ Y7, Y5, Y10
+	VPUNPCKHQDQ Y7, Y5, Y5
+	MOVQ        176(AX), R8
+	VMOVDQU     Y8, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 176(AX)
+	MOVQ        184(AX), R8
+	VMOVDQU     Y6, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 184(AX)
+	VMOVDQU     Y0, (SI)
+	JMP         gatherRows64_row
+
+gatherRows64_long:
+	MOVL $0x00000040, R12
+	ADDQ R8, R10
+
+gatherRows64_more:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU 32(R10)(R12*1), Y6
+	VMOVDQU Y5, (R9)(R12*1)
+	VMOVDQU Y6, 32(R9)(R12*1)
+	ADDL    $0x40, R12
+	CMPL    R12, R11
+	JCS     gatherRows64_more
+	JMP     gatherRows64_next
+
+gatherRows64_slow:
+	MOVL    (SI), R9
+	ADDQ    96(AX), R9
+	MOVL    8(CX), R8
+	MOVL    32(SI), R11
+	SUBL    (SI), R11
+	JZ      gatherRows64_none_0
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows64_more_0:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows64_more_0
+
+gatherRows64_none_0:
+	MOVL    4(SI), R9
+	ADDQ    104(AX), R9
+	MOVL    16(CX), R8
+	MOVL    36(SI), R11
+	SUBL    4(SI), R11
+	JZ      gatherRows64_none_1
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows64_more_1:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows64_more_1
+
+gatherRows64_none_1:
+	MOVL    8(SI), R9
+	ADDQ    112(AX), R9
+	MOVL    24(CX), R8
+	MOVL    40(SI), R11
+	SUBL    8(SI), R11
+	JZ      gatherRows64_none_2
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows64_more_2:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows64_more_2
+
+gatherRows64_none_2:
+	MOVL    12(SI), R9
+	ADDQ    120(AX), R9
+	MOVL    56(CX), R8
+	MOVL    44(SI), R11
+	SUBL    12(SI), R11
+	JZ      gatherRows64_none_3
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows64_more_3:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows64_more_3
+
+gatherRows64_none_3:
+	MOVL    16(SI), R9
+	ADDQ    128(AX), R9
+	MOVL    60(CX), R8
+	MOVL    48(SI), R11
+	SUBL    16(SI), R11
+	JZ      gatherRows64_none_4
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows64_more_4:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows64_more_4
+
+gatherRows64_none_4:
+	JMP gatherRows64_path
+
+gatherRows64_end:
+	// What is left of the table, then the lengths.
+	LEAQ 192(AX), R10
+	JMP  gatherRows64_rest_test
+
+gatherRows64_rest:
+	MOVQ 144(AX), R8
+	MOVL 32(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 144(AX)
+	MOVQ 152(AX), R8
+	MOVL 36(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 152(AX)
+	MOVQ 160(AX), R8
+	MOVL 40(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 160(AX)
+	MOVQ 168(AX), R8
+	MOVL 44(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 168(AX)
+	MOVQ 176(AX), R8
+	MOVL 48(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 176(AX)
+	MOVQ 184(AX), R8
+	MOVL 52(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 184(AX)
+	ADDQ $0x20, R10
+
+gatherRows64_rest_test:
+	CMPQ    R10, SI
+	JNE     gatherRows64_rest
+	VMOVDQU Y0, 64(AX)
+	VZEROUPPER
+	RET
+
+// func gatherRows128(a *byte)
+// Requires: AVX, AVX2, CMOV
+TEXT ·gatherRows128(SB), NOSPLIT, $0-8
+	MOVQ    a+0(FP), AX
+	MOVQ    (AX), CX
+	MOVQ    16(AX), DX
+	MOVQ    24(AX), BX
+	MOVQ    $0x0000000080000000, R8
+	SUBQ    R8, BX
+	MOVQ    8(AX), DI
+	LEAQ    192(AX), SI
+	VMOVDQU 64(AX), Y0
+	VMOVDQU 32(AX), Y1
+	VMOVDQU rowStarts<>+0(SB), Y2
+	VMOVDQU rowEnds<>+0(SB), Y3
+	VMOVDQU rowLimits<>+0(SB), Y4
+	VMOVDQU Y0, (SI)
+
+gatherRows128_row:
+	VMOVDQU   (CX), Y5
+	VMOVDQU   32(CX), Y6
+	VPERMD    Y5, Y2, Y7
+	VPERMD    Y6, Y2, Y8
+	VPBLENDD  $0x38, Y8, Y7, Y7
+	VPERMD    Y5, Y3, Y5
+	VPERMD    Y6, Y3, Y8
+	VPBLENDD  $0x20, Y8, Y5, Y5
+	VPSUBD    Y7, Y5, Y5
+	VPAND     Y1, Y5, Y5
+	VPADDD    Y5, Y0, Y0
+	VMOVDQU   Y0, 32(SI)
+	VPCMPGTD  Y4, Y5, Y5
+	VMOVMSKPS Y5, R8
+	VMOVMSKPS Y7, R9
+
+	// All but the path are in the input, or all are in the side buffer.
+	ANDL    $0x1f, R9
+	MOVQ    DX, R10
+	CMOVQNE BX, R10
+	ADDL    $0x01, R9
+	ANDL    $0x1e, R9
+	ORL     R8, R9
+	JNZ     gatherRows128_slow
+	MOVL    (SI), R9
+	ADDQ    96(AX), R9
+	MOVL    8(CX), R8
+	MOVQ    (R10)(R8*1), R8
+	MOVQ    R8, (R9)
+	MOVL    4(SI), R9
+	ADDQ    104(AX), R9
+	MOVL    16(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU 32(R10)(R8*1), Y6
+	VMOVDQU Y5, (R9)
+	VMOVDQU Y6, 32(R9)
+	MOVL    8(SI), R9
+	ADDQ    112(AX), R9
+	MOVL    24(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU 32(R10)(R8*1), Y6
+	VMOVDQU Y5, (R9)
+	VMOVDQU Y6, 32(R9)
+	MOVL    12(SI), R9
+	ADDQ    120(AX), R9
+	MOVL    56(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU Y5, (R9)
+	MOVL    16(SI), R9
+	ADDQ    128(AX), R9
+	MOVL    60(CX), R8
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU Y5, (R9)
+
+gatherRows128_path:
+	MOVL    20(SI), R9
+	ADDQ    136(AX), R9
+	MOVL    32(CX), R8
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU 32(R10)(R8*1), Y6
+	VMOVDQU 64(R10)(R8*1), Y7
+	VMOVDQU 96(R10)(R8*1), Y8
+	VMOVDQU Y5, (R9)
+	VMOVDQU Y6, 32(R9)
+	VMOVDQU Y7, 64(R9)
+	VMOVDQU Y8, 96(R9)
+	MOVL    52(SI), R11
+	SUBL    20(SI), R11
+	CMPL    R11, $0x80
+	JHI     gatherRows128_long
+
+gatherRows128_next:
+	ADDQ $0x40, CX
+	ADDQ $0x20, SI
+	DECQ DI
+	JZ   gatherRows128_end
+	LEAQ 448(AX), R10
+	CMPQ SI, R10
+	JNE  gatherRows128_row
+
+	// Turn eight rows of lengths into eight offsets of each column.
+	LEAQ        192(AX), SI
+	VMOVDQU     32(SI), X9
+	VINSERTI128 $0x01, 160(SI), Y9, Y5
+	VMOVDQU     64(SI), X9
+	VINSERTI128 $0x01, 192(SI), Y9, Y6
+	VMOVDQU     96(SI), X9
+	VINSERTI128 $0x01, 224(SI), Y9, Y7
+	VMOVDQU     128(SI), X9
+	VINSERTI128 $0x01, 256(SI), Y9, Y8
+	VPUNPCKLDQ  Y6, Y5, Y10
+	VPUNPCKHDQ  Y6, Y5, Y5
+	VPUNPCKLDQ  Y8, Y7, Y6
+	VPUNPCKHDQ  Y8, Y7, Y7
+	VPUNPCKLQDQ Y6, Y10, Y8
+	VPUNPCKHQDQ Y6, Y10, Y6
+	VPUNPCKLQDQ Y7, Y5, Y10
+	VPUNPCKHQDQ Y7, Y5, Y5
+	MOVQ        144(AX), R8
+	VMOVDQU     Y8, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 144(AX)
+	MOVQ        152(AX), R8
+	VMOVDQU     Y6, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 152(AX)
+	MOVQ        160(AX), R8
+	VMOVDQU     Y10, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 160(AX)
+	MOVQ        168(AX), R8
+	VMOVDQU     Y5, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 168(AX)
+	VMOVDQU     48(SI), X9
+	VINSERTI128 $0x01, 176(SI), Y9, Y5
+	VMOVDQU     80(SI), X9
+	VINSERTI128 $0x01, 208(SI), Y9, Y6
+	VMOVDQU     112(SI), X9
+	VINSERTI128 $0x01, 240(SI), Y9, Y7
+	VMOVDQU     144(SI), X9
+	VINSERTI128 $0x01, 272(SI), Y9, Y8
+	VPUNPCKLDQ  Y6, Y5, Y10
+	VPUNPCKHDQ  Y6, Y5, Y5
+	VPUNPCKLDQ  Y8, Y7, Y6
+	VPUNPCKHDQ  Y8, Y7, Y7
+	VPUNPCKLQDQ Y6, Y10, Y8
+	VPUNPCKHQDQ Y6, Y10, Y6
+	VPUNPCKLQDQ Y7, Y5, Y10
+	VPUNPCKHQDQ Y7, Y5, Y5
+	MOVQ        176(AX), R8
+	VMOVDQU     Y8, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 176(AX)
+	MOVQ        184(AX), R8
+	VMOVDQU     Y6, (R8)
+	ADDQ        $0x20, R8
+	MOVQ        R8, 184(AX)
+	VMOVDQU     Y0, (SI)
+	JMP         gatherRows128_row
+
+gatherRows128_long:
+	MOVL $0x00000080, R12
+	ADDQ R8, R10
+
+gatherRows128_more:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU 32(R10)(R12*1), Y6
+	VMOVDQU Y5, (R9)(R12*1)
+	VMOVDQU Y6, 32(R9)(R12*1)
+	ADDL    $0x40, R12
+	CMPL    R12, R11
+	JCS     gatherRows128_more
+	JMP     gatherRows128_next
+
+gatherRows128_slow:
+	MOVL    (SI), R9
+	ADDQ    96(AX), R9
+	MOVL    8(CX), R8
+	MOVL    32(SI), R11
+	SUBL    (SI), R11
+	JZ      gatherRows128_none_0
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows128_more_0:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows128_more_0
+
+gatherRows128_none_0:
+	MOVL    4(SI), R9
+	ADDQ    104(AX), R9
+	MOVL    16(CX), R8
+	MOVL    36(SI), R11
+	SUBL    4(SI), R11
+	JZ      gatherRows128_none_1
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows128_more_1:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows128_more_1
+
+gatherRows128_none_1:
+	MOVL    8(SI), R9
+	ADDQ    112(AX), R9
+	MOVL    24(CX), R8
+	MOVL    40(SI), R11
+	SUBL    8(SI), R11
+	JZ      gatherRows128_none_2
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows128_more_2:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows128_more_2
+
+gatherRows128_none_2:
+	MOVL    12(SI), R9
+	ADDQ    120(AX), R9
+	MOVL    56(CX), R8
+	MOVL    44(SI), R11
+	SUBL    12(SI), R11
+	JZ      gatherRows128_none_3
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows128_more_3:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows128_more_3
+
+gatherRows128_none_3:
+	MOVL    16(SI), R9
+	ADDQ    128(AX), R9
+	MOVL    60(CX), R8
+	MOVL    48(SI), R11
+	SUBL    16(SI), R11
+	JZ      gatherRows128_none_4
+	MOVQ    DX, R10
+	TESTL   R8, R8
+	CMOVQMI BX, R10
+	ADDQ    R8, R10
+	XORL    R12, R12
+
+gatherRows128_more_4:
+	VMOVDQU (R10)(R12*1), Y5
+	VMOVDQU Y5, (R9)(R12*1)
+	ADDL    $0x20, R12
+	CMPL    R12, R11
+	JCS     gatherRows128_more_4
+
+gatherRows128_none_4:
+	JMP gatherRows128_path
+
+gatherRows128_end:
+	// What is left of the table, then the lengths.
+	LEAQ 192(AX), R10
+	JMP  gatherRows128_rest_test
+
+gatherRows128_rest:
+	MOVQ 144(AX), R8
+	MOVL 32(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 144(AX)
+	MOVQ 152(AX), R8
+	MOVL 36(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 152(AX)
+	MOVQ 160(AX), R8
+	MOVL 40(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 160(AX)
+	MOVQ 168(AX), R8
+	MOVL 44(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 168(AX)
+	MOVQ 176(AX), R8
+	MOVL 48(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 176(AX)
+	MOVQ 184(AX), R8
+	MOVL 52(R10), R9
+	MOVL R9, (R8)
+	ADDQ $0x04, R8
+	MOVQ R8, 184(AX)
+	ADDQ $0x20, R10
+
+gatherRows128_rest_test:
+	CMPQ    R10, SI
+	JNE     gatherRows128_rest
+	VMOVDQU Y0, 64(AX)
+	VZEROUPPER
+	RET
+
 // func planeAVX2(dst *byte, flags *byte, shift int, n int) int
 // Requires: AVX, AVX2, POPCNT
 TEXT ·planeAVX2(SB), NOSPLIT, $0-40
@@ -1419,12 +2669,12 @@ decode512_done:
 
 // func locateBMI(a *byte)
 // Requires: BMI, BMI2, CMOV, LZCNT
-TEXT ·locateBMI(SB), NOSPLIT, $8-8
+TEXT ·locateBMI(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
 	XORL DX, DX
 	XORL BX, BX
-	MOVQ 120(AX), DI
+	MOVQ 128(AX), DI
 	MOVQ (DI), SI
 	JMP  first_mark_test
 
@@ -1435,12 +2685,12 @@ first_mark_word:
 first_mark_test:
 	TESTQ  SI, SI
 	JZ     first_mark_word
-	MOVQ   SI, 128(AX)
-	MOVQ   DI, 136(AX)
+	MOVQ   SI, 136(AX)
+	MOVQ   DI, 144(AX)
 	TZCNTQ SI, SI
-	SUBQ   120(AX), DI
+	SUBQ   128(AX), DI
 	LEAQ   (SI)(DI*8), SI
-	MOVQ   144(AX), R8
+	MOVQ   152(AX), R8
 	MOVQ   (R8), DI
 	JMP    first_dirt_test
 
@@ -1451,10 +2701,10 @@ first_dirt_word:
 first_dirt_test:
 	TESTQ  DI, DI
 	JZ     first_dirt_word
-	MOVQ   DI, 152(AX)
-	MOVQ   R8, 160(AX)
+	MOVQ   DI, 160(AX)
+	MOVQ   R8, 168(AX)
 	TZCNTQ DI, DI
-	SUBQ   144(AX), R8
+	SUBQ   152(AX), R8
 	LEAQ   (DI)(R8*8), DI
 
 row:
@@ -1469,11 +2719,11 @@ row:
 	// The scheme, without a branch that depends on which.
 	MOVQ  (CX)(R8*1), R9
 	XORL  R11, R11
-	CMPQ  R9, 104(AX)
+	CMPQ  R9, 112(AX)
 	SETEQ R11
 	SHLQ  $0x08, R9
 	XORL  R10, R10
-	CMPQ  R9, 112(AX)
+	CMPQ  R9, 120(AX)
 	SETEQ R10
 	ORL   R11, R10
 	JZ    decline
@@ -1510,9 +2760,9 @@ row:
 	LZCNTQ  R13, R12
 	TESTQ   R12, R12
 	JZ      decline
-	MOVQ    R8, 184(AX)
-	MOVQ    R13, 192(AX)
-	MOVQ    R12, 200(AX)
+	MOVQ    R8, 192(AX)
+	MOVQ    R13, 200(AX)
+	MOVQ    R12, 208(AX)
 	MOVQ    R10, R9
 	SUBQ    R12, R9
 	MOVBLZX (CX)(R9*1), R9
@@ -1526,8 +2776,8 @@ row:
 	JMP     seek_mark
 
 next_mark:
-	MOVQ  128(AX), SI
-	MOVQ  136(AX), R9
+	MOVQ  136(AX), SI
+	MOVQ  144(AX), R9
 	BLSRQ SI, SI
 	JMP   next_mark_test
 
@@ -1538,10 +2788,10 @@ next_mark_word:
 next_mark_test:
 	TESTQ  SI, SI
 	JZ     next_mark_word
-	MOVQ   SI, 128(AX)
-	MOVQ   R9, 136(AX)
+	MOVQ   SI, 136(AX)
+	MOVQ   R9, 144(AX)
 	TZCNTQ SI, SI
-	SUBQ   120(AX), R9
+	SUBQ   128(AX), R9
 	LEAQ   (SI)(R9*8), SI
 
 seek_mark:
@@ -1557,8 +2807,8 @@ seek_mark:
 	INCQ R13
 
 in_query:
-	MOVQ  128(AX), SI
-	MOVQ  136(AX), R9
+	MOVQ  136(AX), SI
+	MOVQ  144(AX), R9
 	BLSRQ SI, SI
 	JMP   in_query_test
 
@@ -1569,10 +2819,10 @@ in_query_word:
 in_query_test:
 	TESTQ  SI, SI
 	JZ     in_query_word
-	MOVQ   SI, 128(AX)
-	MOVQ   R9, 136(AX)
+	MOVQ   SI, 136(AX)
+	MOVQ   R9, 144(AX)
 	TZCNTQ SI, SI
-	SUBQ   120(AX), R9
+	SUBQ   128(AX), R9
 	LEAQ   (SI)(R9*8), SI
 	CMPQ   SI, BX
 	JGE    marks_done
@@ -1587,8 +2837,8 @@ marks_done:
 	JMP seek_dirt
 
 next_dirt:
-	MOVQ  152(AX), DI
-	MOVQ  160(AX), R9
+	MOVQ  160(AX), DI
+	MOVQ  168(AX), R9
 	BLSRQ DI, DI
 	JMP   next_dirt_test
 
@@ -1599,10 +2849,10 @@ next_dirt_word:
 next_dirt_test:
 	TESTQ  DI, DI
 	JZ     next_dirt_word
-	MOVQ   DI, 152(AX)
-	MOVQ   R9, 160(AX)
+	MOVQ   DI, 160(AX)
+	MOVQ   R9, 168(AX)
 	TZCNTQ DI, DI
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	LEAQ   (DI)(R9*8), DI
 
 seek_dirt:
@@ -1628,7 +2878,7 @@ write:
 	MOVL R13, 28(R9)
 	MOVL R13, 32(R9)
 	MOVL R13, 56(R9)
-	SUBQ 200(AX), R13
+	SUBQ 208(AX), R13
 	MOVL R13, 60(R9)
 	LEAQ (R12)(R15*1), R13
 	MOVL R13, 36(R9)
@@ -1651,71 +2901,70 @@ path_written:
 	MOVL    R12, 16(R9)
 	LEAQ    -3(R11)(R15*1), R12
 	MOVL    R12, 12(R9)
-	ADDQ    184(AX), R15
+	ADDQ    192(AX), R15
 	MOVL    R15, (R9)
 	MOVL    R15, 8(R9)
 	MOVL    R15, 24(R9)
-	MOVQ    80(AX), R12
+	MOVQ    88(AX), R12
 	TESTQ   R12, R12
 	JZ      flags
-	MOVQ    200(AX), R13
-	MOVQ    R10, R14
-	SUBQ    R11, R14
-	CMPQ    R13, R14
+	MOVQ    208(AX), R12
+	MOVQ    R10, R13
+	SUBQ    R11, R13
+	CMPQ    R12, R13
 	JGE     flags
+	ORL     $0x10, R8
+	LEAQ    1(R12), R15
+	SHLXQ   R15, 200(AX), R14
+	LZCNTQ  R14, R14
+	NEGQ    R15
+	ADDQ    R10, R15
+	MOVQ    R15, R13
+	SUBQ    R14, R13
+	ADDQ    24(AX), R13
+	MOVL    R13, 56(R9)
 	CMPB    (CX)(R11*1), $0x2e
 	JEQ     irregular
-	LEAQ    1(R13), R14
-	SHLXQ   R14, 192(AX), R11
-	LZCNTQ  R11, R11
-	NEGQ    R14
-	ADDQ    R10, R14
-	TESTQ   R11, R11
+	TESTQ   R14, R14
 	JZ      irregular
-	XORL    BP, BP
-	MOVQ    $0x00000008, R15
-	SUBQ    R13, R15
-	CMOVQMI BP, R15
-	SHLQ    $0x03, R15
-	SHRXQ   R15, -8(CX)(R10*1), R10
-	ADDQ    R13, R10
-	MOVQ    $0x9e3779b97f4a7c15, R13
-	IMULQ   R13, R10
-	XORL    R15, R15
-	MOVQ    $0x00000008, R13
-	SUBQ    R11, R13
-	CMOVQMI R15, R13
-	SHLQ    $0x03, R13
-	SHRXQ   R13, -8(CX)(R14*1), R15
-	RORXQ   $0x39, R15, R15
-	ADDQ    R11, R15
-	XORQ    R10, R15
-	MOVQ    $0xd6e8feb86659fd93, R13
-	IMULQ   R13, R15
-	MOVQ    R15, R13
-	SHRQ    $0x35, R13
-	MOVQ    (R12)(R13*8), R12
-	MOVQ    R15, R13
-	SHRQ    $0x28, R13
-	SHRXQ   R13, R12, BP
-	MOVQ    R15, R13
-	SHRQ    $0x22, R13
-	SHRXQ   R13, R12, R12
-	ANDQ    BP, R12
-	MOVQ    88(AX), R15
-	MOVQ    R10, R13
-	SHRQ    $0x3a, R13
-	MOVQ    (R15)(R13*8), R15
-	MOVQ    R10, R13
-	SHRQ    $0x34, R13
-	SHRXQ   R13, R15, R15
-	ORQ     R15, R12
-	TESTB   $0x01, R12
-	JNE     irregular
-	SUBQ    R11, R14
-	ADDQ    24(AX), R14
-	MOVL    R14, 56(R9)
-	ORL     $0x10, R8
+	XORL    R11, R11
+	MOVQ    $0x00000008, R9
+	SUBQ    R12, R9
+	CMOVQMI R11, R9
+	SHLQ    $0x03, R9
+	SHRXQ   R9, -8(CX)(R10*1), R9
+	ADDQ    R12, R9
+	MOVQ    $0x9e3779b97f4a7c15, R10
+	IMULQ   R10, R9
+	XORL    R11, R11
+	MOVQ    $0x00000008, R10
+	SUBQ    R14, R10
+	CMOVQMI R11, R10
+	SHLQ    $0x03, R10
+	SHRXQ   R10, -8(CX)(R15*1), R11
+	RORXQ   $0x39, R11, R11
+	ADDQ    R14, R11
+	XORQ    R9, R11
+	MOVQ    $0xd6e8feb86659fd93, R10
+	IMULQ   R10, R11
+
+	// The lowest bit of the hash tells that everything below the last label is irregular.
+	MOVQ  R9, R12
+	SHRQ  $0x3a, R12
+	MOVQ  96(AX), R10
+	MOVQ  (R10)(R12*8), R10
+	SHRQ  $0x34, R9
+	SHRXQ R9, R10, R10
+	ANDL  $0x01, R10
+	ANDQ  $-2, R11
+	ORQ   R10, R11
+	MOVQ  184(AX), R9
+	MOVQ  72(AX), R10
+	MOVL  DX, (R10)(R9*4)
+	MOVQ  80(AX), R10
+	MOVQ  R11, (R10)(R9*8)
+	INCQ  R9
+	MOVQ  R9, 184(AX)
 
 flags:
 	MOVQ 56(AX), R9
@@ -1728,25 +2977,25 @@ next:
 	RET
 
 no_path:
-	CMPQ 96(AX), $0x00
+	CMPQ 104(AX), $0x00
 	JEQ  write
 
 decline:
 	MOVQ 64(AX), R8
-	MOVQ 168(AX), R9
+	MOVQ 176(AX), R9
 	MOVL DX, (R8)(R9*4)
 	INCQ R9
-	MOVQ R9, 168(AX)
+	MOVQ R9, 176(AX)
 	JMP  next
 
 decline_dirty:
 	MOVQ DX, R9
 	NOTQ R9
 	MOVQ 64(AX), R8
-	MOVQ 168(AX), R10
+	MOVQ 176(AX), R10
 	MOVL R9, (R8)(R10*4)
 	INCQ R10
-	MOVQ R10, 168(AX)
+	MOVQ R10, 176(AX)
 	JMP  next
 
 dirty:
@@ -1766,12 +3015,49 @@ dirty:
 	JMP     decline_dirty
 
 irregular:
-	MOVQ 72(AX), R9
-	MOVQ 176(AX), R10
-	MOVL DX, (R9)(R10*4)
+	MOVQ $0x00000001, R9
+	MOVQ 184(AX), R10
+	MOVQ 72(AX), R11
+	MOVL DX, (R11)(R10*4)
+	MOVQ 80(AX), R11
+	MOVQ R9, (R11)(R10*8)
 	INCQ R10
-	MOVQ R10, 176(AX)
+	MOVQ R10, 184(AX)
 	JMP  flags
+
+// func filterSuffixesBMI(rows *int32, hashes *uint64, n int, pairs *uint64) int
+// Requires: BMI2
+TEXT ·filterSuffixesBMI(SB), NOSPLIT, $0-40
+	MOVQ rows+0(FP), AX
+	MOVQ hashes+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ pairs+24(FP), BX
+	MOVQ AX, SI
+	MOVQ AX, R9
+
+filterSuffixesBMI_loop:
+	MOVQ  (CX), R8
+	MOVL  (R9), DI
+	MOVL  DI, (SI)
+	MOVQ  R8, R11
+	SHRQ  $0x35, R11
+	MOVQ  (BX)(R11*8), DI
+	RORXQ $0x28, R8, R11
+	SHRXQ R11, DI, R10
+	RORXQ $0x22, R8, R11
+	SHRXQ R11, DI, DI
+	ANDQ  R10, DI
+	ORQ   R8, DI
+	ANDL  $0x01, DI
+	LEAQ  (SI)(DI*4), SI
+	ADDQ  $0x08, CX
+	ADDQ  $0x04, R9
+	DECQ  DX
+	JNZ   filterSuffixesBMI_loop
+	SUBQ  AX, SI
+	SHRQ  $0x02, SI
+	MOVQ  SI, ret+32(FP)
+	RET
 
 // func hasLZCNT() bool
 // Requires: CPUID

@@ -282,14 +282,16 @@ func TestLocateTakesCleanRows(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	pieces := []string{"a", "bc", "=", "&", "&", "=", "+", "%20", strings.Repeat("n", 60), strings.Repeat("v", 130)}
+	pieces := []string{
+		"a", "bc", "=", "&", "&", "=", "+", "%20", strings.Repeat("n", 60), strings.Repeat("v", 130), strings.Repeat("&", 9), strings.Repeat("a&", 40),
+	}
 	eachVariant(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(4, 4))
 		var got Queries
 		for round := range 5000 {
 			text := []byte("skipped")
 			got.Start = len(text)
-			got.Ends = got.Ends[:0]
+			got.Ends, got.Before = got.Ends[:0], int32(r.IntN(3))
 			var want []string
 			var counts []int32
 			for range r.IntN(12) {
@@ -304,14 +306,15 @@ func TestSplit(t *testing.T) {
 				}
 				text = append(text, query...)
 				got.Ends = append(got.Ends, int32(len(text)))
-				counts = append(counts, int32(len(want)))
+				counts = append(counts, got.Before+int32(len(want)))
 			}
 			memory, _ := guardedPage(t, len(text)-got.Start+Slack)
 			got.Text = memory[:copy(memory, text[got.Start:])]
+			got.Counts = make([]int32, len(got.Ends))
 			got.Split()
 			var pairs []string
 			for i, p := range got.Pairs {
-				pairs = append(pairs, fmt.Sprint(string(text[p.Key.Start:p.Key.End]), "=", string(text[p.Value.Start:p.Value.End]), slices.Contains(got.Escaped, int32(i))))
+				pairs = append(pairs, fmt.Sprint(string(got.Text[p.Key.Start:p.Key.End]), "=", string(got.Text[p.Value.Start:p.Value.End]), slices.Contains(got.Escaped, int32(i))))
 			}
 			if !slices.Equal(pairs, want) || !slices.Equal(got.Counts, counts) {
 				t.Fatalf("round %d: %q: %q %v, want %q %v", round, text, pairs, got.Counts, want, counts)
@@ -333,7 +336,7 @@ func TestDecode(t *testing.T) {
 			}
 			memory, _ := guardedPage(t, len(text)+Slack)
 			q.Text = memory[:copy(memory, text)]
-			q.Ends = append(q.Ends[:0], int32(len(text)))
+			q.Ends, q.Counts = append(q.Ends[:0], int32(len(text))), make([]int32, 1)
 			q.Split()
 			if len(q.Pairs) != 1 {
 				t.Fatalf("%q: %d pairs", text, len(q.Pairs))

@@ -28,7 +28,30 @@ func classifyQuery512(dst *byte, stride int, text *byte, blocks int) int
 //go:noescape
 func classifyQuery256(dst *byte, stride int, text *byte, blocks int) int
 
-// splitPairsBMI is splitPairsGeneric for a *pairsArgs. It checks no bounds; a.rows is at least 1.
+// splitRowsBMI sets the bit of every number of ends, n of them, less start, in a bitmap of zeros. The numbers ascend. It checks
+// no bounds. n is at least 1.
+//
+//go:noescape
+func splitRowsBMI(bitmap *byte, ends *int32, n int, start int)
+
+// splitWordsBMI takes a.n words of the bitmaps of ampersands and of ends of rows. It makes the bitmap of the bytes that pairs begin
+// with, and lists these positions and where the pairs end, one pair fewer than the result, since there is a last beginning
+// behind the text. a.before gets how many beginnings and escapes there are before each word. Up to 16 numbers too
+// much are written. It checks no bounds. a.n is at least 1.
+//
+//go:noescape
+func splitWordsBMI(a *byte) int
+
+// splitWords512 takes a.n words of the bitmaps of ampersands and of ends of rows. It makes the bitmap of the bytes that pairs begin
+// with, and lists these positions and where the pairs end, one pair fewer than the result, since there is a last beginning
+// behind the text. a.before gets how many beginnings and escapes there are before each word. Up to 16 numbers too
+// much are written. It checks no bounds. a.n is at least 1.
+//
+//go:noescape
+func splitWords512(a *byte) int
+
+// splitPairsBMI makes the pairs from where they begin and end, and counts those of each row, for a *pairsArgs. It checks no bounds;
+// a.n and a.rows are at least 1.
 //
 //go:noescape
 func splitPairsBMI(a *byte)
@@ -63,6 +86,24 @@ func gather128(dst *byte, at int, offsets *int32, spans *uint32, distance int, s
 //go:noescape
 func gatherSparse(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
 
+// gatherRows32 is gatherRowsGeneric for a *rowsArgs. It reads and writes up to 127 bytes too much, and checks no bounds. a.n is
+// at least 1.
+//
+//go:noescape
+func gatherRows32(a *byte)
+
+// gatherRows64 is gatherRowsGeneric for a *rowsArgs. It reads and writes up to 127 bytes too much, and checks no bounds. a.n is
+// at least 1.
+//
+//go:noescape
+func gatherRows64(a *byte)
+
+// gatherRows128 is gatherRowsGeneric for a *rowsArgs. It reads and writes up to 127 bytes too much, and checks no bounds. a.n is
+// at least 1.
+//
+//go:noescape
+func gatherRows128(a *byte)
+
 // planeAVX2 is planeGeneric for n times 32 flags, at least one time, of which the bit to look at is shift bits below the top.
 //
 //go:noescape
@@ -78,6 +119,12 @@ func decode512(dst *byte, src *byte, n int) (written int, high uint64)
 //
 //go:noescape
 func locateBMI(a *byte)
+
+// filterSuffixesBMI keeps those of n rows, in place, whose hash is in the filter or has the lowest bit, and returns how many there
+// are. It checks no bounds. n is at least 1.
+//
+//go:noescape
+func filterSuffixesBMI(rows *int32, hashes *uint64, n int, pairs *uint64) int
 
 // hasLZCNT asks the CPU for the instruction LZCNT, of which package cpu does not tell.
 func hasLZCNT() bool

@@ -20,6 +20,7 @@ const (
 	argFlags
 	argDeclined
 	argIrregular
+	argHashes
 	argPairs
 	argWild
 	argWithPath
@@ -207,7 +208,7 @@ func locate() {
 	put(scan.SchemeWord, base)
 	put(scan.OriginWord, base)
 
-	suffixes(a, text, host, hostEnd, flags, parts)
+	suffixes(a, text, row, host, hostEnd, flags, parts)
 	Label("flags")
 	MOVQ(arg(argFlags), tmp)
 	MOVB(flags.As8(), Mem{Base: tmp, Index: row, Scale: 1})
@@ -247,12 +248,14 @@ func locate() {
 	JMP(LabelRef("decline_dirty"))
 
 	Label("irregular")
-	listRow(a, argIrregular, argIrregularN, row)
+	hash := GP64()
+	MOVQ(U32(1), hash)
+	listSuffix(a, row, hash)
 	JMP(LabelRef("flags"))
 }
 
-// suffixes looks the last two labels up in the filter and sets the domain.
-func suffixes(a, text reg.Register, host, hostEnd, flags, parts reg.GPVirtual) {
+// suffixes sets the domain to the last two labels and lists the row, and the hash of the labels, for filterSuffixes.
+func suffixes(a, text reg.Register, row, host, hostEnd, flags, parts reg.GPVirtual) {
 	pairs := GP64()
 	MOVQ(Mem{Base: a, Disp: argPairs}, pairs)
 	TESTQ(pairs, pairs)
@@ -263,14 +266,19 @@ func suffixes(a, text reg.Register, host, hostEnd, flags, parts reg.GPVirtual) {
 	SUBQ(host, tmp)
 	CMPQ(tld, tmp)
 	JGE(LabelRef("flags"))
-	CMPB(Mem{Base: text, Index: host, Scale: 1}, U8('.'))
-	JEQ(LabelRef("irregular"))
+	ORL(U8(scan.HasDomain), flags)
 	label, labelEnd := GP64(), GP64()
 	LEAQ(Mem{Base: tld, Disp: 1}, labelEnd)
 	SHLXQ(labelEnd, Mem{Base: a, Disp: argSpillDots}, label)
 	LZCNTQ(label, label)
 	NEGQ(labelEnd)
 	ADDQ(hostEnd, labelEnd)
+	MOVQ(labelEnd, tmp)
+	SUBQ(label, tmp)
+	ADDQ(Mem{Base: a, Disp: argStart}, tmp)
+	MOVL(tmp.As32(), Mem{Base: parts, Disp: 4 * scan.DomainWord})
+	CMPB(Mem{Base: text, Index: host, Scale: 1}, U8('.'))
+	JEQ(LabelRef("irregular"))
 	TESTQ(label, label)
 	JZ(LabelRef("irregular"))
 	tail := func(end, size reg.GPVirtual) reg.GPVirtual {
@@ -296,32 +304,69 @@ func suffixes(a, text reg.Register, host, hostEnd, flags, parts reg.GPVirtual) {
 	MOVQ(U64(hashPair), factor)
 	IMULQ(factor, pair)
 
+	Comment("The lowest bit of the hash tells that everything below the last label is irregular.")
 	word, bit := GP64(), GP64()
-	field := func(h reg.GPVirtual, shift int) {
-		MOVQ(h, bit)
-		SHRQ(U8(shift), bit)
-	}
-	field(pair, pairShift)
+	MOVQ(hash, bit)
+	SHRQ(U8(wildShift), bit)
+	MOVQ(Mem{Base: a, Disp: argWild}, word)
+	MOVQ(Mem{Base: word, Index: bit, Scale: 8}, word)
+	SHRQ(U8(wildBit), hash)
+	SHRXQ(hash, word, word)
+	ANDL(U8(1), word.As32())
+	ANDQ(I8(-2), pair)
+	ORQ(word, pair)
+	listSuffix(a, row, pair)
+}
+
+// listSuffix appends a row and the hash of its suffix to the lists.
+func listSuffix(a reg.Register, row, hash reg.GPVirtual) {
+	n, to := GP64(), GP64()
+	MOVQ(Mem{Base: a, Disp: argIrregularN}, n)
+	MOVQ(Mem{Base: a, Disp: argIrregular}, to)
+	MOVL(row.As32(), Mem{Base: to, Index: n, Scale: 4})
+	MOVQ(Mem{Base: a, Disp: argHashes}, to)
+	MOVQ(hash, Mem{Base: to, Index: n, Scale: 8})
+	INCQ(n)
+	MOVQ(n, Mem{Base: a, Disp: argIrregularN})
+}
+
+// filterSuffixes is apart from locate, in a loop so short that many rows wait for their word of the filter together, and
+// it has no branch that depends on what it finds.
+func filterSuffixes() {
+	const name = "filterSuffixesBMI"
+	TEXT(name, NOSPLIT, "func(rows *int32, hashes *uint64, n int, pairs *uint64) int")
+	Doc(name+" keeps those of n rows, in place, whose hash is in the filter or has the lowest bit, and returns how many there",
+		"are. It checks no bounds. n is at least 1.")
+	Pragma("noescape")
+	rows, hashes := Load(Param("rows"), GP64()), Load(Param("hashes"), GP64())
+	n, pairs := Load(Param("n"), GP64()), Load(Param("pairs"), GP64())
+	to, row, hash, word, first, bit := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	from := GP64()
+	MOVQ(rows, to)
+	MOVQ(rows, from)
+	Label(name + "_loop")
+	MOVQ(Mem{Base: hashes}, hash)
+	MOVL(Mem{Base: from}, row.As32())
+	MOVL(row.As32(), Mem{Base: to})
+	MOVQ(hash, bit)
+	SHRQ(U8(pairShift), bit)
 	MOVQ(Mem{Base: pairs, Index: bit, Scale: 8}, word)
-	first := GP64()
-	field(pair, pairBit1)
+	RORXQ(U8(pairBit1), hash, bit)
 	SHRXQ(bit, word, first)
-	field(pair, pairBit2)
+	RORXQ(U8(pairBit2), hash, bit)
 	SHRXQ(bit, word, word)
 	ANDQ(first, word)
-	wild := GP64()
-	MOVQ(Mem{Base: a, Disp: argWild}, wild)
-	field(hash, wildShift)
-	MOVQ(Mem{Base: wild, Index: bit, Scale: 8}, wild)
-	field(hash, wildBit)
-	SHRXQ(bit, wild, wild)
-	ORQ(wild, word)
-	TESTB(U8(1), word.As8())
-	JNE(LabelRef("irregular"))
-	SUBQ(label, labelEnd)
-	ADDQ(Mem{Base: a, Disp: argStart}, labelEnd)
-	MOVL(labelEnd.As32(), Mem{Base: parts, Disp: 4 * scan.DomainWord})
-	ORL(U8(scan.HasDomain), flags)
+	ORQ(hash, word)
+	ANDL(U8(1), word.As32())
+	LEAQ(Mem{Base: to, Index: word, Scale: 4}, to)
+	ADDQ(U8(8), hashes)
+	ADDQ(U8(4), from)
+	DECQ(n)
+	JNZ(LabelRef(name + "_loop"))
+	SUBQ(rows, to)
+	SHRQ(U8(2), to)
+	Store(to, ReturnIndex(0))
+	RET()
 }
 
 // The constants of scan.SuffixFilter, which a test compares.
