@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -29,9 +30,10 @@ func clicks(rows int) []arrow.Record {
 func BenchmarkEncode(b *testing.B) {
 	const rows = 128 << 10
 	recs := clicks(rows)
-	for _, codec := range []string{"none", "snappy", "zstd"} {
-		b.Run(codec, func(b *testing.B) {
-			o := Options{Path: "x", Compression: codec}.withDefaults()
+	for _, kind := range []string{"urlmill/none", "urlmill/snappy", "urlmill/zstd", "arrow/none", "arrow/snappy", "arrow/zstd"} {
+		b.Run(kind, func(b *testing.B) {
+			encoder, codec, _ := strings.Cut(kind, "/")
+			o := Options{Path: "x", Encoder: encoder, Compression: codec}.withDefaults()
 			f, schema := &format{opts: &o}, sinktest.Clicks()
 			for b.Loop() {
 				w := &countWriter{}

@@ -2,16 +2,12 @@ package parquet
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"math"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
@@ -20,7 +16,8 @@ import (
 	"github.com/urlmill/urlmill/sinks/internal/rowbuf"
 )
 
-// encoder writes one file. It collects a row group in a row buffer and writes it column by column.
+// encoder writes one file with the column writers of arrow. It collects a row group in a row buffer and writes it column
+// by column.
 //
 // The package's documentation says why pages are cut here and not by arrow.
 type encoder struct {
@@ -70,11 +67,14 @@ func newEncoder(s *arrow.Schema, opts *Options) (*encoder, error) {
 }
 
 // start begins a file.
-func (e *encoder) start(w io.Writer) {
+func (e *encoder) start(w io.Writer) error {
 	e.rows.Reset()
 	e.out, e.fw, e.groups = &shield{w: w}, nil, e.groups[:0]
 	e.rawBytes, e.fileBytes = 0, 0
+	return nil
 }
+
+func (e *encoder) pooled(p *sync.Pool) { e.pool = p }
 
 // Write implements [lanesink.Encoder].
 func (e *encoder) Write(r arrow.Record) error {
@@ -256,37 +256,14 @@ func (e *encoder) Finish(p lanesink.Provenance) (err error) {
 
 // describe adds the key-value metadata.
 func (e *encoder) describe(p lanesink.Provenance) error {
-	arrowSchema, err := serialize(e.schema)
+	kvs, err := metadataOf(e.schema, e.opts, p)
 	if err != nil {
 		return err
 	}
-	pairs := [][2]string{
-		// Tells arrow's readers what the format's own types do not, such as the names of list elements.
-		{"ARROW:schema", arrowSchema},
-		{"urlmill.version", e.opts.Version},
-		{"urlmill.table", p.Table.String()},
-		{"urlmill.stream", strings.ToValidUTF8(p.Lane.Stream, "\ufffd")},
-		{"urlmill.partition", strconv.Itoa(int(p.Lane.Partition))},
-		{"urlmill.first", strconv.FormatInt(p.Span.First, 10)},
-		{"urlmill.next", strconv.FormatInt(p.Span.Next, 10)},
-	}
-	md := e.schema.Metadata()
-	for i, key := range md.Keys() {
-		pairs = append(pairs, [2]string{key, md.Values()[i]})
-	}
-	for _, kv := range pairs {
-		if err := e.fw.AppendKeyValueMetadata(kv[0], kv[1]); err != nil {
+	for _, kv := range kvs {
+		if err := e.fw.AppendKeyValueMetadata(kv.Key, kv.Value); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// serialize returns the schema as an Arrow IPC message in base64.
-func serialize(s *arrow.Schema) (string, error) {
-	var buf bytes.Buffer
-	if err := ipc.NewWriter(&buf, ipc.WithSchema(s)).Close(); err != nil {
-		return "", err
-	}
-	return base64.StdEncoding.EncodeToString(buf.Bytes()), nil
 }

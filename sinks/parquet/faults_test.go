@@ -45,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 	r := sinktest.Random(memory.DefaultAllocator, schema, 60, 0, 1, sinktest.Shape{Nulls: 0.2})
 	defer r.Release()
 	o := Options{RowGroupRows: 30, Compression: "snappy", mem: mem}
-	size := len(encode(t, o, schema, r))
+	size := len(encodeFile(t, o, schema, r))
 	for left := 0; left < size; left += 1 + size/40 {
 		if err := encodeTo(&fullDisk{left: left}, o, schema, r); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("full after %d of %d bytes: got %v", left, size, err)

@@ -41,7 +41,7 @@ func encodeTo(w io.Writer, o Options, schema *arrow.Schema, recs ...arrow.Record
 	return e.Finish(provenance)
 }
 
-func encode(t *testing.T, o Options, schema *arrow.Schema, recs ...arrow.Record) []byte {
+func encodeFile(t *testing.T, o Options, schema *arrow.Schema, recs ...arrow.Record) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	if err := encodeTo(&buf, o, schema, recs...); err != nil {

@@ -20,7 +20,7 @@ func TestPagesBeginWithRows(t *testing.T) {
 	r := sinktest.Random(memory.DefaultAllocator, schema, 1000, 0, 1, sinktest.Shape{Nulls: 0.2, Empty: 0.2, HugeList: 1600})
 	defer r.Release()
 	for _, pageBytes := range []int64{1, 500, 5000, 2 << 20} {
-		f := openFile(t, encode(t, Options{PageBytes: pageBytes, RowGroupRows: 400, Compression: "none"}, schema, r))
+		f := openFile(t, encodeFile(t, Options{PageBytes: pageBytes, RowGroupRows: 400, Compression: "none"}, schema, r))
 		pages := 0
 		for g := range f.NumRowGroups() {
 			for c := range f.MetaData().Schema.NumColumns() {
@@ -65,7 +65,7 @@ func firstLevel(levels []byte) byte {
 func TestDictionaries(t *testing.T) {
 	r := sinktest.RandomClicks(memory.DefaultAllocator, 20_000, 0, 1)
 	defer r.Release()
-	f := openFile(t, encode(t, Options{}, sinktest.Clicks(), r))
+	f := openFile(t, encodeFile(t, Options{}, sinktest.Clicks(), r))
 	want := map[string]bool{
 		"scheme": true, "host": true, "topic": true, "registrable_domain": true, "partition": true,
 		"params.list.element.key": true, "href": false, "query": false, "offset": false, "timestamp": false,
@@ -216,7 +216,7 @@ func TestMetadata(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}, &md)
 	r := sinktest.Random(memory.DefaultAllocator, schema, 10, 0, 1, sinktest.Shape{})
 	defer r.Release()
-	m := openFile(t, encode(t, Options{Version: "1.2.3"}, schema, r)).MetaData()
+	m := openFile(t, encodeFile(t, Options{Version: "1.2.3"}, schema, r)).MetaData()
 	for key, want := range map[string]string{
 		"urlmill.version": "1.2.3", "urlmill.table": "rows", "urlmill.stream": "clicks",
 		"urlmill.partition": "3", "urlmill.first": "10", "urlmill.next": "99", "urlmill.psl": "2026-07-01",

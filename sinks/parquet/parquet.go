@@ -13,6 +13,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/parquet/encode"
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
@@ -32,9 +33,20 @@ type Options struct {
 	// RowGroupBytes bounds the bytes of a row group before encoding, which is also about the memory that
 	// each lane needs. Default 64 MiB, at most 512 MiB.
 	RowGroupBytes int64
-	// PageBytes is the size of a page before compression. Default 2 MiB. A page of a column with a
-	// dictionary holds a whole row group.
+	// PageBytes is the size of a page before compression. Default 1 MiB, and 2 MiB with arrow's encoder, for which a
+	// page of a column with a dictionary holds a whole row group.
 	PageBytes int64
+	// Encoder is urlmill, our own, or arrow, that of arrow v15. Default urlmill. The other has none of the options that
+	// follow.
+	Encoder string
+	// PageRows bounds the rows of a page. Default 20,000.
+	PageRows int
+	// PageVersion is that of data pages, 1 or 2. Default 1, which every reader knows.
+	PageVersion int
+	// Encodings is all, or plain for readers that do not know the delta encodings. Default all.
+	Encodings string
+	// BloomFilters are the columns with a bloom filter, by their paths with dots.
+	BloomFilters []string
 	// Version is urlmill's version, for the metadata of the files. Default "devel".
 	Version string
 	// Delivery is exactly_once or at_least_once. Default exactly_once for files; a stream can only be the other.
@@ -52,19 +64,30 @@ const (
 	defaultRowGroupRows = 128 << 10
 	defaultRowGroup     = 64 << 20
 	maxRowGroup         = 512 << 20
-	defaultPage         = 2 << 20
+	defaultPage         = 1 << 20
+	defaultArrowPage    = 2 << 20
+	defaultPageRows     = 20_000
 	maxRowGroupRows     = 1 << 28
+)
+
+// Encoders and sets of encodings.
+const (
+	EncoderNative  = "urlmill"
+	EncoderArrow   = "arrow"
+	EncodingsAll   = "all"
+	EncodingsPlain = "plain"
 )
 
 // codecs are the supported compressions. Arrow v15 has no LZ4.
 var codecs = map[string]struct {
 	codec                  compress.Compression
+	native                 encode.Codec
 	minLevel, maxLevel, or int
 }{
-	"none":   {compress.Codecs.Uncompressed, 0, 0, 0},
-	"snappy": {compress.Codecs.Snappy, 0, 0, 0},
-	"gzip":   {compress.Codecs.Gzip, 1, 9, 6},
-	"zstd":   {compress.Codecs.Zstd, 1, 22, 1},
+	"none":   {compress.Codecs.Uncompressed, encode.None, 0, 0, 0},
+	"snappy": {compress.Codecs.Snappy, encode.Snappy, 0, 0, 0},
+	"gzip":   {compress.Codecs.Gzip, encode.Gzip, 1, 9, 6},
+	"zstd":   {compress.Codecs.Zstd, encode.Zstd, 1, 22, 1},
 }
 
 func (o Options) withDefaults() Options {
@@ -80,8 +103,23 @@ func (o Options) withDefaults() Options {
 	if o.RowGroupBytes == 0 {
 		o.RowGroupBytes = defaultRowGroup
 	}
+	if o.Encoder == "" {
+		o.Encoder = EncoderNative
+	}
 	if o.PageBytes == 0 {
 		o.PageBytes = defaultPage
+		if o.Encoder == EncoderArrow {
+			o.PageBytes = defaultArrowPage
+		}
+	}
+	if o.PageRows == 0 {
+		o.PageRows = defaultPageRows
+	}
+	if o.PageVersion == 0 {
+		o.PageVersion = 1
+	}
+	if o.Encodings == "" {
+		o.Encodings = EncodingsAll
 	}
 	if o.Version == "" {
 		o.Version = "devel"
@@ -121,6 +159,18 @@ func (o Options) Validate() error {
 	if o.PageBytes < 1 || o.PageBytes > maxRowGroup {
 		bad("PageBytes", "%d is out of range; use 1 to %d", o.PageBytes, maxRowGroup)
 	}
+	if o.Encoder != EncoderNative && o.Encoder != EncoderArrow {
+		bad("Encoder", "%q is not known; use urlmill or arrow", o.Encoder)
+	}
+	if o.PageRows < 1 || o.PageRows > maxRowGroupRows {
+		bad("PageRows", "%d is out of range; use 1 to %d", o.PageRows, maxRowGroupRows)
+	}
+	if o.PageVersion != 1 && o.PageVersion != 2 {
+		bad("PageVersion", "%d is not known; use 1 or 2", o.PageVersion)
+	}
+	if o.Encodings != EncodingsAll && o.Encodings != EncodingsPlain {
+		bad("Encodings", "%q is not known; use all or plain", o.Encodings)
+	}
 	return errors.Join(problems...)
 }
 
@@ -152,22 +202,35 @@ type format struct {
 func (*format) Ext() string { return "parquet" }
 
 func (f *format) Check(s *arrow.Schema) error {
-	_, err := newEncoder(s, f.opts)
+	_, err := f.newEncoder(s)
 	return err
+}
+
+// startable is an encoder that can write one file after the other.
+type startable interface {
+	lanesink.Encoder
+	start(w io.Writer) error
+	pooled(p *sync.Pool) // says where it goes when it is done
+}
+
+func (f *format) newEncoder(s *arrow.Schema) (startable, error) {
+	if f.opts.Encoder == EncoderArrow {
+		return newEncoder(s, f.opts)
+	}
+	return newNative(s, f.opts)
 }
 
 // NewEncoder takes over the memory of an encoder that is done, if there is one.
 func (f *format) NewEncoder(w io.Writer, s *arrow.Schema) (lanesink.Encoder, error) {
 	p, _ := f.pools.LoadOrStore(s, new(sync.Pool))
 	pool := p.(*sync.Pool)
-	e, ok := pool.Get().(*encoder)
+	e, ok := pool.Get().(startable)
 	if !ok {
 		var err error
-		if e, err = newEncoder(s, f.opts); err != nil {
+		if e, err = f.newEncoder(s); err != nil {
 			return nil, err
 		}
-		e.pool = pool
+		e.pooled(pool)
 	}
-	e.start(w)
-	return e, nil
+	return e, e.start(w)
 }

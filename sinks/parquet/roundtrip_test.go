@@ -53,7 +53,7 @@ func TestRoundTrip(t *testing.T) {
 					recs = append(recs, r)
 					want = append(want, sinktest.Rows(r)...)
 				}
-				got := decode(t, encode(t, o, schema, recs...))
+				got := decode(t, encodeFile(t, o, schema, recs...))
 				compare(t, want, got)
 			})
 		}
@@ -124,13 +124,13 @@ func TestManyListElements(t *testing.T) {
 	r := b.NewRecord()
 	defer r.Release()
 	for _, page := range []int64{0, 1000} {
-		compare(t, sinktest.Rows(r), decode(t, encode(t, Options{PageBytes: page}, schema, r)))
+		compare(t, sinktest.Rows(r), decode(t, encodeFile(t, Options{PageBytes: page}, schema, r)))
 	}
 }
 
 func TestNoRows(t *testing.T) {
 	schema := sinktest.AllTypes()
-	if got := decode(t, encode(t, Options{}, schema)); len(got) != 0 {
+	if got := decode(t, encodeFile(t, Options{}, schema)); len(got) != 0 {
 		t.Errorf("%d rows", len(got))
 	}
 }

@@ -1,0 +1,210 @@
+package encode
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// Longer bounds are cut: a lower one stays one when its end is taken away, an upper one when what is left is raised.
+const (
+	indexBound = 64  // in the column index
+	groupBound = 256 // in the statistics of a chunk
+)
+
+// boundsOfTexts returns the least and the greatest of values that are back to back in data.
+//
+// Most values are told to be between the two by eight bytes: those behind what the two have in common.
+func boundsOfTexts(data []byte, lens []int32) (lo, hi []byte) {
+	lo = data[:lens[0]]
+	hi = lo
+	common, keyLo, keyHi := boundKeys(lo, hi)
+	at := 0
+	for _, n := range lens {
+		v := data[at : at+int(n)]
+		at += int(n)
+		if len(v) >= common+8 {
+			k := binary.BigEndian.Uint64(v[common:])
+			if keyLo < k && k < keyHi && string(v[:common]) == string(lo[:common]) {
+				continue
+			}
+		}
+		switch {
+		case bytes.Compare(v, lo) < 0:
+			lo = v
+		case bytes.Compare(v, hi) > 0:
+			hi = v
+		default:
+			continue
+		}
+		common, keyLo, keyHi = boundKeys(lo, hi)
+	}
+	return lo, hi
+}
+
+// boundKeys returns how many bytes two values have in common, and the eight bytes of each that follow, or fewer.
+func boundKeys(lo, hi []byte) (common int, keyLo, keyHi uint64) {
+	n := min(len(lo), len(hi))
+	for common < n && lo[common] == hi[common] {
+		common++
+	}
+	return common, keyOf(lo[common:]), keyOf(hi[common:])
+}
+
+func keyOf(v []byte) uint64 {
+	if len(v) >= 8 {
+		return binary.BigEndian.Uint64(v)
+	}
+	var b [8]byte
+	copy(b[:], v)
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// boundsOfFixed does the same for values of a fixed width in the format's form. Without bounds, which is so when there
+// are only NaNs, both are nil.
+func (c *column) boundsOfFixed(data []byte) (lo, hi []byte) {
+	at := func(i int) []byte { return data[i*c.width : (i+1)*c.width] }
+	i, j := 0, 0
+	switch {
+	case c.physical == typeInt32 && c.order == unsigned:
+		i, j = extremes(arrow.Uint32Traits.CastFromBytes(data))
+	case c.physical == typeInt32:
+		i, j = extremes(arrow.Int32Traits.CastFromBytes(data))
+	case c.physical == typeInt64 && c.order == unsigned:
+		i, j = extremes(arrow.Uint64Traits.CastFromBytes(data))
+	case c.physical == typeInt64:
+		i, j = extremes(arrow.Int64Traits.CastFromBytes(data))
+	default:
+		for k := range len(data) / c.width {
+			lo, hi = c.widen(lo, hi, at(k))
+		}
+		return lo, hi
+	}
+	return at(i), at(j)
+}
+
+// extremes returns the positions of the least and the greatest value.
+func extremes[T cmp.Ordered](values []T) (lo, hi int) {
+	least, most := values[0], values[0]
+	for i, v := range values {
+		if v < least {
+			least, lo = v, i
+		} else if v > most {
+			most, hi = v, i
+		}
+	}
+	return lo, hi
+}
+
+// widen returns the bounds lo and hi, which may be nil, with a value in the format's form. The result is one of the
+// arguments, but for zeros of floats, which get the sign that makes the bound hold for both.
+func (c *column) widen(lo, hi, v []byte) (newLo, newHi []byte) {
+	if c.order == float {
+		f := c.float(v)
+		if math.IsNaN(f) {
+			return lo, hi
+		}
+		if f == 0 {
+			if lo == nil || c.float(lo) >= 0 {
+				lo = negativeZero[8-c.width:]
+			}
+			if hi == nil || c.float(hi) <= 0 {
+				hi = positiveZero[:c.width]
+			}
+			return lo, hi
+		}
+	}
+	if lo == nil || c.compare(v, lo) < 0 {
+		lo = v
+	}
+	if hi == nil || c.compare(v, hi) > 0 {
+		hi = v
+	}
+	return lo, hi
+}
+
+var (
+	negativeZero = []byte{0, 0, 0, 0, 0, 0, 0, 0x80} // its last four bytes are that of 32 bits
+	positiveZero = make([]byte, 8)
+)
+
+func (c *column) float(v []byte) float64 {
+	if c.physical == typeFloat {
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(v)))
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(v))
+}
+
+// compare compares values in the format's form, none of which is NaN.
+func (c *column) compare(a, b []byte) int {
+	switch {
+	case c.order == float:
+		return cmp.Compare(c.float(a), c.float(b))
+	case c.physical == typeInt32 && c.order == unsigned:
+		return cmp.Compare(binary.LittleEndian.Uint32(a), binary.LittleEndian.Uint32(b))
+	case c.physical == typeInt32:
+		return cmp.Compare(int32(binary.LittleEndian.Uint32(a)), int32(binary.LittleEndian.Uint32(b)))
+	case c.physical == typeInt64 && c.order == unsigned:
+		return cmp.Compare(binary.LittleEndian.Uint64(a), binary.LittleEndian.Uint64(b))
+	case c.physical == typeInt64:
+		return cmp.Compare(int64(binary.LittleEndian.Uint64(a)), int64(binary.LittleEndian.Uint64(b)))
+	}
+	return bytes.Compare(a, b)
+}
+
+// lower returns a lower bound of at most limit bytes for values that are not below v, and whether it is v itself. The
+// result aliases v.
+func (c *column) lower(v []byte, limit int) (bound []byte, exact bool) {
+	if c.order != bytewise || len(v) <= limit {
+		return v, true
+	}
+	return v[:c.cut(v, limit)], false
+}
+
+// upper appends an upper bound for values that are not above v to dst. ok is false if there is none that is short.
+func (c *column) upper(dst, v []byte, limit int) (bound []byte, exact, ok bool) {
+	if c.order != bytewise || len(v) <= limit {
+		return append(dst, v...), true, true
+	}
+	start := len(dst)
+	dst = append(dst, v[:c.cut(v, limit)]...)
+	for len(dst) > start {
+		if c.text {
+			// The next code point, as that of the next byte may not be UTF-8.
+			r, n := utf8.DecodeLastRune(dst[start:])
+			dst = dst[:len(dst)-n]
+			if n > 1 || r != utf8.RuneError {
+				if next := r + 1; next == 0xd800 {
+					return utf8.AppendRune(dst, 0xe000), false, true
+				} else if next <= utf8.MaxRune {
+					return utf8.AppendRune(dst, next), false, true
+				}
+			}
+			continue
+		}
+		last := len(dst) - 1
+		if dst[last] < 0xff {
+			dst[last]++
+			return dst, false, true
+		}
+		dst = dst[:last]
+	}
+	return dst, false, false
+}
+
+// cut returns where to cut v, which is longer than limit, so that no code point is taken apart.
+func (c *column) cut(v []byte, limit int) int {
+	if !c.text {
+		return limit
+	}
+	for n := limit; n > limit-utf8.UTFMax && n > 0; n-- {
+		if utf8.RuneStart(v[n]) {
+			return n
+		}
+	}
+	return limit
+}

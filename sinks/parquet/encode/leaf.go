@@ -1,0 +1,279 @@
+package encode
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"sort"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/bitutil"
+)
+
+// leaf encodes a column of the file, page by page. The values of the open page are collected as they are, and all the
+// work on them is done when the page is full.
+type leaf struct {
+	*column
+	opts  *Options
+	views []view // of the record that is being added, one for each node of the path
+
+	// The open page.
+	data     []byte  // the values: texts back to back, fixed ones in the file's form, booleans as bytes
+	lens     []int32 // of texts
+	rep, def levels
+	rows     int
+	entries  int // values, nulls and empty lists
+
+	group group
+}
+
+// view is the data of a node of the path. Positions in it count from the start of its buffers.
+type view struct {
+	offset    int    // where the array begins
+	valid     []byte // nil without nulls
+	offsets   []int32
+	offsets64 []int64
+	data      []byte
+}
+
+// span returns the positions of value i in what it consists of.
+func (v *view) span(i int) (start, end int) {
+	if v.offsets64 != nil {
+		return int(v.offsets64[i]), int(v.offsets64[i+1])
+	}
+	return int(v.offsets[i]), int(v.offsets[i+1])
+}
+
+// start returns where value i begins; i may be one behind the last.
+func (v *view) start(i int) int {
+	if v.offsets64 != nil {
+		return int(v.offsets64[i])
+	}
+	return int(v.offsets[i])
+}
+
+func bufferOf(d arrow.ArrayData, i int) []byte {
+	if bufs := d.Buffers(); i < len(bufs) && bufs[i] != nil {
+		return bufs[i].Bytes()
+	}
+	return nil
+}
+
+// attach sets the views to a column of a record.
+func (l *leaf) attach(d arrow.ArrayData) {
+	for i := range l.path {
+		n, v := &l.path[i], &l.views[i]
+		*v = view{offset: d.Offset()}
+		if d.NullN() != 0 {
+			v.valid = bufferOf(d, 0)
+		}
+		if n.kind == listNode || n.kind == leafNode && l.source == sourceBytes {
+			if n.wide {
+				v.offsets64 = arrow.Int64Traits.CastFromBytes(bufferOf(d, 1))
+			} else {
+				v.offsets = arrow.Int32Traits.CastFromBytes(bufferOf(d, 1))
+			}
+		}
+		switch {
+		case n.kind != leafNode:
+			d = d.Children()[n.child]
+		case l.source == sourceBytes:
+			v.data = bufferOf(d, 2)
+		default:
+			v.data = bufferOf(d, 1)
+		}
+	}
+}
+
+// detach lets go of the record.
+func (l *leaf) detach() { clear(l.views) }
+
+// cost returns about the memory that the rows from:to take in the open page.
+func (l *leaf) cost(from, to int) int {
+	for i := range l.path {
+		if from == to {
+			return 0
+		}
+		n, v := &l.path[i], &l.views[i]
+		from, to = from+v.offset, to+v.offset
+		switch {
+		case n.kind == listNode:
+			from, to = v.start(from), v.start(to)
+		case n.kind == leafNode && l.source == sourceBytes:
+			return v.start(to) - v.start(from) + 4*(to-from)
+		}
+	}
+	return (to - from) * max(1, l.width)
+}
+
+// held returns the memory that the values of the open page take.
+func (l *leaf) held() int { return len(l.data) + 4*len(l.lens) + l.entries/8 }
+
+// add adds the rows from:to of the record. Pages that become full are encoded.
+func (l *leaf) add(from, to int, s *scratch) error {
+	for from < to {
+		rows := min(to-from, l.opts.PageRows-l.rows)
+		room := l.opts.PageBytes - l.held()
+		if l.cost(from, from+rows) > room {
+			rows = sort.Search(rows, func(n int) bool { return l.cost(from, from+n+1) > room })
+		}
+		if rows == 0 && l.rows > 0 {
+			if err := l.flushPage(s); err != nil {
+				return err
+			}
+			continue
+		}
+		rows = max(rows, 1) // a page of a single row may have any size
+		if err := l.shred(from, from+rows); err != nil {
+			return err
+		}
+		l.rows += rows
+		from += rows
+		if l.rows >= l.opts.PageRows {
+			if err := l.flushPage(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// values adds the values a:b of the leaf's array, all of which are there.
+func (l *leaf) values(a, b int) {
+	if a == b {
+		return
+	}
+	v := &l.views[len(l.views)-1]
+	n := b - a
+	switch l.source {
+	case sourceBytes:
+		l.lens = int32Pool.grow(l.lens, n)
+		lens := l.lens[len(l.lens) : len(l.lens)+n]
+		l.lens = l.lens[:len(l.lens)+n]
+		start, end := v.start(a), v.start(b)
+		if v.offsets64 != nil {
+			lengths(lens, v.offsets64[a:b+1])
+		} else {
+			lengths(lens, v.offsets[a:b+1])
+		}
+		l.data = bytePool.appendTo(l.data, v.data[start:end])
+	case sourceSame:
+		if v.data == nil { // arrow leaves the values of all nulls away, and they may be asked for within a null
+			l.zeros(n * l.width)
+			return
+		}
+		l.data = bytePool.appendTo(l.data, v.data[a*l.width:b*l.width])
+	case sourceBits:
+		l.data = bytePool.grow(l.data, n)
+		for i := a; i < b; i++ {
+			l.data = append(l.data, v.data[i/8]>>(i%8)&1)
+		}
+	default:
+		l.convert(v, a, b)
+	}
+}
+
+func lengths[T int32 | int64](dst []int32, offsets []T) {
+	prev := offsets[0]
+	for i, o := range offsets[1:][:len(dst)] {
+		dst[i] = int32(o - prev)
+		prev = o
+	}
+}
+
+func (l *leaf) zeros(n int) {
+	l.data = bytePool.grow(l.data, n)
+	at := len(l.data)
+	l.data = l.data[:at+n]
+	clear(l.data[at:])
+}
+
+// convert adds integers that are narrower than in the file: signed ones keep their value, unsigned ones their bits; and
+// seconds, which the format does not have.
+func (l *leaf) convert(v *view, a, b int) {
+	l.data = bytePool.grow(l.data, (b-a)*l.width)
+	dst, le := l.data, binary.LittleEndian
+	for i := a; i < b; i++ {
+		switch l.source {
+		case sourceInt8:
+			dst = le.AppendUint32(dst, uint32(int32(int8(v.data[i]))))
+		case sourceUint8:
+			dst = le.AppendUint32(dst, uint32(v.data[i]))
+		case sourceInt16:
+			dst = le.AppendUint32(dst, uint32(int32(int16(le.Uint16(v.data[2*i:])))))
+		case sourceUint16:
+			dst = le.AppendUint32(dst, uint32(le.Uint16(v.data[2*i:])))
+		default:
+			dst = le.AppendUint64(dst, 1000*le.Uint64(v.data[8*i:]))
+		}
+	}
+	l.data = dst
+}
+
+// count returns the number of values in the open page.
+func (l *leaf) count() int {
+	switch {
+	case l.source == sourceBytes:
+		return len(l.lens)
+	case l.source == sourceBits:
+		return len(l.data)
+	}
+	return len(l.data) / l.width
+}
+
+// resetPage empties the open page.
+func (l *leaf) resetPage() {
+	l.data, l.lens = l.data[:0], l.lens[:0]
+	l.rep.reset()
+	l.def.reset()
+	l.rows, l.entries = 0, 0
+}
+
+// release gives back all memory.
+func (l *leaf) release() {
+	bytePool.put(l.data)
+	int32Pool.put(l.lens)
+	l.data, l.lens = nil, nil
+	bytePool.put(l.rep.buf)
+	bytePool.put(l.def.buf)
+	l.rep.buf, l.def.buf = nil, nil
+	l.resetPage()
+	l.group.release()
+}
+
+func (l *leaf) memory() int64 {
+	return int64(cap(l.data)+4*cap(l.lens)+cap(l.rep.buf)+cap(l.def.buf)) + l.group.memory()
+}
+
+// errNull is the error for a null where the schema has none.
+func (l *leaf) errNull(n *node) error {
+	if len(l.path) == 1 {
+		return fmt.Errorf("column %s has a null, and its schema says that it has none", l.name)
+	}
+	return fmt.Errorf("column %s has a null at %s, and its schema says that it has none", l.name, n.name)
+}
+
+// nextRun returns the end of the run of equal bits that begins at from, and the bit.
+func nextRun(bitmap []byte, from, to int) (end int, set bool) {
+	set = bitutil.BitIsSet(bitmap, from)
+	skip := byte(0)
+	if set {
+		skip = 0xff
+	}
+	for end = from; end < to; {
+		if end%8 == 0 && end+8 <= to && bitmap[end/8] == skip {
+			if end%64 == 0 && end+64 <= to && binary.LittleEndian.Uint64(bitmap[end/8:]) == uint64(skip)*0x0101010101010101 {
+				end += 64
+				continue
+			}
+			end += 8
+			continue
+		}
+		differ := (bitmap[end/8] ^ skip) >> (end % 8)
+		if differ != 0 {
+			return min(to, end+bits.TrailingZeros8(differ)), set
+		}
+		end += 8 - end%8
+	}
+	return to, set
+}

@@ -1,0 +1,161 @@
+package encode
+
+import "encoding/binary"
+
+// levels builds definition or repetition levels of a page in the format's hybrid of run lengths and bit packing
+// (Encodings.md, "RLE/Bit-Packing Hybrid") from runs, without a number per entry. Packed runs have up to 63 groups of
+// eight, so that their header is one byte that can be reserved.
+type levels struct {
+	buf   []byte
+	width uint // bits of a level, 1 to 8
+
+	run  byte // the level of the open run
+	runN int
+
+	group  uint64 // levels that wait for being eight
+	groupN uint
+	header int // position of the header of the open packed run, -1 if there is none
+	groups int // in it
+}
+
+func (l *levels) reset() {
+	l.buf = l.buf[:0]
+	l.runN, l.group, l.groupN, l.header, l.groups = 0, 0, 0, -1, 0
+}
+
+// add adds n entries of the level v.
+func (l *levels) add(v byte, n int) {
+	if n == 0 {
+		return
+	}
+	if v == l.run {
+		l.runN += n
+		return
+	}
+	l.close()
+	l.run, l.runN = v, n
+}
+
+// close puts the open run down: what is missing to the open group of eight is packed, and of the rest, if it is long
+// enough to be worth it, a run is made.
+func (l *levels) close() {
+	n := l.runN
+	l.runN = 0
+	if n == 0 {
+		return
+	}
+	fill := int(-l.groupN & 7)
+	if n < fill+16 {
+		l.pack(n)
+		return
+	}
+	l.pack(fill)
+	l.endPacked()
+	n -= fill
+	l.buf = binary.AppendUvarint(l.buf, uint64(n)<<1)
+	l.buf = append(l.buf, l.run)
+}
+
+// pack packs n entries of the open run.
+func (l *levels) pack(n int) {
+	for range n {
+		l.group |= uint64(l.run) << (l.groupN * l.width)
+		if l.groupN++; l.groupN == 8 {
+			l.putGroup()
+		}
+	}
+}
+
+func (l *levels) putGroup() {
+	if l.header < 0 || l.groups == 63 {
+		l.endPacked()
+		l.header = len(l.buf)
+		l.buf = append(l.buf, 0)
+	}
+	for range l.width {
+		l.buf = append(l.buf, byte(l.group))
+		l.group >>= 8
+	}
+	l.group, l.groupN = 0, 0
+	l.groups++
+}
+
+func (l *levels) endPacked() {
+	if l.header >= 0 {
+		l.buf[l.header] = byte(l.groups<<1 | 1)
+	}
+	l.header, l.groups = -1, 0
+}
+
+// finish returns the levels, which are valid until the next reset.
+func (l *levels) finish() []byte {
+	// A run at the end needs no eight entries to be whole, but what was packed before it is filled up, so it is short
+	// only when it stands alone.
+	if l.groupN == 0 && l.runN > 0 {
+		l.endPacked()
+		l.buf = binary.AppendUvarint(l.buf, uint64(l.runN)<<1)
+		l.buf = append(l.buf, l.run)
+		l.runN = 0
+	}
+	l.close()
+	if l.groupN > 0 {
+		l.putGroup()
+	}
+	l.endPacked()
+	return l.buf
+}
+
+// appendIndices appends dictionary indices in the same hybrid. They have width bits at most.
+func appendIndices(dst []byte, ids []uint32, width uint) []byte {
+	packed := 0 // from here on nothing is written
+	for i := 0; i+8 <= len(ids); {
+		if !sameEight(ids[i:]) {
+			i += 8
+			continue
+		}
+		end := i + 8
+		for end < len(ids) && ids[end] == ids[i] {
+			end++
+		}
+		if end-i < 32 {
+			i += 8
+			continue
+		}
+		dst = appendPacked(dst, ids[packed:i], width)
+		dst = binary.AppendUvarint(dst, uint64(end-i)<<1)
+		for shift := uint(0); shift < width; shift += 8 {
+			dst = append(dst, byte(ids[i]>>shift))
+		}
+		i, packed = end, end
+	}
+	return appendPacked(dst, ids[packed:], width)
+}
+
+func sameEight(v []uint32) bool {
+	_ = v[7]
+	return v[0] == v[1] && v[0] == v[2] && v[0] == v[3] && v[0] == v[4] && v[0] == v[5] && v[0] == v[6] && v[0] == v[7]
+}
+
+// appendPacked appends a packed run, filled up with zeros to a multiple of eight.
+func appendPacked(dst []byte, ids []uint32, width uint) []byte {
+	if len(ids) == 0 {
+		return dst
+	}
+	groups := (len(ids) + 7) / 8
+	dst = binary.AppendUvarint(dst, uint64(groups)<<1|1)
+	end := len(dst) + groups*int(width)
+	var acc uint64
+	var n uint
+	for _, id := range ids {
+		acc |= uint64(id) << n
+		if n += width; n >= 32 {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(acc))
+			acc >>= 32
+			n -= 32
+		}
+	}
+	for ; len(dst) < end; acc >>= 8 {
+		dst = append(dst, byte(acc))
+	}
+	return dst
+}

@@ -1,0 +1,354 @@
+package encode
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"sync"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/cespare/xxhash/v2"
+)
+
+// Encodings of the format (parquet.thrift, Encoding).
+const (
+	encPlain       = 0
+	encRLE         = 3
+	encDelta       = 5
+	encDeltaLength = 6
+	encDictionary  = 8
+)
+
+// Types of pages.
+const (
+	dataPage       = 0
+	dictionaryPage = 2
+	dataPageV2     = 3
+)
+
+// scratch is what encoding a page needs. It belongs to one goroutine at a time.
+type scratch struct {
+	ids    []uint32
+	packed []byte // encoded values
+	body   []byte // a page before compression
+	out    []byte // and after
+	thrift thrift
+	codec  compressor
+}
+
+var scratches sync.Pool
+
+func getScratch() *scratch {
+	if s, ok := scratches.Get().(*scratch); ok {
+		return s
+	}
+	return new(scratch)
+}
+
+// maxScratch bounds the memory that a scratch keeps: a page of a huge row should not stay.
+const maxScratch = 16 << 20
+
+func putScratch(s *scratch) {
+	if 4*cap(s.ids)+cap(s.packed)+cap(s.body)+cap(s.out) > maxScratch {
+		*s = scratch{}
+	}
+	scratches.Put(s)
+}
+
+// page is what the indices and the footer say of a data page.
+type page struct {
+	offset   int64 // in the chunk, behind the dictionary
+	size     int32 // with its header
+	rows     int32
+	nulls    int64
+	lo, hi   slice // in group.bounds
+	hasValue bool
+	bounded  bool
+}
+
+type slice struct{ start, end int32 }
+
+// flushPage encodes the open page.
+func (l *leaf) flushPage(s *scratch) error {
+	g := &l.group
+	n := l.count()
+	if n > 0 && !g.decided {
+		l.decide(s)
+	}
+	p := page{offset: g.data.size, rows: int32(l.rows), nulls: int64(l.entries - n), hasValue: n > 0}
+	enc := g.encoding
+	var values [2][]byte
+	if n == 0 {
+		enc = encPlain
+	} else {
+		values = l.encodeValues(enc, s)
+		l.pageBounds(&p, enc, s)
+		l.hashValues(enc)
+	}
+	l.checkOrder()
+	uncompressed, err := l.putPage(enc, p.nulls, values, s)
+	if err != nil {
+		return err
+	}
+	p.size = int32(g.data.size - p.offset)
+	g.uncompressed += uncompressed
+	g.pages = append(g.pages, p)
+	g.entries += int64(l.entries)
+	g.nulls += p.nulls
+	g.used |= 1 << enc
+	g.perEncoding[enc]++
+	if enc == encDictionary && !l.dictionaryPays() {
+		g.encoding = l.plainest()
+	}
+	l.resetPage()
+	return nil
+}
+
+// encodeValues returns the encoded values of the open page in one or two parts, which are valid until it is reset.
+func (l *leaf) encodeValues(enc int, s *scratch) [2][]byte {
+	s.packed = s.packed[:0]
+	switch {
+	case enc == encDictionary:
+		l.intern(s)
+		width := indexWidth(l.group.dict.len())
+		s.packed = appendIndices(append(s.packed, byte(width)), s.ids, width)
+	case enc == encDeltaLength:
+		s.packed = appendDelta(s.packed, l.lens)
+		return [2][]byte{s.packed, l.data}
+	case enc == encDelta && l.physical == typeInt32:
+		s.packed = appendDelta(s.packed, arrow.Int32Traits.CastFromBytes(l.data))
+	case enc == encDelta:
+		s.packed = appendDelta(s.packed, arrow.Int64Traits.CastFromBytes(l.data))
+	case l.source == sourceBytes:
+		at := 0
+		for _, n := range l.lens {
+			s.packed = binary.LittleEndian.AppendUint32(s.packed, uint32(n))
+			s.packed = append(s.packed, l.data[at:at+int(n)]...)
+			at += int(n)
+		}
+	case l.source == sourceBits:
+		for i, b := range l.data {
+			if i%8 == 0 {
+				s.packed = append(s.packed, 0)
+			}
+			s.packed[i/8] |= b << (i % 8)
+		}
+	default:
+		return [2][]byte{l.data}
+	}
+	return [2][]byte{s.packed}
+}
+
+// putPage adds the open page to the chunk, with its encoded values, and returns its size without compression.
+func (l *leaf) putPage(enc int, nulls int64, values [2][]byte, s *scratch) (int64, error) {
+	var rep, def []byte
+	if l.maxRep > 0 {
+		rep = l.rep.finish()
+	}
+	if l.maxDef > 0 {
+		def = l.def.finish()
+	}
+	if l.opts.V2 {
+		return l.putV2(enc, nulls, rep, def, values, s)
+	}
+	var repSize, defSize [4]byte
+	parts := [...][]byte{nil, rep, nil, def, values[0], values[1]}
+	if l.maxRep > 0 {
+		binary.LittleEndian.PutUint32(repSize[:], uint32(len(rep)))
+		parts[0] = repSize[:]
+	}
+	if l.maxDef > 0 {
+		binary.LittleEndian.PutUint32(defSize[:], uint32(len(def)))
+		parts[2] = defSize[:]
+	}
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	if l.opts.Codec != None {
+		if err := s.compress(parts[:]); err != nil {
+			return 0, err
+		}
+		parts = [6][]byte{s.out}
+	}
+	h := s.header(dataPage, size, parts[:])
+	h.begin(5)
+	h.i32(1, int32(l.entries))
+	h.i32(2, int32(enc))
+	h.i32(3, encRLE)
+	h.i32(4, encRLE)
+	h.end()
+	h.end()
+	return l.group.data.putPage(h.buf, size, parts[:]), nil
+}
+
+func (l *leaf) putV2(enc int, nulls int64, rep, def []byte, values [2][]byte, s *scratch) (int64, error) {
+	size := len(rep) + len(def) + len(values[0]) + len(values[1])
+	parts := [...][]byte{rep, def, values[0], values[1]}
+	compressed := false
+	if l.opts.Codec != None && len(values[0])+len(values[1]) > 0 {
+		if err := s.compress(values[:]); err != nil {
+			return 0, err
+		}
+		if compressed = len(s.out) < len(values[0])+len(values[1]); compressed {
+			parts[2], parts[3] = s.out, nil
+		}
+	}
+	h := s.header(dataPageV2, size, parts[:])
+	h.begin(8)
+	h.i32(1, int32(l.entries))
+	h.i32(2, int32(nulls))
+	h.i32(3, int32(l.rows))
+	h.i32(4, int32(enc))
+	h.i32(5, int32(len(def)))
+	h.i32(6, int32(len(rep)))
+	h.bool(7, compressed)
+	h.end()
+	h.end()
+	return l.group.data.putPage(h.buf, size, parts[:]), nil
+}
+
+// compress puts the parts into out, compressed.
+func (s *scratch) compress(parts [][]byte) error {
+	s.body = s.body[:0]
+	for _, p := range parts {
+		s.body = append(s.body, p...)
+	}
+	var err error
+	s.out, err = s.codec.compress(s.out[:0], s.body)
+	return err
+}
+
+// header begins the header of a page that consists of parts and has the given size without compression.
+func (s *scratch) header(typ int32, size int, parts [][]byte) *thrift {
+	crc, stored := uint32(0), 0
+	for _, p := range parts {
+		crc = crc32.Update(crc, crc32.IEEETable, p)
+		stored += len(p)
+	}
+	t := &s.thrift
+	t.reset(t.buf[:0])
+	t.element()
+	t.i32(1, typ)
+	t.i32(2, int32(size))
+	t.i32(3, int32(stored))
+	t.i32(4, int32(crc))
+	return t
+}
+
+// putPage adds a page and returns its size without compression.
+func (r *rope) putPage(header []byte, size int, parts [][]byte) int64 {
+	r.append(header)
+	for _, p := range parts {
+		r.append(p)
+	}
+	return int64(len(header) + size)
+}
+
+// pageBounds finds the bounds of the values of the open page.
+func (l *leaf) pageBounds(p *page, enc int, s *scratch) {
+	g := &l.group
+	var lo, hi []byte
+	switch {
+	case l.order == unordered:
+	case enc == encDictionary:
+		lo, hi = l.boundsOfIndices(s.ids)
+	case l.source == sourceBytes:
+		lo, hi = boundsOfTexts(l.data, l.lens)
+	case l.source == sourceBits:
+		lo, hi = boundsOfBools(l.data)
+	default:
+		lo, hi = l.boundsOfFixed(l.data)
+	}
+	if lo == nil {
+		g.unbounded = true
+		return
+	}
+	if !g.hasBounds {
+		g.lo, g.hi, g.hasBounds = append(g.lo[:0], lo...), append(g.hi[:0], hi...), true
+	} else {
+		if l.compare(lo, g.lo) < 0 {
+			g.lo = append(g.lo[:0], lo...)
+		}
+		if l.compare(hi, g.hi) > 0 {
+			g.hi = append(g.hi[:0], hi...)
+		}
+	}
+	start := int32(len(g.bounds))
+	lower, _ := l.lower(lo, indexBound)
+	g.bounds = append(g.bounds, lower...)
+	middle := int32(len(g.bounds))
+	upper, _, ok := l.upper(g.bounds, hi, indexBound)
+	if !ok {
+		upper = append(g.bounds[:middle], hi...)
+	}
+	g.bounds = upper
+	p.lo, p.hi, p.bounded = slice{start, middle}, slice{middle, int32(len(g.bounds))}, true
+}
+
+var bools = []byte{0, 1}
+
+func boundsOfBools(data []byte) (lo, hi []byte) {
+	least, most := byte(1), byte(0)
+	for _, b := range data {
+		least, most = min(least, b), max(most, b)
+	}
+	return bools[least : least+1], bools[most : most+1]
+}
+
+// boundsOfIndices looks at each value of the dictionary that the page has once.
+func (l *leaf) boundsOfIndices(ids []uint32) (lo, hi []byte) {
+	g := &l.group
+	n := g.dict.len()
+	if len(g.seen) < n {
+		g.seen = uint32Pool.grow(g.seen, n-len(g.seen))
+		old := len(g.seen)
+		g.seen = g.seen[:n]
+		clear(g.seen[old:])
+	}
+	stamp := uint32(len(g.pages) + 1)
+	last := ^uint32(0)
+	for _, id := range ids {
+		if id == last || g.seen[id] == stamp {
+			continue
+		}
+		g.seen[id], last = stamp, id
+		lo, hi = l.widen(lo, hi, g.dict.value(int(id)))
+	}
+	return lo, hi
+}
+
+// hashValues keeps the hashes of the values for the bloom filter, unless the dictionary has them.
+func (l *leaf) hashValues(enc int) {
+	if !l.bloom || enc == encDictionary {
+		return
+	}
+	g := &l.group
+	g.hashes = uint64Pool.grow(g.hashes, l.count())
+	at := 0
+	if l.source != sourceBytes {
+		for ; at < len(l.data); at += l.width {
+			g.hashes = append(g.hashes, xxhash.Sum64(l.data[at:at+l.width]))
+		}
+		return
+	}
+	for _, n := range l.lens {
+		g.hashes = append(g.hashes, xxhash.Sum64(l.data[at:at+int(n)]))
+		at += int(n)
+	}
+}
+
+// checkOrder watches whether the values rise, for a column that may be declared as sorted.
+func (l *leaf) checkOrder() {
+	g := &l.group
+	if !l.sortable || g.unsorted {
+		return
+	}
+	for at := 0; at < len(l.data); at += l.width {
+		v := l.data[at : at+l.width]
+		if len(g.last) > 0 && l.compare(v, g.last) < 0 {
+			g.unsorted = true
+			return
+		}
+		g.last = append(g.last[:0], v...)
+	}
+}

@@ -1,0 +1,61 @@
+package encode
+
+import "io"
+
+// rope holds the bytes of a chunk in blocks that are borrowed, so that it grows without copying and small ones stay
+// small.
+type rope struct {
+	blocks [][]byte
+	size   int64
+}
+
+const (
+	minBlock = 4 << 10
+	maxBlock = 256 << 10
+)
+
+func (r *rope) append(v []byte) {
+	r.size += int64(len(v))
+	for len(v) > 0 {
+		last := len(r.blocks) - 1
+		if last < 0 || len(r.blocks[last]) == cap(r.blocks[last]) {
+			size := minBlock
+			if last >= 0 {
+				size = min(maxBlock, 2*cap(r.blocks[last]))
+			}
+			r.blocks = append(r.blocks, bytePool.get(size))
+			last++
+		}
+		b := r.blocks[last]
+		n := copy(b[len(b):cap(b)], v)
+		r.blocks[last] = b[:len(b)+n]
+		v = v[n:]
+	}
+}
+
+func (r *rope) memory() int64 {
+	n := int64(0)
+	for _, b := range r.blocks {
+		n += int64(cap(b))
+	}
+	return n
+}
+
+// writeTo writes all bytes and gives the memory back.
+func (r *rope) writeTo(w io.Writer) error {
+	defer r.release()
+	for _, b := range r.blocks {
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *rope) release() {
+	for i, b := range r.blocks {
+		bytePool.put(b)
+		r.blocks[i] = nil
+	}
+	r.blocks, r.size = r.blocks[:0], 0
+}

@@ -1,0 +1,67 @@
+package parquet
+
+import (
+	"io"
+	"sync"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/parquet/encode"
+)
+
+// native writes one file with our own encoder, see package encode. It implements [lanesink.Encoder].
+type native struct {
+	opts   *Options
+	pool   *sync.Pool // where it goes when it is done, may be nil
+	schema *arrow.Schema
+	w      *encode.Writer
+}
+
+func newNative(s *arrow.Schema, o *Options) (*native, error) {
+	root, err := rootOf(s)
+	if err != nil {
+		return nil, err
+	}
+	w, err := encode.New(s, root, encode.Options{
+		Codec: codecs[o.Compression].native, Level: o.CompressionLevel,
+		PageBytes: int(o.PageBytes), PageRows: o.PageRows,
+		RowGroupBytes: o.RowGroupBytes, RowGroupRows: o.RowGroupRows,
+		V2: o.PageVersion == 2, Plain: o.Encodings == EncodingsPlain,
+		Bloom: o.BloomFilters, Sorted: "offset", CreatedBy: o.createdBy(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &native{opts: o, schema: s, w: w}, nil
+}
+
+func (e *native) start(w io.Writer) error { return e.w.Reset(w) }
+
+func (e *native) pooled(p *sync.Pool) { e.pool = p }
+
+func (e *native) Write(r arrow.Record) error { return e.w.Write(r) }
+
+func (e *native) Buffered() int64 { return e.w.Pending() }
+
+// Memory returns the bytes of memory held.
+func (e *native) Memory() int64 { return e.w.Memory() }
+
+// Flush ends the row group.
+func (e *native) Flush() error { return e.w.Flush() }
+
+func (e *native) Finish(p lanesink.Provenance) error {
+	defer e.Discard()
+	kvs, err := metadataOf(e.schema, e.opts, p)
+	if err != nil {
+		return err
+	}
+	return e.w.Close(kvs)
+}
+
+func (e *native) Discard() {
+	e.w.Discard()
+	if e.pool != nil {
+		e.pool.Put(e)
+	}
+}
