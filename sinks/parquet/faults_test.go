@@ -39,12 +39,20 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 // TestFullDisk fails after every number of bytes, in steps: the error always comes out. Arrow's writer returns
 // nil from Write and Close for some of them.
 func TestFullDisk(t *testing.T) {
+	for _, encoder := range encoders {
+		t.Run(encoder, func(t *testing.T) {
+			testFullDisk(t, Options{Encoder: encoder, RowGroupRows: 30, Compression: "snappy"})
+		})
+	}
+}
+
+func testFullDisk(t *testing.T, o Options) {
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	defer mem.AssertSize(t, 0)
 	schema := sinktest.AllTypes()
 	r := sinktest.Random(memory.DefaultAllocator, schema, 60, 0, 1, sinktest.Shape{Nulls: 0.2})
 	defer r.Release()
-	o := Options{RowGroupRows: 30, Compression: "snappy", mem: mem}
+	o.mem = mem
 	size := len(encodeFile(t, o, schema, r))
 	for left := 0; left < size; left += 1 + size/40 {
 		if err := encodeTo(&fullDisk{left: left}, o, schema, r); !errors.Is(err, syscall.ENOSPC) {
@@ -273,6 +281,10 @@ func TestValidate(t *testing.T) {
 		"RowGroupRows: -1 is out of range":                                {Path: "x", RowGroupRows: -1},
 		"RowGroupBytes: 1073741824 is out of range":                       {Path: "x", RowGroupBytes: 1 << 30},
 		"PageBytes: -1 is out of range":                                   {Path: "x", PageBytes: -1},
+		"PageRows: -1 is out of range":                                    {Path: "x", PageRows: -1},
+		"PageVersion: 3 is not known; use 1 or 2":                         {Path: "x", PageVersion: 3},
+		`Encodings: "best" is not known; use all or plain`:                {Path: "x", Encodings: "best"},
+		`Encoder: "c++" is not known; use urlmill or arrow`:               {Path: "x", Encoder: "c++"},
 	}
 	for want, o := range tests {
 		err := o.Validate()

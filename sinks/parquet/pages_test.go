@@ -19,37 +19,47 @@ func TestPagesBeginWithRows(t *testing.T) {
 	schema := sinktest.AllTypes()
 	r := sinktest.Random(memory.DefaultAllocator, schema, 1000, 0, 1, sinktest.Shape{Nulls: 0.2, Empty: 0.2, HugeList: 1600})
 	defer r.Release()
-	for _, pageBytes := range []int64{1, 500, 5000, 2 << 20} {
-		f := openFile(t, encodeFile(t, Options{PageBytes: pageBytes, RowGroupRows: 400, Compression: "none"}, schema, r))
-		pages := 0
-		for g := range f.NumRowGroups() {
-			for c := range f.MetaData().Schema.NumColumns() {
-				reader, err := f.RowGroup(g).GetColumnPageReader(c)
-				if err != nil {
-					t.Fatal(err)
-				}
-				rows := int64(0)
-				nested := f.MetaData().Schema.Column(c).MaxRepetitionLevel() > 0
-				for reader.Next() {
-					page, ok := reader.Page().(*file.DataPageV2)
-					if !ok {
-						continue // the dictionary
-					}
-					pages++
-					rows += int64(page.NumRows())
-					if nested && firstLevel(page.Data()) != 0 {
-						t.Errorf("column %s: a page begins in the middle of a row", f.MetaData().Schema.Column(c).Path())
-					}
-				}
-				if reader.Err() != nil || rows != f.RowGroup(g).NumRows() {
-					t.Errorf("column %d: %d rows in its pages, %v", c, rows, reader.Err())
+	for _, encoder := range encoders {
+		for _, pageBytes := range []int64{1, 500, 5000, 2 << 20} {
+			o := Options{Encoder: encoder, PageVersion: 2, PageBytes: pageBytes, RowGroupRows: 400, Compression: "none"}
+			f := openFile(t, encodeFile(t, o, schema, r))
+			pages := 0
+			for g := range f.NumRowGroups() {
+				for c := range f.MetaData().Schema.NumColumns() {
+					pages += checkPages(t, f, g, c)
 				}
 			}
-		}
-		if pageBytes == 1 && pages < 1000*10 {
-			t.Errorf("only %d pages", pages)
+			if pageBytes == 1 && pages < 1000*10 {
+				t.Errorf("%s: only %d pages", encoder, pages)
+			}
 		}
 	}
+}
+
+// checkPages returns the number of pages of a chunk.
+func checkPages(t *testing.T, f *file.Reader, g, c int) (pages int) {
+	t.Helper()
+	reader, err := f.RowGroup(g).GetColumnPageReader(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := int64(0)
+	nested := f.MetaData().Schema.Column(c).MaxRepetitionLevel() > 0
+	for reader.Next() {
+		page, ok := reader.Page().(*file.DataPageV2)
+		if !ok {
+			continue // the dictionary
+		}
+		pages++
+		rows += int64(page.NumRows())
+		if nested && firstLevel(page.Data()) != 0 {
+			t.Errorf("column %s: a page begins in the middle of a row", f.MetaData().Schema.Column(c).Path())
+		}
+	}
+	if reader.Err() != nil || rows != f.RowGroup(g).NumRows() {
+		t.Errorf("column %d: %d rows in its pages, %v", c, rows, reader.Err())
+	}
+	return pages
 }
 
 // firstLevel returns the first value of levels in the RLE/bit-packing hybrid with up to 8 bits a value.
@@ -65,11 +75,20 @@ func firstLevel(levels []byte) byte {
 func TestDictionaries(t *testing.T) {
 	r := sinktest.RandomClicks(memory.DefaultAllocator, 20_000, 0, 1)
 	defer r.Release()
-	f := openFile(t, encodeFile(t, Options{}, sinktest.Clicks(), r))
 	want := map[string]bool{
-		"scheme": true, "host": true, "topic": true, "registrable_domain": true, "partition": true,
+		"scheme": true, "host": true, "topic": true, "registrable_domain": true,
 		"params.list.element.key": true, "href": false, "query": false, "offset": false, "timestamp": false,
 	}
+	for _, encoder := range encoders {
+		t.Run(encoder, func(t *testing.T) {
+			want["partition"] = encoder == EncoderArrow // we have differences, which are all zero
+			checkDictionaries(t, openFile(t, encodeFile(t, Options{Encoder: encoder}, sinktest.Clicks(), r)), want)
+		})
+	}
+}
+
+func checkDictionaries(t *testing.T, f *file.Reader, want map[string]bool) {
+	t.Helper()
 	for i := range f.MetaData().Schema.NumColumns() {
 		chunk, err := f.MetaData().RowGroup(0).ColumnChunk(i)
 		if err != nil {
@@ -80,7 +99,7 @@ func TestDictionaries(t *testing.T) {
 			t.Errorf("%s: dictionary %t", name, chunk.HasDictionaryPage())
 		}
 		for _, s := range chunk.EncodingStats() {
-			if chunk.HasDictionaryPage() && s.PageType == 3 && s.Encoding.String() != "RLE_DICTIONARY" {
+			if chunk.HasDictionaryPage() && s.PageType != 2 && s.Encoding.String() != "RLE_DICTIONARY" {
 				t.Errorf("%s: a page is encoded as %s", name, s.Encoding)
 			}
 		}
@@ -100,13 +119,21 @@ func TestStatistics(t *testing.T) {
 		{Name: "i16", Type: arrow.PrimitiveTypes.Int16, Nullable: true},
 		{Name: "list", Type: arrow.ListOf(arrow.BinaryTypes.String), Nullable: true},
 	}, nil)
-	o := Options{RowGroupRows: 300, PageBytes: 1000}.withDefaults()
-	e, err := newEncoder(schema, &o)
+	for _, encoder := range encoders {
+		t.Run(encoder, func(t *testing.T) {
+			o := Options{Encoder: encoder, RowGroupRows: 300, PageBytes: 1000}.withDefaults()
+			checkAllStatistics(t, &format{opts: &o}, schema)
+		})
+	}
+}
+
+func checkAllStatistics(t *testing.T, f *format, schema *arrow.Schema) {
+	t.Helper()
+	var out bytes.Buffer
+	e, err := f.NewEncoder(&out, schema)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	e.start(&out)
 	var rows []sinktest.Row
 	for i := range 9 {
 		r := sinktest.Random(memory.NewGoAllocator(), schema, 100, int64(i*100), 1, sinktest.Shape{Nulls: 0.2, Empty: 0.1})
@@ -216,7 +243,14 @@ func TestMetadata(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}, &md)
 	r := sinktest.Random(memory.DefaultAllocator, schema, 10, 0, 1, sinktest.Shape{})
 	defer r.Release()
-	m := openFile(t, encodeFile(t, Options{Version: "1.2.3"}, schema, r)).MetaData()
+	for _, encoder := range encoders {
+		m := openFile(t, encodeFile(t, Options{Encoder: encoder, Version: "1.2.3"}, schema, r)).MetaData()
+		checkMetadata(t, m)
+	}
+}
+
+func checkMetadata(t *testing.T, m *metadata.FileMetaData) {
+	t.Helper()
 	for key, want := range map[string]string{
 		"urlmill.version": "1.2.3", "urlmill.table": "rows", "urlmill.stream": "clicks",
 		"urlmill.partition": "3", "urlmill.first": "10", "urlmill.next": "99", "urlmill.psl": "2026-07-01",

@@ -23,6 +23,12 @@ var shapes = map[string]sinktest.Shape{
 	"huge":      {Nulls: 0.1, HugeText: 1 << 19, HugeList: 1600, MaxList: 3},
 }
 
+// allPaths are the leaves of [sinktest.AllTypes].
+var allPaths = []string{
+	"id", "text", "text_required", "repeated_text", "bytes", "large_text", "flag", "i8", "u16", "i32", "i64", "u64", "f32", "f64",
+	"fixed", "params.list.element.key", "params.list.element.value", "matrix.list.element.list.element", "nested.name", "nested.tags.list.element",
+}
+
 // TestRoundTrip reads back every value of tables of every type, with many settings.
 func TestRoundTrip(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
@@ -39,6 +45,19 @@ func TestRoundTrip(t *testing.T) {
 		"small pages":      {PageBytes: 300, Compression: "snappy"},
 		"a row a page":     {PageBytes: 1, Compression: "none"},
 		"groups and pages": {RowGroupRows: 50, PageBytes: 200, Compression: "snappy"},
+		"few rows a page":  {PageRows: 3, Compression: "none"},
+		"plain":            {Encodings: EncodingsPlain, Compression: "snappy"},
+		"bloom filters":    {BloomFilters: allPaths, Compression: "none"},
+	}
+	for _, name := range []string{"snappy", "small pages", "a row a page", "groups and pages", "plain"} {
+		o := settings[name]
+		o.PageVersion = 2
+		settings[name+", V2"] = o
+	}
+	for _, name := range []string{"defaults", "small row groups", "small bytes", "groups and pages"} {
+		o := settings[name]
+		o.Encoder = EncoderArrow
+		settings[name+", arrow"] = o
 	}
 	for name, o := range settings {
 		for shapeName, shape := range shapes {
@@ -77,7 +96,12 @@ func compare(t *testing.T, want, got []sinktest.Row) {
 
 // TestEncoderReuse writes files one after the other with the same encoder.
 func TestEncoderReuse(t *testing.T) {
-	o := Options{RowGroupRows: 40}.withDefaults()
+	for _, encoder := range encoders {
+		t.Run(encoder, func(t *testing.T) { testEncoderReuse(t, Options{Encoder: encoder, RowGroupRows: 40}.withDefaults()) })
+	}
+}
+
+func testEncoderReuse(t *testing.T, o Options) {
 	f, schema := &format{opts: &o}, sinktest.AllTypes()
 	for i := range 5 {
 		r := sinktest.Random(memory.DefaultAllocator, schema, 100, 0, uint64(i), sinktest.Shape{Nulls: 0.3})
@@ -123,15 +147,19 @@ func TestManyListElements(t *testing.T) {
 	list.AppendNull()
 	r := b.NewRecord()
 	defer r.Release()
-	for _, page := range []int64{0, 1000} {
-		compare(t, sinktest.Rows(r), decode(t, encodeFile(t, Options{PageBytes: page}, schema, r)))
+	for _, encoder := range encoders {
+		for _, page := range []int64{0, 1000} {
+			compare(t, sinktest.Rows(r), decode(t, encodeFile(t, Options{Encoder: encoder, PageBytes: page}, schema, r)))
+		}
 	}
 }
 
 func TestNoRows(t *testing.T) {
 	schema := sinktest.AllTypes()
-	if got := decode(t, encodeFile(t, Options{}, schema)); len(got) != 0 {
-		t.Errorf("%d rows", len(got))
+	for _, encoder := range encoders {
+		if got := decode(t, encodeFile(t, Options{Encoder: encoder}, schema)); len(got) != 0 {
+			t.Errorf("%s: %d rows", encoder, len(got))
+		}
 	}
 }
 
@@ -140,7 +168,8 @@ func TestNoRows(t *testing.T) {
 func TestNullInARequiredColumn(t *testing.T) {
 	inner := arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int64}
 	schema := arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.StructOf(inner), Nullable: true}}, nil)
-	for _, bad := range []bool{false, true} {
+	for i := range 4 {
+		bad, encoder := i%2 == 1, encoders[i/2]
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 		s := b.Field(0).(*array.StructBuilder)
 		s.Append(true)
@@ -152,7 +181,7 @@ func TestNullInARequiredColumn(t *testing.T) {
 		}
 		r := b.NewRecord()
 		var out strings.Builder
-		err := encodeTo(&out, Options{}, schema, r)
+		err := encodeTo(&out, Options{Encoder: encoder}, schema, r)
 		if bad != (err != nil) || bad && !strings.Contains(err.Error(), "column s.n has a null") {
 			t.Errorf("bad %t: got %v", bad, err)
 		}
@@ -169,16 +198,13 @@ func TestRowTooLarge(t *testing.T) {
 		memory.NewBufferBytes(arrow.Int32Traits.CastToBytes([]int32{0, 1<<30 + 1})), memory.NewBufferBytes([]byte{}),
 	}, nil, 0, 0)
 	defer data.Release()
-	o := Options{}.withDefaults()
-	e, err := newEncoder(schema, &o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.start(&strings.Builder{})
 	// The values are not there, so nothing may look at them.
 	r := array.NewRecord(schema, []arrow.Array{unchecked{data}}, 1)
-	if err := e.Write(r); err == nil || !strings.Contains(err.Error(), "too large for a Parquet page") {
-		t.Errorf("got %v", err)
+	for _, encoder := range encoders {
+		err := encodeTo(&strings.Builder{}, Options{Encoder: encoder}, schema, r)
+		if err == nil || !strings.Contains(err.Error(), "too large for a Parquet page") {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 

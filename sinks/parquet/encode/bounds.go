@@ -68,7 +68,7 @@ func keyOf(v []byte) uint64 {
 // are only NaNs, both are nil.
 func (c *column) boundsOfFixed(data []byte) (lo, hi []byte) {
 	at := func(i int) []byte { return data[i*c.width : (i+1)*c.width] }
-	i, j := 0, 0
+	var i, j int
 	switch {
 	case c.physical == typeInt32 && c.order == unsigned:
 		i, j = extremes(arrow.Uint32Traits.CastFromBytes(data))

@@ -76,7 +76,7 @@ func (l *leaf) plainCost(n int, s *scratch) (enc, cost int) {
 func (l *leaf) sampleDistinct(n, limit int) bool {
 	d := &l.group.dict
 	at := 0
-	for i := range n {
+	for i := 0; i < n; i++ {
 		size := l.width
 		if l.source == sourceBytes {
 			size = int(l.lens[i])
@@ -85,7 +85,7 @@ func (l *leaf) sampleDistinct(n, limit int) bool {
 		at += size
 		// Give up early on a column like an identifier or a full URL.
 		if i == 511 && d.len() > 460 {
-			break
+			n = i + 1
 		}
 	}
 	distinct := d.len()

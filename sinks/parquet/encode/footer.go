@@ -22,8 +22,7 @@ type chunk struct {
 	bloom     int64
 	bloomSize int32
 
-	// In Writer.index, which stands before the footer.
-	columnIndex, offsetIndex slice
+	columnIndex, offsetIndex slice // in those of the Writer
 }
 
 // rowGroup is what the footer says of a row group, whose chunks follow each other in Writer.chunks.
@@ -36,7 +35,7 @@ type rowGroup struct {
 // KeyValue is an entry of the metadata of a file.
 type KeyValue struct{ Key, Value string }
 
-// footer appends the footer, with its length and the magic. Indices begin at the position index.
+// footer appends the footer, with its length and the magic. Page indices begin at the position index.
 func (w *Writer) footer(dst []byte, index int64, kvs []KeyValue) []byte {
 	t := &w.thrift
 	start := len(dst)
@@ -108,7 +107,7 @@ func (w *Writer) appendChunk(t *thrift, l *leaf, c *chunk, index int64) {
 	t.begin(3)
 	w.appendColumn(t, l, c)
 	t.end()
-	t.i64(4, index+int64(c.offsetIndex.start))
+	t.i64(4, index+int64(len(w.columnIndex))+int64(c.offsetIndex.start))
 	t.i32(5, c.offsetIndex.end-c.offsetIndex.start)
 	if n := c.columnIndex.end - c.columnIndex.start; n > 0 {
 		t.i64(6, index+int64(c.columnIndex.start))

@@ -35,7 +35,7 @@ type group struct {
 }
 
 func (g *group) memory() int64 {
-	return g.dict.memory() + g.data.memory() + g.dictData.memory() +
+	return g.dict.memory() + g.data.held + g.dictData.held +
 		int64(4*cap(g.seen)+8*cap(g.hashes)+cap(g.bloom)+cap(g.bounds)+48*cap(g.pages)+cap(g.lo)+cap(g.hi))
 }
 

@@ -19,11 +19,6 @@ type interner struct {
 	slots []uint64 // hash<<32 | number+1
 }
 
-func (d *interner) reset() {
-	d.data, d.ends = d.data[:0], append(d.ends[:0], 0)
-	clear(d.slots)
-}
-
 // release gives all memory back.
 func (d *interner) release() {
 	bytePool.put(d.data)

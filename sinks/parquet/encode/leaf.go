@@ -212,10 +212,10 @@ func (l *leaf) convert(v *view, a, b int) {
 
 // count returns the number of values in the open page.
 func (l *leaf) count() int {
-	switch {
-	case l.source == sourceBytes:
+	switch l.source {
+	case sourceBytes:
 		return len(l.lens)
-	case l.source == sourceBits:
+	case sourceBits:
 		return len(l.data)
 	}
 	return len(l.data) / l.width

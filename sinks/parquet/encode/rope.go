@@ -7,6 +7,7 @@ import "io"
 type rope struct {
 	blocks [][]byte
 	size   int64
+	held   int64 // the capacities
 }
 
 const (
@@ -25,20 +26,13 @@ func (r *rope) append(v []byte) {
 			}
 			r.blocks = append(r.blocks, bytePool.get(size))
 			last++
+			r.held += int64(size)
 		}
 		b := r.blocks[last]
 		n := copy(b[len(b):cap(b)], v)
 		r.blocks[last] = b[:len(b)+n]
 		v = v[n:]
 	}
-}
-
-func (r *rope) memory() int64 {
-	n := int64(0)
-	for _, b := range r.blocks {
-		n += int64(cap(b))
-	}
-	return n
 }
 
 // writeTo writes all bytes and gives the memory back.
@@ -57,5 +51,5 @@ func (r *rope) release() {
 		bytePool.put(b)
 		r.blocks[i] = nil
 	}
-	r.blocks, r.size = r.blocks[:0], 0
+	r.blocks, r.size, r.held = r.blocks[:0], 0, 0
 }

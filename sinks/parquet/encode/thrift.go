@@ -21,7 +21,6 @@ const (
 	compactBinary = 8
 	compactList   = 9
 	compactStruct = 12
-	compactI8     = 3
 )
 
 func (t *thrift) reset(buf []byte) { t.buf, t.last, t.outer = buf, 0, t.outer[:0] }
@@ -38,11 +37,6 @@ func (t *thrift) field(id int16, typ byte) {
 
 // varint appends a number in zigzag form.
 func (t *thrift) varint(v int64) { t.buf = binary.AppendUvarint(t.buf, uint64(v<<1)^uint64(v>>63)) }
-
-func (t *thrift) i8(id int16, v int8) {
-	t.field(id, compactI8)
-	t.buf = append(t.buf, byte(v))
-}
 
 func (t *thrift) i16(id int16, v int16) {
 	t.field(id, compactI16)

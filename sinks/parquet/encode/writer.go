@@ -54,8 +54,9 @@ type Writer struct {
 	groups []rowGroup
 	chunks []chunk
 	bounds []byte // of the chunks
-	index  []byte // page indices of the chunks
-	thrift thrift
+	// Page indices of the chunks. All column indices stand before all offset indices, as parquet-go takes them.
+	columnIndex, offsetIndex []byte
+	thrift                   thrift
 
 	// Of the open row group.
 	rows, bytes int64
@@ -117,7 +118,8 @@ func (w *Writer) Discard() {
 		l.group.reset()
 	}
 	w.out, w.pos, w.err, w.rows, w.bytes, w.rawBytes = nil, 0, nil, 0, 0, 0
-	w.groups, w.chunks, w.bounds, w.index = w.groups[:0], w.chunks[:0], w.bounds[:0], w.index[:0]
+	w.groups, w.chunks, w.bounds = w.groups[:0], w.chunks[:0], w.bounds[:0]
+	w.columnIndex, w.offsetIndex = w.columnIndex[:0], w.offsetIndex[:0]
 }
 
 func (w *Writer) write(p []byte) error {
@@ -240,17 +242,17 @@ func (w *Writer) Flush() error {
 // appendIndex keeps the page index of a chunk for the end of the file.
 func (w *Writer) appendIndex(l *leaf, c *chunk) {
 	t := &w.thrift
-	t.reset(w.index)
+	t.reset(w.columnIndex)
 	start := int32(len(t.buf))
 	if l.appendColumnIndex(t) {
 		c.columnIndex = slice{start, int32(len(t.buf))}
-	} else {
-		t.reset(t.buf[:start])
 	}
+	w.columnIndex = t.buf
+	t.reset(w.offsetIndex)
 	start = int32(len(t.buf))
 	l.group.appendOffsetIndex(t, c.data)
 	c.offsetIndex = slice{start, int32(len(t.buf))}
-	w.index = t.buf
+	w.offsetIndex = t.buf
 }
 
 func (w *Writer) writeBloom(l *leaf, c *chunk) error {
@@ -274,7 +276,10 @@ func (w *Writer) Close(kvs []KeyValue) error {
 		return err
 	}
 	index := w.pos
-	if err := w.write(w.index); err != nil {
+	if err := w.write(w.columnIndex); err != nil {
+		return err
+	}
+	if err := w.write(w.offsetIndex); err != nil {
 		return err
 	}
 	return w.write(w.footer(nil, index, kvs))
@@ -298,12 +303,12 @@ func (w *Writer) Pending() int64 {
 	if w.rawBytes > 0 {
 		ratio = float64(w.pos) / float64(w.rawBytes)
 	}
-	return done + int64(float64(open)*ratio) + int64(len(w.index))
+	return done + int64(float64(open)*ratio) + int64(len(w.columnIndex)+len(w.offsetIndex))
 }
 
 // Memory returns the bytes of memory that the writer holds.
 func (w *Writer) Memory() int64 {
-	n := int64(cap(w.bounds) + cap(w.index) + 160*cap(w.chunks) + 24*cap(w.groups))
+	n := int64(cap(w.bounds) + cap(w.columnIndex) + cap(w.offsetIndex) + 160*cap(w.chunks) + 24*cap(w.groups))
 	for _, l := range w.leaves {
 		n += l.memory()
 	}
