@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -51,15 +49,16 @@ func finish(t *testing.T, s store.Store, name, content string) store.Pending {
 func onEach(t *testing.T, test func(t *testing.T, root string, sys store.FS)) {
 	t.Run("system", func(t *testing.T) { test(t, t.TempDir(), store.System) })
 	t.Run("disk", func(t *testing.T) { test(t, "/", storetest.NewDisk().Process()) })
-	t.Run("without links", func(t *testing.T) {
-		sys := storetest.Wrap(store.System, func(c storetest.Call) error {
-			if c.Op == "link" || c.Op == "rename" {
-				return errors.ErrUnsupported
-			}
-			return nil
-		})
-		test(t, t.TempDir(), noLinks{sys})
-	})
+	t.Run("without links", func(t *testing.T) { test(t, t.TempDir(), withoutLinks()) })
+}
+
+func withoutLinks() store.FS {
+	return noLinks{storetest.Wrap(store.System, func(c storetest.Call) error {
+		if c.Op == "link" || c.Op == "rename" {
+			return errors.ErrUnsupported
+		}
+		return nil
+	})}
 }
 
 // noLinks can only create exclusively by moving in one step, and cannot do that for files that were written with
@@ -71,76 +70,6 @@ func (n noLinks) Rename(from, to string) error {
 		return store.System.Rename(from, to)
 	}
 	return errors.ErrUnsupported
-}
-
-func TestObjects(t *testing.T) {
-	onEach(t, func(t *testing.T, root string, sys store.FS) {
-		ctx, l := t.Context(), prepare(t, root, sys)
-		must(t, l.Create(ctx, "a/b/2", []byte("two")), l.Create(ctx, "a/b/1", []byte("one")), l.Create(ctx, "a/b/c/3", nil))
-		if err := l.Create(ctx, "a/b/1", []byte("other")); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("creating it again gave %v", err)
-		}
-		if got, err := l.Read(ctx, "a/b/1"); string(got) != "one" || err != nil {
-			t.Errorf("%q, %v", got, err)
-		}
-		if _, err := l.Read(ctx, "a/b/9"); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("reading what is missing gave %v", err)
-		}
-		o, err := l.Open(ctx, "a/b/2")
-		must(t, err)
-		p := make([]byte, 2)
-		if _, err := o.ReadAt(p, 1); string(p) != "wo" || err != nil || o.Size() != 3 {
-			t.Errorf("%q, %v, %d", p, err, o.Size())
-		}
-		must(t, o.Close())
-		if _, err := l.Open(ctx, "a/b/9"); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("opening what is missing gave %v", err)
-		}
-		list := func(dir, after string) []store.Entry {
-			t.Helper()
-			entries, err := l.List(ctx, dir, after)
-			must(t, err)
-			return entries
-		}
-		if got, want := list("a/b", ""), []store.Entry{{Name: "1"}, {Name: "2"}, {Name: "c", Dir: true}}; !slices.Equal(got, want) {
-			t.Errorf("list: %v", got)
-		}
-		if got, want := list("a/b", "1"), []store.Entry{{Name: "2"}, {Name: "c", Dir: true}}; !slices.Equal(got, want) {
-			t.Errorf("list: %v", got)
-		}
-		if got := list("nowhere", ""); len(got) != 0 {
-			t.Errorf("list of what is missing: %v", got)
-		}
-		must(t, l.Sync(ctx, "a/b"), l.Delete(ctx, "a/b/1"), l.Delete(ctx, "a/b/1"))
-		if got := list("a/b", ""); len(got) != 2 {
-			t.Errorf("after deleting: %v", got)
-		}
-		must(t, l.Close())
-	})
-}
-
-func TestOneOfManyCreates(t *testing.T) {
-	root := t.TempDir()
-	var created atomic.Int32
-	var group sync.WaitGroup
-	for range 8 {
-		l := prepare(t, root, store.System)
-		group.Go(func() {
-			switch err := l.Create(t.Context(), "dir/key", []byte(l.Run())); {
-			case err == nil:
-				created.Add(1)
-			case !errors.Is(err, fs.ErrExist):
-				t.Error(err)
-			}
-			if err := l.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	if created.Load() != 1 {
-		t.Errorf("%d created it", created.Load())
-	}
 }
 
 func TestPublish(t *testing.T) {
@@ -216,24 +145,6 @@ func TestPublishNeverReplaces(t *testing.T) {
 		}
 		must(t, l.Discard(t.Context(), []store.Pending{p}), l.Close())
 	})
-}
-
-func TestTwoPublishAtOnce(t *testing.T) {
-	root := t.TempDir()
-	one, two := prepare(t, root, store.System), prepare(t, root, store.System)
-	for i := range 200 {
-		p := finish(t, one, filepath.Base(t.Name())+string(rune('a'+i%26))+one.Run()+string(rune('0'+i/26)), "content")
-		var group sync.WaitGroup
-		for _, l := range []*store.Local{one, two} {
-			group.Go(func() {
-				if err := l.Publish(t.Context(), []store.Pending{p}); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		group.Wait()
-	}
-	must(t, one.Close(), two.Close())
 }
 
 func TestKeysStayInside(t *testing.T) {

@@ -2,7 +2,9 @@ package store
 
 import (
 	"log/slog"
+	"path"
 	"path/filepath"
+	"strings"
 )
 
 // Opener returns the store of a location, without looking at it yet.
@@ -14,9 +16,17 @@ func Open(location string, log *slog.Logger) (Store, error) {
 }
 
 // Rel returns the location target as seen from the location base, with slashes, so that both can be moved together;
-// target itself if there is no way from one to the other.
+// target itself if there is no way from one to the other. URLs have one if they begin with the same scheme and host.
 func Rel(base, target string) string {
-	rel, err := filepath.Rel(base, target)
+	root, from, isURL := cutURL(base)
+	other, to, _ := cutURL(target)
+	if root != other {
+		return target
+	}
+	if !isURL {
+		from, to = base, target
+	}
+	rel, err := filepath.Rel(from, to)
 	if err != nil {
 		return target
 	}
@@ -25,8 +35,24 @@ func Rel(base, target string) string {
 
 // Join is the inverse of Rel.
 func Join(base, rel string) string {
-	if path := filepath.FromSlash(rel); !filepath.IsAbs(path) {
-		return filepath.Join(base, path)
+	if _, _, isURL := cutURL(rel); isURL {
+		return rel
+	}
+	if root, dir, isURL := cutURL(base); isURL {
+		return root + path.Join(dir, rel)
+	}
+	if p := filepath.FromSlash(rel); !filepath.IsAbs(p) {
+		return filepath.Join(base, p)
 	}
 	return rel
+}
+
+// cutURL cuts a URL into what its path is relative to and the path, which begins with a slash.
+func cutURL(location string) (root, dir string, ok bool) {
+	scheme, rest, ok := strings.Cut(location, "://")
+	if !ok {
+		return "", "", false
+	}
+	host, dir, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host, path.Join("/", dir), true
 }

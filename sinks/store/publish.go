@@ -10,11 +10,18 @@ import (
 )
 
 // GoneError says that a finished file is neither where it was written nor where it was to be published.
-type GoneError struct{ Token, Name string }
+type GoneError struct {
+	Token, Name string
+	Rule        string // what nobody may do
+}
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("the finished file %s was removed before it was published as %s: "+
-		"nothing but urlmill may remove files from %s", e.Token, e.Name, tmpName)
+	return fmt.Sprintf("the finished file %s was removed before it was published as %s: %s", e.Token, e.Name, e.Rule)
+}
+
+// gone returns the error of a finished file that is neither at one path nor at the other.
+func gone(from, to string) error {
+	return &GoneError{Token: from, Name: to, Rule: "nothing but urlmill may remove files from " + tmpName}
 }
 
 // dirs returns the directories of keys, each once.
@@ -46,7 +53,7 @@ func (l *Local) Settle(_ context.Context, files []Pending) error {
 		}
 		info, err := l.fs.Stat(l.path(f.Token))
 		if errors.Is(err, fs.ErrNotExist) {
-			return &GoneError{l.path(f.Token), l.path(f.Name)}
+			return gone(l.path(f.Token), l.path(f.Name))
 		}
 		if err != nil {
 			return err
@@ -94,7 +101,7 @@ func (l *Local) publish(f Pending) error {
 	info, statErr := l.fs.Stat(to)
 	switch {
 	case errors.Is(statErr, fs.ErrNotExist):
-		return &GoneError{from, to}
+		return gone(from, to)
 	case statErr != nil:
 		return statErr
 	case info.Size() != f.Bytes || info.IsDir():

@@ -1,0 +1,94 @@
+package s3
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// regionOfOthers is what servers other than Amazon's mostly take for their own.
+const regionOfOthers = "us-east-1"
+
+// newClient returns a client for all stores with the options. It reads the environment and the shared configuration
+// files, and makes no request.
+func newClient(ctx context.Context, o Options) (*s3.Client, error) {
+	load := []func(*config.LoadOptions) error{
+		config.WithRetryer(func() aws.Retryer { return newRetryer(o) }),
+		config.WithHTTPClient(httpClient(o)),
+		config.WithAppID("urlmill"),
+	}
+	if o.Region != "" {
+		load = append(load, config.WithRegion(o.Region))
+	}
+	if o.Profile != "" {
+		load = append(load, config.WithSharedConfigProfile(o.Profile))
+	}
+	if o.credentials != nil {
+		load = append(load, config.WithCredentialsProvider(o.credentials))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, load...)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration for S3 in the environment and in AWS's shared configuration files cannot be used: %w", err)
+	}
+	if cfg.Region == "" && (o.Endpoint != "" || cfg.BaseEndpoint != nil) {
+		cfg.Region = regionOfOthers
+	}
+	if cfg.Region == "" {
+		return nil, fmt.Errorf("the region of the bucket is not known: set region in the section s3 of the sink, or the environment variable AWS_REGION")
+	}
+	return s3.NewFromConfig(cfg, func(s *s3.Options) {
+		if o.transport != nil {
+			s.HTTPClient = &http.Client{Transport: o.transport, Timeout: o.Timeout}
+		}
+		s.UsePathStyle = o.PathStyle
+		s.BaseEndpoint = optional(o.Endpoint)
+		if s.BaseEndpoint == nil {
+			s.BaseEndpoint = cfg.BaseEndpoint
+		}
+		// Checksums are computed by this package, which knows the bytes, and sent in a header: not every server
+		// knows the trailers that the SDK would use.
+		s.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		s.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+		if s.BaseEndpoint == nil || strings.HasPrefix(*s.BaseEndpoint, "https:") {
+			// TLS protects the bytes already. SHA-256 of all of them would cost a tenth of a core at 60 MB/s.
+			s.APIOptions = append(s.APIOptions, v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware)
+		}
+	}), nil
+}
+
+// httpClient returns a client with a limit of time for each attempt of a request, its answer included.
+func httpClient(o Options) config.HTTPClient {
+	return awshttp.NewBuildableClient().WithTimeout(o.Timeout).WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost = 2*o.Parallel + 8 // parts, and the commits of several lanes
+	})
+}
+
+// newRetryer returns what repeats requests: after 5xx, connections that broke, and limits of time, with random pauses
+// that double up to 20 s.
+func newRetryer(o Options) aws.Retryer {
+	return retry.NewStandard(func(s *retry.StandardOptions) {
+		s.MaxAttempts = o.Attempts
+		// The SDK's budget of retries for all requests together would make how often one is tried a matter of
+		// luck; the number of attempts bounds it already.
+		s.RateLimiter = ratelimit.None
+		s.Retryables = append(s.Retryables, retry.RetryableErrorCode{Codes: map[string]struct{}{
+			// Of an exclusive create that met another request for the same key. The next try tells who was first.
+			codeConflict: {},
+			// Of requests that met another one for the same upload.
+			"OperationAborted": {}, "InternalError": {}, "ServiceUnavailable": {}, "IncompleteBody": {}, "BadDigest": {},
+		}})
+		if o.pause != nil {
+			s.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return o.pause(attempt), nil })
+		}
+	})
+}

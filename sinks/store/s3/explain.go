@@ -1,0 +1,154 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"strings"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+)
+
+// Codes of errors that mean something to this package.
+const (
+	codePrecondition   = "PreconditionFailed"
+	codeConflict       = "ConditionalRequestConflict"
+	codeNoSuchUpload   = "NoSuchUpload"
+	codeNotImplemented = "NotImplemented"
+)
+
+// code returns the code of a server's error, "" if it is not one. For an answer without a body, as those to HEAD are,
+// the SDK makes it up from the status; the ones that matter here are made the same.
+func code(err error) string {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return ""
+	}
+	switch status(err) {
+	case http.StatusPreconditionFailed:
+		return codePrecondition
+	case http.StatusNotImplemented:
+		return codeNotImplemented
+	}
+	return api.ErrorCode()
+}
+
+// status returns the status of the answer that was an error, 0 if there was none.
+func status(err error) int {
+	var answer *awshttp.ResponseError
+	if errors.As(err, &answer) {
+		return answer.HTTPStatusCode()
+	}
+	return 0
+}
+
+// isMissing tells whether an error says that an object is not there.
+func isMissing(err error) bool {
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	switch code(err) {
+	case "NoSuchKey", "NotFound":
+		return true
+	}
+	return false
+}
+
+// explain adds to an error what was being done and what to do about it. key may be "". It returns nil for nil, and
+// errors that were explained as they are.
+func (s *Store) explain(op, key string, err error) error {
+	var done *explainedError
+	switch {
+	case err == nil || errors.As(err, &done):
+		return err
+	case isMissing(err) && key != "":
+		return &explainedError{text: fmt.Sprintf("%s %s: no such object", op, s.url(key)), kind: fs.ErrNotExist, cause: err}
+	case errors.Is(err, context.Canceled):
+		return err
+	}
+	e := &explainedError{text: fmt.Sprintf("%s %s: %s: %v", op, s.url(key), s.advice(op, err), err), cause: err}
+	if status(err) == http.StatusForbidden {
+		e.kind = fs.ErrPermission
+	}
+	return e
+}
+
+// explainedError is an error with what to do about it.
+type explainedError struct {
+	text  string
+	kind  error // of io/fs, or nil
+	cause error
+}
+
+func (e *explainedError) Error() string { return e.text }
+
+func (e *explainedError) Unwrap() []error {
+	if e.kind == nil {
+		return []error{e.cause}
+	}
+	return []error{e.kind, e.cause}
+}
+
+// advice says what to do about an error.
+func (s *Store) advice(op string, err error) string {
+	switch c := code(err); {
+	case c == "NoSuchBucket" || op == "HeadBucket" && status(err) == http.StatusNotFound:
+		return fmt.Sprintf("there is no bucket %s: create it, or correct the path", s.bucket)
+	case c == "PermanentRedirect" || c == "AuthorizationHeaderMalformed" || c == "IllegalLocationConstraintException" || status(err) == http.StatusMovedPermanently:
+		return "the bucket is in another region: set region in the section s3 of the sink" + regionOf(err)
+	case c == "InvalidAccessKeyId" || c == "SignatureDoesNotMatch" || c == "ExpiredToken" || c == "InvalidToken" || status(err) == http.StatusUnauthorized:
+		return "the server does not accept the credentials: correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile, or the role"
+	case c == "RequestTimeTooSkewed":
+		return "the clock of this machine is wrong: set it"
+	case status(err) == http.StatusForbidden:
+		action, _, _ := strings.Cut(op, " ")
+		return fmt.Sprintf("the credentials do not allow this: allow the actions that docs/s3.md lists in %s (this was %s)", s.Location(), action)
+	case c == "QuotaExceeded" || c == "EntityTooLarge" || c == "XMinioStorageFull" || status(err) == http.StatusInsufficientStorage:
+		return "the server has no space left for this: free some, raise the quota, or give another path"
+	case c == "SlowDown" || status(err) == http.StatusServiceUnavailable || status(err) == http.StatusTooManyRequests:
+		return s.gaveUp("the server cannot take so many requests: lower parallel in the section s3 of the sink, or commit less often (sink.roll)")
+	case c == codeNotImplemented:
+		return "the server does not know such a request"
+	case status(err) >= http.StatusInternalServerError:
+		return s.gaveUp("the server is in trouble: look into its log or its status page, and start again when it is well")
+	case code(err) == "" && strings.Contains(err.Error(), "get identity: get credentials"):
+		return "no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile, or give this machine a role"
+	case unreachable(err):
+		return s.gaveUp("the server cannot be reached, or does not answer in " + s.opts.Timeout.String() + ": correct endpoint in the section s3 of the sink, look at the network, or raise timeout there")
+	}
+	return "the server refuses this"
+}
+
+// gaveUp says how long was tried before the advice.
+func (s *Store) gaveUp(advice string) string {
+	return fmt.Sprintf("failed after %d attempts; %s", s.opts.Attempts, advice)
+}
+
+// unreachable tells whether an error comes from the network and not from the server.
+func unreachable(err error) bool {
+	var e net.Error
+	var sending *smithy.OperationError
+	return errors.As(err, &e) || errors.As(err, &sending) && status(err) == 0 && code(err) == ""
+}
+
+// regionOf returns the region that an answer names.
+func regionOf(err error) string {
+	var answer *awshttp.ResponseError
+	if errors.As(err, &answer) && answer.Response != nil {
+		if region := answer.Response.Header.Get("X-Amz-Bucket-Region"); region != "" {
+			return " to " + region
+		}
+	}
+	return ""
+}
+
+func unquote(etag *string) string {
+	if etag == nil {
+		return ""
+	}
+	return strings.Trim(*etag, `"`)
+}

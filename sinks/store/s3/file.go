@@ -1,0 +1,249 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+const firstBuffer = 64 << 10
+
+// sent are the parts of an upload, in the order of their numbers.
+type sent []types.CompletedPart
+
+// file implements [store.File].
+type file struct {
+	store  *Store
+	name   string
+	upload string // identifier
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	buf    []byte // of the part that is being filled
+	parts  int
+	sum    store.Checksum
+	size   int64
+	memory atomic.Int64 // bytes in buf and on their way
+	over   bool         // finished or discarded
+
+	group sync.WaitGroup // of parts on their way
+	mu    sync.Mutex
+	sent  sent
+	err   error
+}
+
+// Begin implements [store.Files].
+func (s *Store) Begin(ctx context.Context, name string) (store.File, error) {
+	if err := check(name); err != nil {
+		return nil, err
+	}
+	if s.Run() == "" {
+		return nil, errors.New("the store was not prepared for writing")
+	}
+	s.refresh(ctx)
+	id, err := s.createUpload(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.open++
+	s.mu.Unlock()
+	f := &file{store: s, name: name, upload: id, sum: store.NewChecksum()}
+	// Parts are sent until the file is discarded, whatever the context of this call is.
+	f.ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	return f, nil
+}
+
+func (s *Store) createUpload(ctx context.Context, name string) (string, error) {
+	in := &s3.CreateMultipartUploadInput{
+		Bucket: &s.bucket, Key: s.key(name), ChecksumAlgorithm: s.opts.checksumAlgorithm(),
+		StorageClass: types.StorageClass(s.opts.StorageClass),
+	}
+	in.ServerSideEncryption, in.SSEKMSKeyId = s.opts.sse()
+	out, err := s.client.CreateMultipartUpload(ctx, in)
+	if err != nil {
+		return "", s.explain("CreateMultipartUpload", name, err)
+	}
+	return aws.ToString(out.UploadId), nil
+}
+
+// Size implements [store.File].
+func (f *file) Size() int64 { return f.size }
+
+// Memory returns the number of bytes that the file holds now. It may be called at any time.
+func (f *file) Memory() int64 { return f.memory.Load() }
+
+// Err implements [store.File].
+func (f *file) Err() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// fail keeps the first error.
+func (f *file) fail(err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = fmt.Errorf("%w. Nothing of this file was committed", err)
+	}
+	return f.err
+}
+
+// Write implements [store.File].
+func (f *file) Write(p []byte) (int, error) {
+	if err := f.Err(); err != nil {
+		return 0, err
+	}
+	if f.over {
+		return 0, f.fail(fmt.Errorf("writing to %s: %w", f.store.url(f.name), fs.ErrClosed))
+	}
+	_, _ = f.sum.Write(p)
+	written := 0
+	for written < len(p) {
+		n := min(len(p)-written, f.room())
+		f.buf = append(f.buf, p[written:written+n]...)
+		written += n
+		f.size += int64(n)
+		if int64(len(f.buf)) == f.store.opts.PartSize {
+			if err := f.send(); err != nil {
+				return written, err
+			}
+		}
+	}
+	return written, nil
+}
+
+// room makes room in the buffer and returns how many bytes there are of it. The buffer of a small file stays small.
+func (f *file) room() int {
+	if len(f.buf) == cap(f.buf) {
+		size := min(max(firstBuffer, 2*cap(f.buf)), int(f.store.opts.PartSize))
+		old := f.buf
+		f.buf = append(f.store.buffer(size), old...)
+		f.memory.Add(int64(cap(f.buf) - cap(old)))
+	}
+	return cap(f.buf) - len(f.buf)
+}
+
+// buffer returns an empty buffer of a capacity.
+func (s *Store) buffer(size int) []byte {
+	if int64(size) == s.opts.PartSize {
+		if b, ok := s.shared.buffers.Get().(*[]byte); ok {
+			return (*b)[:0]
+		}
+	}
+	return make([]byte, 0, size)
+}
+
+// release takes a buffer back. Only whole ones are worth keeping.
+func (s *Store) release(b []byte) {
+	if int64(cap(b)) == s.opts.PartSize {
+		s.shared.buffers.Put(&b)
+	}
+}
+
+// send starts sending the part in the buffer, as soon as another one has arrived if there are too many on their way.
+func (f *file) send() error {
+	if f.parts == maxParts {
+		return f.fail(fmt.Errorf("%s has %d parts of %d bytes, and S3 allows no more: lower the sink's roll.bytes, or raise part_size in its section s3",
+			f.store.url(f.name), f.parts, f.store.opts.PartSize))
+	}
+	f.parts++
+	number, content := int32(f.parts), f.buf
+	f.buf = nil
+	f.mu.Lock()
+	f.sent = append(f.sent, types.CompletedPart{})
+	f.mu.Unlock()
+	f.store.shared.slots <- struct{}{} // those who have one give it back in the time of a request
+	f.group.Go(func() {
+		defer func() {
+			f.memory.Add(-int64(cap(content)))
+			f.store.release(content)
+			<-f.store.shared.slots
+		}()
+		part, err := f.sendPart(number, content)
+		if err != nil {
+			_ = f.fail(err)
+			return
+		}
+		f.mu.Lock()
+		f.sent[number-1] = part
+		f.mu.Unlock()
+	})
+	return nil
+}
+
+func (f *file) sendPart(number int32, content []byte) (types.CompletedPart, error) {
+	if err := f.Err(); err != nil {
+		return types.CompletedPart{}, err
+	}
+	s, sum := f.store, f.store.crc(content)
+	out, err := s.client.UploadPart(f.ctx, &s3.UploadPartInput{
+		Bucket: &s.bucket, Key: s.key(f.name), UploadId: &f.upload, PartNumber: &number, Body: bytes.NewReader(content),
+		ContentLength: aws.Int64(int64(len(content))), ChecksumAlgorithm: s.opts.checksumAlgorithm(), ChecksumCRC32C: sum,
+	})
+	if code(err) == codeNoSuchUpload {
+		return types.CompletedPart{}, s.gone(f.upload, f.name)
+	}
+	if err != nil {
+		return types.CompletedPart{}, s.explain(fmt.Sprintf("UploadPart %d", number), f.name, err)
+	}
+	part := types.CompletedPart{PartNumber: &number, ETag: out.ETag}
+	if out.ChecksumCRC32C != nil {
+		part.ChecksumCRC32C = sum
+	}
+	return part, nil
+}
+
+// Finish implements [store.File].
+func (f *file) Finish() (store.Pending, error) {
+	if f.over {
+		return store.Pending{}, f.fail(fmt.Errorf("finishing %s: it is finished: %w", f.store.url(f.name), fs.ErrClosed))
+	}
+	if f.Err() == nil && (len(f.buf) > 0 || f.parts == 0) {
+		_ = f.send() // its error stays
+	}
+	f.group.Wait()
+	if err := f.Err(); err != nil {
+		return store.Pending{}, err
+	}
+	f.end()
+	f.store.mu.Lock()
+	defer f.store.mu.Unlock()
+	f.store.finished[f.upload] = f.sent
+	return store.Pending{Name: f.name, Token: f.upload, Bytes: f.size, Checksum: f.sum.String()}, nil
+}
+
+// end lets go of everything.
+func (f *file) end() {
+	f.over = true
+	f.cancel()
+	f.memory.Add(-int64(cap(f.buf)))
+	f.store.release(f.buf)
+	f.buf = nil
+	f.store.mu.Lock()
+	defer f.store.mu.Unlock()
+	f.store.open--
+}
+
+// Discard implements [store.File].
+func (f *file) Discard() error {
+	if f.over {
+		return nil
+	}
+	ctx := context.WithoutCancel(f.ctx)
+	f.cancel()
+	f.group.Wait() // a part that arrives later than the end of the upload would stay
+	f.end()
+	return f.store.abort(ctx, f.name, f.upload)
+}

@@ -1,0 +1,185 @@
+package s3
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+// Scheme begins the locations of this package: s3://bucket/prefix.
+const Scheme = "s3://"
+
+const (
+	minPartSize = 5 << 20 // smaller ones are refused by S3, but for the last
+	maxPartSize = 1 << 30
+	maxParts    = 10000
+)
+
+// Options are how to reach a bucket and what to do there. Credentials are not among them: they come from where AWS's
+// own tools look for them. The zero value is Amazon S3 with the region of the environment.
+type Options struct {
+	// Endpoint is the URL of a server other than Amazon's.
+	Endpoint string
+	// Region is by default that of the environment or the profile, and us-east-1 with an Endpoint.
+	Region string
+	// PathStyle puts the bucket into the path of requests and not into the host's name.
+	PathStyle bool
+	// Profile is a section of the shared configuration files.
+	Profile string
+	// Encryption is "", which leaves it to the bucket, "s3" or "kms"; KMSKey is the key for the latter, by default
+	// the account's own for S3.
+	Encryption string
+	KMSKey     string
+	// StorageClass of data files, such as STANDARD_IA. The default is the server's, mostly STANDARD.
+	StorageClass string
+	// Checksum of parts and objects that the server verifies: "crc32c", the default, or "none" for servers that
+	// cannot.
+	Checksum string
+	// PartSize is the size of parts in bytes, 8 MiB by default. A file of up to as much is held in memory until it
+	// is finished, and a larger one's last part.
+	PartSize int64
+	// Parallel is how many parts may be on their way at a time, 4 by default. Writing waits for one of them.
+	Parallel int
+	// Attempts is how often a request is made before it has failed, 8 by default, with pauses that grow to 20 s.
+	Attempts int
+	// Timeout is the limit of one attempt, 30 s by default.
+	Timeout time.Duration
+
+	// For tests: what answers requests, what signs them, and the pauses between attempts.
+	transport   http.RoundTripper
+	credentials aws.CredentialsProvider
+	pause       func(attempt int) time.Duration
+}
+
+// Defaults of [Options].
+const (
+	DefaultPartSize = 8 << 20
+	DefaultParallel = 4
+	DefaultAttempts = 8
+	DefaultTimeout  = 30 * time.Second
+	DefaultChecksum = ChecksumCRC32C
+)
+
+// Values of [Options].
+const (
+	ChecksumCRC32C = "crc32c"
+	ChecksumNone   = "none"
+	EncryptionS3   = "s3"
+	EncryptionKMS  = "kms"
+)
+
+// StorageClasses returns those that files can be read from at once.
+func StorageClasses() []string {
+	return []string{"STANDARD", "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "REDUCED_REDUNDANCY", "GLACIER_IR", "EXPRESS_ONEZONE"}
+}
+
+func (o Options) withDefaults() Options {
+	if o.Checksum == "" {
+		o.Checksum = DefaultChecksum
+	}
+	if o.PartSize == 0 {
+		o.PartSize = DefaultPartSize
+	}
+	if o.Parallel == 0 {
+		o.Parallel = DefaultParallel
+	}
+	if o.Attempts == 0 {
+		o.Attempts = DefaultAttempts
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	return o
+}
+
+// Validate checks the options that a user gives. Every problem is a line that starts with the field's name.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	var problems []error
+	problem := func(field, format string, args ...any) {
+		problems = append(problems, fmt.Errorf("%s: "+format, append([]any{field}, args...)...))
+	}
+	if o.Endpoint != "" {
+		u, err := url.Parse(o.Endpoint)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+			problem("Endpoint", "is not the URL of a server; give one such as https://minio.example.com:9000, without a user and password")
+		}
+	}
+	switch o.Encryption {
+	case "", EncryptionS3, EncryptionKMS:
+	default:
+		problem("Encryption", "%q is not known; use %s or %s", o.Encryption, EncryptionS3, EncryptionKMS)
+	}
+	if o.KMSKey != "" && o.Encryption != EncryptionKMS {
+		problem("KMSKey", "has no effect without the encryption %s", EncryptionKMS)
+	}
+	if o.Checksum != ChecksumCRC32C && o.Checksum != ChecksumNone {
+		problem("Checksum", "%q is not known; use %s or %s", o.Checksum, ChecksumCRC32C, ChecksumNone)
+	}
+	if o.PartSize < minPartSize || o.PartSize > maxPartSize {
+		problem("PartSize", "%d bytes; give 5 MiB to 1 GiB", o.PartSize)
+	}
+	if o.Parallel < 1 {
+		problem("Parallel", "%d; give at least 1", o.Parallel)
+	}
+	if o.Attempts < 1 {
+		problem("Attempts", "%d; give at least 1", o.Attempts)
+	}
+	if o.Timeout < 0 {
+		problem("Timeout", "%s; give more than nothing", o.Timeout)
+	}
+	return errors.Join(problems...)
+}
+
+// IsLocation tells whether a location is a URL of this package, and not the path of a directory.
+func IsLocation(location string) bool { return strings.HasPrefix(location, Scheme) }
+
+// bucketName matches names of buckets, also those of old buckets and other servers.
+var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$`)
+
+// ParseLocation takes s3://bucket/prefix apart. The prefix may be empty and has no slash at its ends.
+func ParseLocation(location string) (bucket, prefix string, err error) {
+	rest, ok := strings.CutPrefix(location, Scheme)
+	bucket, prefix, _ = strings.Cut(rest, "/")
+	prefix = strings.TrimSuffix(prefix, "/")
+	if !ok || !bucketName.MatchString(bucket) || prefix != "" && (!fs.ValidPath(prefix) || path.Clean(prefix) == ".") {
+		return "", "", fmt.Errorf("%q is not a place on S3; give %sbucket/prefix, with a name of letters, digits, dots and hyphens for the bucket", location, Scheme)
+	}
+	return bucket, prefix, nil
+}
+
+// sse returns the encryption to ask for.
+func (o Options) sse() (types.ServerSideEncryption, *string) {
+	switch o.Encryption {
+	case EncryptionS3:
+		return types.ServerSideEncryptionAes256, nil
+	case EncryptionKMS:
+		return types.ServerSideEncryptionAwsKms, optional(o.KMSKey)
+	}
+	return "", nil
+}
+
+// checksumAlgorithm returns that of parts.
+func (o Options) checksumAlgorithm() types.ChecksumAlgorithm {
+	if o.Checksum == ChecksumNone {
+		return ""
+	}
+	return types.ChecksumAlgorithmCrc32c
+}
+
+// optional returns nil for "".
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

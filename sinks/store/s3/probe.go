@@ -1,0 +1,94 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+// probeContent is what the upload of a probe has in it.
+const probeContent = "urlmill looks whether uploads can be published here\n"
+
+// probe makes an upload in the way of a data file, and looks at every step whether the server does what it has to. That
+// two processes cannot create the same object is for [commit.Chain.Probe] to find out.
+func (s *Store) probe(ctx context.Context, run string) error {
+	name := path.Join(tmpName, run, "probe")
+	id, err := s.createUpload(ctx, name)
+	if err != nil {
+		return err
+	}
+	f := &file{store: s, name: name, upload: id, ctx: ctx}
+	part, err := f.sendPart(1, []byte(probeContent))
+	pending := store.Pending{Name: name, Token: id, Bytes: int64(len(probeContent))}
+	if err == nil {
+		err = s.probeUpload(ctx, pending, sent{part})
+	}
+	last := context.WithoutCancel(ctx)
+	if err != nil {
+		return errors.Join(err, s.abort(last, name, id), s.Delete(last, name))
+	}
+	return s.Delete(last, name)
+}
+
+// probeUpload looks at an upload that has its only part, and publishes it.
+func (s *Store) probeUpload(ctx context.Context, f store.Pending, parts sent) error {
+	up, err := s.listParts(ctx, f)
+	if err != nil {
+		return s.explain("ListParts", f.Name, err)
+	}
+	if up.bytes != f.Bytes || !parts.equal(up.parts) {
+		return s.unfit("does not say of an upload which parts it has, so that nobody could complete one after a crash")
+	}
+	if err := s.published(ctx, f); err == nil {
+		return s.unfit("shows files before they are complete")
+	} else if !isMissing(err) {
+		return err
+	}
+	found, err := s.lists(ctx, f)
+	if err != nil {
+		return err
+	}
+	if !found {
+		s.log.Warn("the server does not list unfinished uploads, so that those of processes that were killed stay; give the bucket a lifecycle rule that aborts them after seven days",
+			"location", s.Location())
+	}
+	for _, what := range []string{"completes no upload", "completes no upload that was completed, so that nobody could do it again after a crash"} {
+		if err := s.publish(ctx, f); err != nil {
+			return errors.Join(s.unfit(what), err)
+		}
+	}
+	if err := s.published(ctx, f); err != nil {
+		return errors.Join(s.unfit("does not have a file after it was completed twice"), err)
+	}
+	return nil
+}
+
+// lists tells whether the server finds an upload by what its key begins with.
+func (s *Store) lists(ctx context.Context, f store.Pending) (bool, error) {
+	pages := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{
+		Bucket: &s.bucket, Prefix: s.dir(path.Dir(f.Name)),
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return false, s.explain("ListMultipartUploads", "", err)
+		}
+		for _, u := range page.Uploads {
+			if aws.ToString(u.UploadId) == f.Token {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+func (s *Store) unfit(what string) error {
+	return fmt.Errorf("the S3 server of %s %s: nothing can be delivered there safely; give another one (docs/s3.md lists servers that were tried), or a directory",
+		s.Location(), what)
+}
