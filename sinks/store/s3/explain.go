@@ -18,6 +18,7 @@ const (
 	codePrecondition   = "PreconditionFailed"
 	codeConflict       = "ConditionalRequestConflict"
 	codeNoSuchUpload   = "NoSuchUpload"
+	codeInvalidPart    = "InvalidPart"
 	codeNotImplemented = "NotImplemented"
 )
 

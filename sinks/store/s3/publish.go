@@ -115,22 +115,35 @@ func (s *Store) forget(token string) {
 	delete(s.finished, token)
 }
 
-// publish completes one upload. That it is not there can mean that this was done before, by a request whose answer was
-// lost or by another process.
+// publish completes one upload. That it is not there, or not whole, can mean that this was done before, by a request
+// whose answer was lost, or that another process is doing it.
 func (s *Store) publish(ctx context.Context, f store.Pending) error {
 	for attempt := 1; ; attempt++ {
 		err := s.complete(ctx, f)
-		if err == nil || code(err) != codeNoSuchUpload {
+		if err == nil || !isDisturbed(err) {
 			return s.explain("CompleteMultipartUpload", f.Name, err)
 		}
-		err = s.published(ctx, f)
-		if !isMissing(err) {
-			return err
+		if found := s.published(ctx, f); !isMissing(found) {
+			return found
 		}
-		if attempt == lookAgain || !s.wait(ctx, attempt) {
+		switch {
+		case attempt < lookAgain && s.wait(ctx, attempt):
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case code(err) == codeNoSuchUpload:
 			return s.gone(f.Token, f.Name)
+		default:
+			return s.explain("CompleteMultipartUpload", f.Name, err)
 		}
 	}
+}
+
+// errNotWhole is the error of an upload that does not have all of its bytes.
+var errNotWhole = errors.New("parts of the upload are missing")
+
+// isDisturbed tells whether an error may come from another process that completes the same upload.
+func isDisturbed(err error) bool {
+	return code(err) == codeNoSuchUpload || code(err) == codeInvalidPart || errors.Is(err, errNotWhole)
 }
 
 func (s *Store) complete(ctx context.Context, f store.Pending) error {
@@ -141,7 +154,7 @@ func (s *Store) complete(ctx context.Context, f store.Pending) error {
 			return err
 		}
 		if up.bytes != f.Bytes {
-			return fmt.Errorf("the upload has %d bytes instead of %d", up.bytes, f.Bytes)
+			return fmt.Errorf("%w: it has %d bytes instead of %d", errNotWhole, up.bytes, f.Bytes)
 		}
 		parts = up.parts
 	}
