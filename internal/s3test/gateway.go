@@ -9,9 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/kafkatest"
 )
 
 const (
@@ -48,14 +51,12 @@ func Start(tb testing.TB) *Gateway {
 		}
 	}
 	tb.Cleanup(g.Kill)
-	const tries = 5 // somebody else may take the port first
-	for range tries {
-		if err = g.listen(); err == nil {
-			return g
-		}
+	g.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(kafkatest.Ports(tb, 1)[0]))
+	g.Server = Server{
+		Endpoint: "http://" + g.addr, Region: "us-east-1", AccessKey: "urlmill", SecretKey: "urlmill-test-secret", Bucket: bucket,
 	}
-	tb.Fatal(err)
-	return nil
+	g.Start(tb)
+	return g
 }
 
 // Dir is the directory that has the bucket's objects as files. Those whose upload is not complete are in another one
@@ -66,22 +67,6 @@ func (g *Gateway) Dir() string { return filepath.Join(g.dir, "data", bucket) }
 func (g *Gateway) meta() string { return filepath.Join(g.dir, "meta") }
 
 func (g *Gateway) logFile() string { return filepath.Join(g.dir, "log") }
-
-// listen takes a free port and starts the server there.
-func (g *Gateway) listen() error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	g.addr = l.Addr().String()
-	if err := l.Close(); err != nil {
-		return err
-	}
-	g.Server = Server{
-		Endpoint: "http://" + g.addr, Region: "us-east-1", AccessKey: "urlmill", SecretKey: "urlmill-test-secret", Bucket: bucket,
-	}
-	return g.start()
-}
 
 // Start starts the server again, with its data and address, and returns when it takes requests.
 func (g *Gateway) Start(tb testing.TB) {

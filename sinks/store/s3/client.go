@@ -2,6 +2,7 @@ package s3
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -40,30 +41,36 @@ func newClient(ctx context.Context, o Options) (*s3.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the configuration for S3 in the environment and in AWS's shared configuration files cannot be used: %w", err)
 	}
-	if cfg.Region == "" && (o.Endpoint != "" || cfg.BaseEndpoint != nil) {
-		cfg.Region = regionOfOthers
+	client := s3.NewFromConfig(cfg, func(s *s3.Options) { o.apply(s) })
+	if client.Options().Region == "" {
+		return nil, errors.New("the region of the bucket is not known: set region in the section s3 of the sink, or the environment variable AWS_REGION")
 	}
-	if cfg.Region == "" {
-		return nil, fmt.Errorf("the region of the bucket is not known: set region in the section s3 of the sink, or the environment variable AWS_REGION")
+	return client, nil
+}
+
+// apply sets the options of a client, which has those of the environment already.
+func (o Options) apply(s *s3.Options) {
+	if o.transport != nil {
+		s.HTTPClient = &http.Client{Transport: o.transport, Timeout: o.Timeout}
 	}
-	return s3.NewFromConfig(cfg, func(s *s3.Options) {
-		if o.transport != nil {
-			s.HTTPClient = &http.Client{Transport: o.transport, Timeout: o.Timeout}
-		}
-		s.UsePathStyle = o.PathStyle
-		s.BaseEndpoint = optional(o.Endpoint)
-		if s.BaseEndpoint == nil {
-			s.BaseEndpoint = cfg.BaseEndpoint
-		}
-		// Checksums are computed by this package, which knows the bytes, and sent in a header: not every server
-		// knows the trailers that the SDK would use.
-		s.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-		s.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
-		if s.BaseEndpoint == nil || strings.HasPrefix(*s.BaseEndpoint, "https:") {
-			// TLS protects the bytes already. SHA-256 of all of them would cost a tenth of a core at 60 MB/s.
-			s.APIOptions = append(s.APIOptions, v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware)
-		}
-	}), nil
+	if o.Endpoint != "" {
+		s.BaseEndpoint = &o.Endpoint
+	}
+	if aws.ToString(s.BaseEndpoint) == "" {
+		s.BaseEndpoint = nil // a variable that is set to nothing
+	}
+	s.UsePathStyle = o.Addressing == AddressingPath || o.Addressing == "" && s.BaseEndpoint != nil
+	if s.Region == "" && s.BaseEndpoint != nil {
+		s.Region = regionOfOthers
+	}
+	// Checksums are computed by this package, which knows the bytes, and sent in a header: not every server knows
+	// the trailers that the SDK would use.
+	s.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+	s.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	if s.BaseEndpoint == nil || strings.HasPrefix(*s.BaseEndpoint, "https:") {
+		// TLS protects the bytes already. SHA-256 of all of them would cost a tenth of a core at 60 MB/s.
+		s.APIOptions = append(s.APIOptions, v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware)
+	}
 }
 
 // httpClient returns a client with a limit of time for each attempt of a request, its answer included.

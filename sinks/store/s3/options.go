@@ -31,8 +31,9 @@ type Options struct {
 	Endpoint string
 	// Region is by default that of the environment or the profile, and us-east-1 with an Endpoint.
 	Region string
-	// PathStyle puts the bucket into the path of requests and not into the host's name.
-	PathStyle bool
+	// Addressing is where requests name the bucket: "path", or "host" for virtual hosts. The default is the first
+	// for servers other than Amazon's, and the second for those.
+	Addressing string
 	// Profile is a section of the shared configuration files.
 	Profile string
 	// Encryption is "", which leaves it to the bucket, "s3" or "kms"; KMSKey is the key for the latter, by default
@@ -75,6 +76,8 @@ const (
 	ChecksumNone   = "none"
 	EncryptionS3   = "s3"
 	EncryptionKMS  = "kms"
+	AddressingPath = "path"
+	AddressingHost = "host"
 )
 
 // StorageClasses returns those that files can be read from at once.
@@ -113,6 +116,11 @@ func (o Options) Validate() error {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
 			problem("Endpoint", "is not the URL of a server; give one such as https://minio.example.com:9000, without a user and password")
 		}
+	}
+	switch o.Addressing {
+	case "", AddressingPath, AddressingHost:
+	default:
+		problem("Addressing", "%q is not known; use %s or %s", o.Addressing, AddressingPath, AddressingHost)
 	}
 	switch o.Encryption {
 	case "", EncryptionS3, EncryptionKMS:

@@ -40,7 +40,7 @@ func options(t *testing.T, server *s3test.Server) Options {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	t.Cleanup(transport.CloseIdleConnections)
 	return Options{
-		Endpoint: server.Endpoint, Region: server.Region, PathStyle: true, Attempts: 4,
+		Endpoint: server.Endpoint, Region: server.Region, Attempts: 4,
 		transport: transport, credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
 		pause: func(attempt int) time.Duration { return time.Duration(attempt*attempt) * 25 * time.Millisecond },
 	}
