@@ -73,6 +73,10 @@ bench-core: ## the batch engine beside net/url, nlnwa, Ada and rust-url; QUICK=1
 	@if command -v cargo >/dev/null; then cargo build --quiet --release --locked --manifest-path benchmarks/native/rust/Cargo.toml; fi
 	cd benchmarks && QUICK=$(QUICK) CORPUS=$(CORPUS) PEERS=$$(test -x $(PEERS) && echo $(PEERS)) $(GO) run ./core -out results/core.json
 
+.PHONY: bench-consume
+bench-consume: ## CPU and allocations of getting records out of Kafka, beside kafka-go and franz-go; QUICK=1, REAL_KAFKA=1
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-consume ./consume && QUICK=$(QUICK) REAL_KAFKA=$(REAL_KAFKA) ../$(BIN)/bench-consume -out results/consume.json
+
 .PHONY: bench-sweep
 bench-sweep: ## batch sizes and cores, plotted into docs/performance
 	cd benchmarks && $(GO) run ./core -sweep ../docs/performance

@@ -10,12 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/standin"
 	"github.com/urlmill/urlmill/internal/kafkatest"
 	"github.com/urlmill/urlmill/sources/generate"
 )
@@ -60,8 +60,8 @@ func generateChild(args []string) error {
 // address of a broker that is there. It prints the address and lives until its standard input ends.
 func brokerChild(args []string) (err error) {
 	kind, topic, folder := args[0], args[1], args[2]
-	tb := &process{}
-	defer func() { err = errors.Join(err, tb.end(recover())) }()
+	tb := standin.New("bench-e2e")
+	defer func() { err = errors.Join(err, tb.End(recover())) }()
 	addr := kind
 	switch kind {
 	case "fake":
@@ -103,58 +103,4 @@ func produce(client *kgo.Client, topic, folder string) error {
 		}
 	}
 	return errors.Join(client.Flush(ctx), context.Cause(ctx))
-}
-
-// process stands in for the test that the helpers of kafkatest want. What it does not implement panics.
-type process struct {
-	testing.TB
-	cleanups []func()
-	failed   bool
-}
-
-// failure is what a fatal error panics with.
-type failure struct{ error }
-
-func (*process) Helper()                            {}
-func (*process) Name() string                       { return "bench-e2e" }
-func (*process) Context() context.Context           { return context.Background() }
-func (p *process) Failed() bool                     { return p.failed }
-func (p *process) Cleanup(f func())                 { p.cleanups = append(p.cleanups, f) }
-func (*process) Logf(format string, args ...any)    { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-func (*process) Log(args ...any)                    { fmt.Fprintln(os.Stderr, args...) }
-func (p *process) Fatal(args ...any)                { p.fatal(errors.New(fmt.Sprint(args...))) }
-func (p *process) Fatalf(format string, a ...any)   { p.fatal(fmt.Errorf(format, a...)) }
-func (p *process) Skip(args ...any)                 { p.fatal(errors.New(fmt.Sprint(args...))) }
-func (p *process) Skipf(format string, args ...any) { p.fatal(fmt.Errorf(format, args...)) }
-func (p *process) Error(args ...any)                { p.failed = true; p.Log(args...) }
-func (p *process) Errorf(format string, a ...any)   { p.failed = true; p.Logf(format, a...) }
-
-func (p *process) fatal(err error) {
-	p.failed = true
-	panic(failure{err})
-}
-
-func (p *process) TempDir() string {
-	dir, err := os.MkdirTemp("", "urlmill-e2e-broker-")
-	if err != nil {
-		p.fatal(err)
-	}
-	p.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
-// end runs the cleanups, last first, and returns the fatal error, if there was one. Its argument is what was
-// recovered.
-func (p *process) end(recovered any) error {
-	for i := len(p.cleanups) - 1; i >= 0; i-- {
-		p.cleanups[i]()
-	}
-	switch r := recovered.(type) {
-	case nil:
-		return nil
-	case failure:
-		return r.error
-	default:
-		panic(r)
-	}
 }

@@ -3,19 +3,15 @@ package kafka
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"sync"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl"
-	"github.com/segmentio/kafka-go/sasl/plain"
-	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
 const (
@@ -44,10 +40,10 @@ type session struct {
 func newSession(opts Options, log *slog.Logger) (*session, error) {
 	s := &session{opts: opts, log: log, commits: make(places, maxCommits), lookups: make(places, maxFetches)}
 	var err error
-	if s.tls, err = opts.TLS.config(); err != nil {
+	if s.tls, err = opts.TLS.Config(); err != nil {
 		return nil, err
 	}
-	if s.sasl, err = opts.SASL.mechanism(); err != nil {
+	if s.sasl, err = opts.SASL.NewMechanism(); err != nil {
 		return nil, err
 	}
 	s.transport = s.newTransport()
@@ -117,85 +113,6 @@ func (s *session) dial(ctx context.Context, network, address string) (net.Conn, 
 		return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
 	}
 	return encrypted, nil
-}
-
-// config returns nil where TLS is not enabled.
-func (t TLS) config() (*tls.Config, error) {
-	if !t.Enabled {
-		return nil, nil
-	}
-	c := &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		ServerName:         t.ServerName,
-		InsecureSkipVerify: t.InsecureSkipVerify, //nolint:gosec // asked for by name
-	}
-	if t.CAFile != "" {
-		text, err := os.ReadFile(t.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("TLS.CAFile: %w", err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("TLS.CAFile: %s holds no certificate in PEM form", t.CAFile)
-		}
-	}
-	if t.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("TLS.CertFile: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
-}
-
-// mechanism returns nil where no login is asked for.
-func (s SASL) mechanism() (sasl.Mechanism, error) {
-	var m sasl.Mechanism
-	var err error
-	switch s.Mechanism {
-	case "":
-		return nil, nil
-	case MechanismPlain:
-		m = plain.Mechanism{Username: s.Username, Password: s.Password}
-	case MechanismScramSHA256:
-		m, err = scram.Mechanism(scram.SHA256, s.Username, s.Password)
-	case MechanismScramSHA512:
-		m, err = scram.Mechanism(scram.SHA512, s.Username, s.Password)
-	default:
-		return nil, fmt.Errorf("SASL.Mechanism: %q is unknown", s.Mechanism)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("SASL: %w", err) // the library's errors do not quote the password
-	}
-	return loginMechanism{m}, nil
-}
-
-// loginError is an error of the exchange of credentials, as opposed to one of the connection.
-type loginError struct{ err error }
-
-func (e *loginError) Error() string { return "login: " + e.err.Error() }
-func (e *loginError) Unwrap() error { return e.err }
-
-// loginMechanism marks the errors of a mechanism as a [loginError].
-type loginMechanism struct{ sasl.Mechanism }
-
-func (m loginMechanism) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
-	state, first, err := m.Mechanism.Start(ctx)
-	if err != nil {
-		return nil, nil, &loginError{err}
-	}
-	return loginState{state}, first, nil
-}
-
-type loginState struct{ sasl.StateMachine }
-
-func (s loginState) Next(ctx context.Context, challenge []byte) (bool, []byte, error) {
-	done, answer, err := s.StateMachine.Next(ctx, challenge)
-	if err != nil {
-		return false, nil, &loginError{err}
-	}
-	return done, answer, nil
 }
 
 // connSet knows every open connection of a session. kafka-go has no other way to end a request that waits.

@@ -15,6 +15,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol/saslauthenticate"
 	"github.com/segmentio/kafka-go/protocol/saslhandshake"
 	"github.com/segmentio/kafka-go/sasl"
+
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 )
 
 // diagnose finds out why a listener hung up on us, or fell silent. Brokers do so without a word when they are
@@ -121,7 +123,7 @@ func speaksTLS(ctx context.Context, address string) bool {
 	}
 	defer conn.Close()                                                                  // nothing is lost with it
 	err = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx) //nolint:gosec // nothing is sent
-	return err == nil || isAlert(err)
+	return err == nil || kafkaconn.IsAlert(err)
 }
 
 // speaksKafka tells whether the listener answers in plain text.

@@ -1,8 +1,6 @@
 package kafka
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +11,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -131,11 +130,7 @@ func (s *session) advice(err error) string {
 	if errors.As(err, &code) {
 		return s.codeAdvice(code)
 	}
-	var login *loginError
-	if errors.As(err, &login) {
-		return "check SASL mechanism, username and password"
-	}
-	return tlsAdvice(err)
+	return kafkaconn.Advice(err)
 }
 
 func (s *session) codeAdvice(code kafkago.Error) string {
@@ -165,32 +160,6 @@ func (s *session) codeAdvice(code kafkago.Error) string {
 		return "the brokers are older than Apache Kafka 0.11, or newer than this client speaks"
 	}
 	return ""
-}
-
-func tlsAdvice(err error) string {
-	var record tls.RecordHeaderError
-	var authority x509.UnknownAuthorityError
-	var name x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	switch {
-	case errors.As(err, &record):
-		return "the listener does not speak TLS: disable TLS, or use the address of a TLS listener"
-	case isAlert(err):
-		return "the broker refused the TLS handshake: it may want a client certificate (CertFile and KeyFile), or another version of TLS"
-	case errors.As(err, &authority):
-		return "the broker's certificate is signed by an authority that is not trusted: set CAFile to that authority's certificate"
-	case errors.As(err, &name):
-		return "the broker's certificate is for another name: use the name that it is for as the address, or set ServerName to it"
-	case errors.As(err, &invalid):
-		return "the broker's certificate is not valid"
-	}
-	return ""
-}
-
-// isAlert tells whether err is a TLS alert of the other side.
-func isAlert(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "remote error" // as crypto/tls marks them
 }
 
 // hungUp tells whether the other side closed the connection without a word.

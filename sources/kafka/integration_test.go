@@ -118,7 +118,7 @@ func realSecurity(t *testing.T, k *kafkatest.Cluster) {
 			o.TLS = TLS{Enabled: true, CAFile: k.CAFile()}
 		}
 		if mechanism != "" {
-			o.SASL = SASL{mechanism, "ann", word}
+			o.SASL = SASL{Mechanism: mechanism, Username: "ann", Password: word}
 		}
 		return o
 	}

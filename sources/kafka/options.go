@@ -3,6 +3,8 @@ package kafka
 import (
 	"errors"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 )
 
 // Names of the policies, isolation levels and SASL mechanisms.
@@ -19,9 +21,9 @@ const (
 	PolicyRewind     = "rewind"
 	PolicyDeadLetter = "dead_letter"
 
-	MechanismPlain       = "plain"
-	MechanismScramSHA256 = "scram-sha-256"
-	MechanismScramSHA512 = "scram-sha-512"
+	MechanismPlain       = kafkaconn.MechanismPlain
+	MechanismScramSHA256 = kafkaconn.MechanismScramSHA256
+	MechanismScramSHA512 = kafkaconn.MechanismScramSHA512
 )
 
 // Options describes a Kafka source. The zero values of all but Brokers, Topics and Group stand for the defaults,
@@ -99,24 +101,10 @@ type Options struct {
 }
 
 // TLS says how connections are encrypted.
-type TLS struct {
-	Enabled bool
-	// CAFile is a PEM file of the authorities to trust instead of the system's.
-	CAFile string
-	// CertFile and KeyFile are PEM files of this client's own certificate, for brokers that ask for one.
-	CertFile, KeyFile string
-	// ServerName is the name to expect in the brokers' certificates instead of their host names.
-	ServerName string
-	// InsecureSkipVerify accepts any certificate: anybody in between can read and change everything.
-	InsecureSkipVerify bool
-}
+type TLS = kafkaconn.TLS
 
 // SASL says how to log in. No Mechanism means not to.
-type SASL struct {
-	Mechanism string // "plain", "scram-sha-256" or "scram-sha-512"
-	Username  string
-	Password  string
-}
+type SASL = kafkaconn.SASL
 
 const (
 	maxRecordBytesLimit = 1 << 30
@@ -154,20 +142,20 @@ func defaultTo[T comparable](v *T, value T) {
 // a colon.
 func (o Options) Validate() error {
 	var p problems
-	p.addresses(o.Brokers)
+	p.Addresses("Brokers", o.Brokers)
 	p.topics(o.Topics)
 	if o.Group == "" {
-		p.add("Group", "empty; name the consumer group, such as \"urlmill\"; instances with the same name share the partitions")
+		p.Add("Group", "empty; name the consumer group, such as \"urlmill\"; instances with the same name share the partitions")
 	}
 	if _, err := parseStart(o.Start); err != nil {
-		p.add("Start", "%v", err)
+		p.Add("Start", "%v", err)
 	}
 	p.policies(o)
-	p.tls(o.TLS)
-	p.sasl(o.SASL)
+	p.TLS(o.TLS)
+	p.SASL(o.SASL)
 	p.timing(o)
 	p.sizes(o)
-	return errors.Join(p...)
+	return errors.Join(p.Problems...)
 }
 
 // minFetchBytes is what a lane asks for at least, however many there are.

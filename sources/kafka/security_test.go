@@ -134,7 +134,7 @@ func TestForbidden(t *testing.T) {
 	k := kafkatest.Fake(t, kfake.SeedTopics(1, "t"), kfake.EnableSASL(), kfake.EnableACLs(),
 		kfake.Superuser("PLAIN", "root", "s3cret"), kfake.User("PLAIN", "ann", "s3cret"))
 	o := quick(k.ListenAddrs(), "t")
-	o.SASL = SASL{MechanismPlain, "ann", "s3cret"}
+	o.SASL = SASL{Mechanism: MechanismPlain, Username: "ann", Password: "s3cret"}
 	o.TopicTimeout = 0
 	fails(t, o, "Read and Describe", `"t"`)
 }

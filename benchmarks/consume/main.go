@@ -1,0 +1,156 @@
+// Command consume measures what it costs to get records out of Kafka: urlmill's source beside the clients of kafka-go
+// and franz-go, all in one run and in turns. The broker is a process of its own, so that what counts is the time of
+// the CPU of the consumer alone, its decompression, its checks and its garbage collection included.
+//
+// Every consumer reads the same partition of batches that are compressed with zstd, and does with each record what
+// urlmill has to do: append value and offset to columns that are used again after 8192 records.
+//
+// The broker is kfake, franz-go's imitation. Environment: QUICK=1 takes less than 50 s; REAL_KAFKA=1 measures with an
+// Apache Kafka as well (needs Java and Maven).
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/urlmill/urlmill/benchmarks/internal/standin"
+	"github.com/urlmill/urlmill/internal/kafkatest"
+)
+
+const (
+	topic       = "records"
+	recordBytes = 80
+)
+
+func main() {
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == "broker" {
+		err = brokerChild(os.Args[2:])
+	} else {
+		err = run()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench-consume:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	b := bench{records: 2_000_000, repetitions: 7}
+	if os.Getenv("QUICK") == "1" {
+		b = bench{records: 500_000, repetitions: 5}
+	}
+	out := flag.String("out", "results/consume.json", "where to write the results")
+	flag.Int64Var(&b.records, "records", b.records, "records of the topic")
+	flag.IntVar(&b.repetitions, "repetitions", b.repetitions, "rounds, of which the median counts")
+	flag.Parse()
+	r := newReport(b)
+	brokers := []string{"fake"}
+	if os.Getenv("REAL_KAFKA") == "1" {
+		brokers = append(brokers, "real")
+	}
+	for _, kind := range brokers {
+		if err := b.against(kind, r); err != nil {
+			return fmt.Errorf("broker %s: %w", kind, err)
+		}
+	}
+	r.print(os.Stdout)
+	return r.write(*out)
+}
+
+// against measures all consumers with a broker.
+func (b bench) against(kind string, r *report) error {
+	addr, end, err := startBroker(kind, b.records)
+	if err != nil {
+		return err
+	}
+	defer end()
+	results, err := b.measure(addr)
+	if err == nil {
+		r.add(kind, results)
+	}
+	return err
+}
+
+// startBroker starts a broker whose topic has so many records, and returns its address and what ends it.
+func startBroker(kind string, records int64) (addr string, end func(), err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", nil, err
+	}
+	cmd := exec.Command(exe, "broker", kind, fmt.Sprint(records))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	addr, err = bufio.NewReader(out).ReadString('\n')
+	end = func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
+	if err != nil {
+		end()
+		return "", nil, errors.New("it ended before the topic was full")
+	}
+	return strings.TrimSpace(addr), end, nil
+}
+
+// brokerChild runs a broker and fills the topic: "broker fake|real RECORDS". It prints the address and lives until its
+// standard input ends.
+func brokerChild(args []string) (err error) {
+	records, err := strconv.ParseInt(args[1], 10, 64)
+	if err != nil {
+		return err
+	}
+	tb := standin.New("bench-consume")
+	defer func() { err = errors.Join(err, tb.End(recover())) }()
+	var addr string
+	if args[0] == "real" {
+		addr = kafkatest.Start(tb, kafkatest.Options{}).Addr()
+	} else {
+		addr = kafkatest.Fake(tb, kfake.NumBrokers(1)).ListenAddrs()[0]
+	}
+	client := kafkatest.Client(tb, []string{addr}, kgo.ProducerBatchCompression(kgo.ZstdCompression()),
+		kgo.ProducerLinger(50*time.Millisecond), kgo.MaxBufferedRecords(50_000))
+	kafkatest.CreateTopic(tb, client, topic, 1)
+	if err := fill(client, records); err != nil {
+		return err
+	}
+	fmt.Println(addr)
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+func fill(client *kgo.Client, records int64) error {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	next := urls()
+	for range records {
+		client.Produce(ctx, &kgo.Record{Topic: topic, Value: next()}, func(_ *kgo.Record, err error) {
+			if err != nil {
+				cancel(err)
+			}
+		})
+	}
+	return errors.Join(client.Flush(ctx), context.Cause(ctx))
+}

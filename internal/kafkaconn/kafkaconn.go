@@ -1,0 +1,153 @@
+// Package kafkaconn has what a Kafka source and a Kafka sink say alike: how connections are encrypted and logged in, what
+// is wrong with such options, and what to do about the errors that come of them.
+package kafkaconn
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
+)
+
+// Names of the SASL mechanisms.
+const (
+	MechanismPlain       = "plain"
+	MechanismScramSHA256 = "scram-sha-256"
+	MechanismScramSHA512 = "scram-sha-512"
+)
+
+// TLS says how connections are encrypted.
+type TLS struct {
+	Enabled bool
+	// CAFile is a PEM file of the authorities to trust instead of the system's.
+	CAFile string
+	// CertFile and KeyFile are PEM files of this client's own certificate, for brokers that ask for one.
+	CertFile, KeyFile string
+	// ServerName is the name to expect in the brokers' certificates instead of their host names.
+	ServerName string
+	// InsecureSkipVerify accepts any certificate: anybody in between can read and change everything.
+	InsecureSkipVerify bool
+}
+
+// SASL says how to log in. No Mechanism means not to.
+type SASL struct {
+	Mechanism string // "plain", "scram-sha-256" or "scram-sha-512"
+	Username  string
+	Password  string
+}
+
+// Config returns nil where TLS is not enabled.
+func (t TLS) Config() (*tls.Config, error) {
+	if !t.Enabled {
+		return nil, nil
+	}
+	c := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		ServerName:         t.ServerName,
+		InsecureSkipVerify: t.InsecureSkipVerify, //nolint:gosec // asked for by name
+	}
+	if t.CAFile != "" {
+		text, err := os.ReadFile(t.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("TLS.CAFile: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("TLS.CAFile: %s holds no certificate in PEM form", t.CAFile)
+		}
+	}
+	if t.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("TLS.CertFile: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// NewMechanism returns nil where no login is asked for.
+func (s SASL) NewMechanism() (sasl.Mechanism, error) {
+	var m sasl.Mechanism
+	var err error
+	switch s.Mechanism {
+	case "":
+		return nil, nil
+	case MechanismPlain:
+		m = plain.Mechanism{Username: s.Username, Password: s.Password}
+	case MechanismScramSHA256:
+		m, err = scram.Mechanism(scram.SHA256, s.Username, s.Password)
+	case MechanismScramSHA512:
+		m, err = scram.Mechanism(scram.SHA512, s.Username, s.Password)
+	default:
+		return nil, fmt.Errorf("SASL.Mechanism: %q is unknown", s.Mechanism)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("SASL: %w", err) // the library's errors do not quote the password
+	}
+	return loginMechanism{m}, nil
+}
+
+// LoginError is an error of the exchange of credentials, as opposed to one of the connection.
+type LoginError struct{ err error }
+
+func (e *LoginError) Error() string { return "login: " + e.err.Error() }
+func (e *LoginError) Unwrap() error { return e.err }
+
+// loginMechanism marks the errors of a mechanism as a [LoginError].
+type loginMechanism struct{ sasl.Mechanism }
+
+func (m loginMechanism) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
+	state, first, err := m.Mechanism.Start(ctx)
+	if err != nil {
+		return nil, nil, &LoginError{err}
+	}
+	return loginState{state}, first, nil
+}
+
+type loginState struct{ sasl.StateMachine }
+
+func (s loginState) Next(ctx context.Context, challenge []byte) (bool, []byte, error) {
+	done, answer, err := s.StateMachine.Next(ctx, challenge)
+	if err != nil {
+		return false, nil, &LoginError{err}
+	}
+	return done, answer, nil
+}
+
+// Advice says what to do about an error of a login or of TLS, which trying again does not cure, and nothing about others.
+func Advice(err error) string {
+	var login *LoginError
+	var record tls.RecordHeaderError
+	var authority x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &login):
+		return "check SASL mechanism, username and password"
+	case errors.As(err, &record):
+		return "the listener does not speak TLS: disable TLS, or use the address of a TLS listener"
+	case IsAlert(err):
+		return "the broker refused the TLS handshake: it may want a client certificate (CertFile and KeyFile), or another version of TLS"
+	case errors.As(err, &authority):
+		return "the broker's certificate is signed by an authority that is not trusted: set CAFile to that authority's certificate"
+	case errors.As(err, &name):
+		return "the broker's certificate is for another name: use the name that it is for as the address, or set ServerName to it"
+	case errors.As(err, &invalid):
+		return "the broker's certificate is not valid"
+	}
+	return ""
+}
+
+// IsAlert tells whether err is a TLS alert of the other side.
+func IsAlert(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error" // as crypto/tls marks them
+}
