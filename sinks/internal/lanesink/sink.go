@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/internal/partition"
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
@@ -29,7 +33,22 @@ type Options struct {
 	Log        *slog.Logger
 	// Stores opens the directories, [store.Open] by default.
 	Stores store.Opener
+	// PartitionBy divides the rows, and not the dead letters, into directories; see [partition.Parse].
+	PartitionBy []string
+	// FileBytes ends a file of a partition when it has become that large; 0: no limit. The files of a commit stay
+	// together.
+	FileBytes int64
+	// Memory bounds what the open files hold. By default nothing does.
+	Memory *budget.Ledger
+	// MaxOpen bounds the files that are open at a time, as far as every lane has one. Default: half of what the system
+	// allows, at most 16,384.
+	MaxOpen int
 }
+
+const (
+	minOpen = 64
+	maxOpen = 16 << 10
+)
 
 func (o Options) withDefaults() Options {
 	switch {
@@ -40,6 +59,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Stores == nil {
 		o.Stores = store.Open
+	}
+	if o.Memory == nil {
+		o.Memory = budget.New(0)
+	}
+	if o.MaxOpen == 0 {
+		o.MaxOpen = mostOpen()
 	}
 	return o
 }
@@ -57,6 +82,11 @@ func (o Options) Validate() error {
 	if o.Path != "" && o.DeadLetters != "" && filepath.Clean(o.Path) == filepath.Clean(o.DeadLetters) {
 		problems = append(problems, Problem("DeadLetters", "is the same directory as that of the rows; "+
 			"give another, as the two kinds of files have different columns"))
+	}
+	if _, err := partition.ParseAll(o.PartitionBy); err != nil {
+		problems = append(problems, Problem("PartitionBy", "%w", err))
+	} else if o.Stream != nil && len(o.PartitionBy) > 0 {
+		problems = append(problems, Problem("PartitionBy", "standard output has no directories; leave it out, or give a directory for the output files"))
 	}
 	if err := o.Delivery.Check(); err != nil {
 		problems = append(problems, Problem("Delivery", "%w", err))
@@ -81,14 +111,20 @@ type Sink struct {
 	places  *commit.Places
 	chain   *commit.Chain // nil without exactly-once delivery
 	seq     atomic.Uint64 // of files
+	open    atomic.Int64  // files
 	written written
+
+	encoding  chan struct{} // one for each file that is being completed: that takes memory for a while
+	splitters sync.Pool     // of *partition.Splitter; empty without partitions
 }
 
 // written counts what has been committed.
 type written struct{ files, bytes atomic.Int64 }
 
 // New returns a sink. The options have been validated.
-func New(opts Options) *Sink { return &Sink{opts: opts.withDefaults()} }
+func New(opts Options) *Sink {
+	return &Sink{opts: opts.withDefaults(), encoding: make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
 
 // Start implements [pipeline.Sink].
 func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
@@ -103,6 +139,9 @@ func (s *Sink) start(ctx context.Context) error {
 	if s.schemas[pipeline.DeadLetters] != nil && s.opts.DeadLetters == "" {
 		return errors.New("the error policy is dead_letter, but there is no place for dead letters: " +
 			"set dead_letters of this sink to a directory, or choose another on_error")
+	}
+	if err := s.preparePartitions(); err != nil {
+		return err
 	}
 	for t, schema := range s.schemas {
 		if schema == nil || s.streams(pipeline.Table(t)) {
@@ -121,6 +160,25 @@ func (s *Sink) start(ctx context.Context) error {
 		}
 	}
 	return s.startDelivery(ctx)
+}
+
+// preparePartitions checks that the rows have the columns that they are partitioned by.
+func (s *Sink) preparePartitions() error {
+	keys, err := partition.ParseAll(s.opts.PartitionBy)
+	if err == nil {
+		err = partition.Check(keys, s.schemas[pipeline.Rows])
+	}
+	if err != nil {
+		return fmt.Errorf("partition_by: %w", err)
+	}
+	s.splitters.New = func() any {
+		p, err := partition.New(keys, s.schemas[pipeline.Rows])
+		if err != nil {
+			panic(err) // it has been checked
+		}
+		return p
+	}
+	return nil
 }
 
 // prepare opens the directory of a table. That of the rows comes first, and is where the others are seen from.
@@ -172,7 +230,7 @@ func (s *Sink) streams(t pipeline.Table) bool { return t == pipeline.Rows && s.o
 
 // Open implements [pipeline.Sink].
 func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
-	w := &writer{lane: id, next: pipeline.Unknown, sum: &s.written}
+	w := &writer{lane: id, next: pipeline.Unknown, sum: &s.written, memory: s.opts.Memory}
 	if s.chain == nil {
 		w.commit = publisher{s.places}
 	} else {
@@ -186,7 +244,10 @@ func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, i
 		if table := pipeline.Table(t); s.streams(table) {
 			w.tables[t] = &streamTable{stream: s.opts.Stream, schema: s.schemas[t], sum: &s.written}
 		} else if s.schemas[t] != nil {
-			w.tables[t] = &fileTable{sink: s, table: table, place: s.stores[t], schema: s.schemas[t]}
+			w.tables[t] = &fileTable{
+				sink: s, table: table, place: s.stores[t], schema: s.schemas[t], lane: id, open: map[string]*openFile{},
+				partitioned: table == pipeline.Rows && len(s.opts.PartitionBy) > 0,
+			}
 		}
 	}
 	return w, w.next, nil

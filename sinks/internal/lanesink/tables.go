@@ -9,6 +9,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/internal/partition"
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
@@ -20,96 +21,116 @@ type place struct {
 	name  string // in commit records
 }
 
-// fileTable writes one file per commit.
+// fileTable writes the files of a table: one for each commit, or one for each partition and commit, and more of them where
+// memory is short or a file has become large enough.
 type fileTable struct {
-	sink   *Sink
-	table  pipeline.Table
-	place  *place
-	schema *arrow.Schema
+	sink        *Sink
+	table       pipeline.Table
+	place       *place
+	schema      *arrow.Schema
+	lane        pipeline.LaneID
+	partitioned bool
 
-	file store.File // nil before the first row
-	enc  Encoder    // nil before the first row, and after finish
-	rows int64
+	span      pipeline.Span // of the last write
+	open      map[string]*openFile
+	held      int64 // memory of the open files
+	uses      uint64
+	done      []commit.File // complete, and part of the next commit
+	doneBytes int64
 }
 
-func (t *fileTable) write(ctx context.Context, r arrow.Record, lane pipeline.LaneID, first int64) error {
+func (t *fileTable) write(ctx context.Context, r arrow.Record, span pipeline.Span) error {
 	if !r.Schema().Equal(t.schema) {
 		return fmt.Errorf("%s: %w", t.table, errSchema)
 	}
-	if t.file == nil {
-		if err := t.open(ctx, lane, first); err != nil {
-			return err
-		}
+	t.span = span
+	if !t.partitioned {
+		return t.add(ctx, "", r)
 	}
-	t.rows += r.NumRows()
-	// The file's own error says more than what an encoder makes of it, and encoders may lose it.
-	err := t.enc.Write(r)
-	if t.file.Err() != nil {
-		return t.file.Err()
+	s := t.sink.splitters.Get().(*partition.Splitter)
+	defer t.sink.splitters.Put(s)
+	var err error
+	for _, part := range s.Split(r) {
+		if err == nil {
+			err = t.add(ctx, part.Dir, part.Rows)
+		}
+		part.Rows.Release()
 	}
 	return err
 }
 
-func (t *fileTable) open(ctx context.Context, lane pipeline.LaneID, first int64) error {
-	s := t.place.store
-	name := commit.FileName(lane, first, s.Run(), t.sink.seq.Add(1), t.sink.opts.Format.Ext())
-	f, err := s.Begin(ctx, name)
-	if err != nil {
-		return err
-	}
-	enc, err := t.sink.opts.Format.NewEncoder(f, t.schema)
-	if f.Err() != nil {
-		err = f.Err()
-	}
-	if err != nil {
-		if enc != nil {
-			enc.Discard()
+// add adds rows to the file of a directory.
+func (t *fileTable) add(ctx context.Context, dir string, r arrow.Record) error {
+	f := t.open[dir]
+	if f == nil {
+		if err := t.makeRoom(); err != nil {
+			return err
 		}
-		return errors.Join(err, f.Discard())
+		var err error
+		if f, err = t.begin(ctx, dir); err != nil {
+			return err
+		}
+		t.open[dir] = f
 	}
-	t.file, t.enc, t.rows = f, enc, 0
-	return nil
+	t.uses++
+	f.used = t.uses
+	f.rows += r.NumRows()
+	err := f.enc.Write(r)
+	t.account(f)
+	if f.file.Err() != nil {
+		return f.file.Err()
+	}
+	if err == nil && t.partitioned && t.sink.opts.FileBytes > 0 && f.file.Size()+f.enc.Buffered() >= t.sink.opts.FileBytes {
+		err = t.end(f)
+	}
+	return err
+}
+
+// makeRoom ends the file that was written to least recently when there are as many open as may be.
+func (t *fileTable) makeRoom() error {
+	if t.sink.open.Load() < int64(t.sink.opts.MaxOpen) || len(t.open) == 0 {
+		return nil
+	}
+	var oldest *openFile
+	for _, f := range t.open {
+		if oldest == nil || f.used < oldest.used {
+			oldest = f
+		}
+	}
+	return t.end(oldest)
 }
 
 func (t *fileTable) size() int64 {
-	if t.enc == nil {
-		return 0
+	n := t.doneBytes
+	for _, f := range t.open {
+		n += f.file.Size() + f.enc.Buffered()
 	}
-	return t.file.Size() + t.enc.Buffered()
+	return n
 }
 
-func (t *fileTable) finish(lane pipeline.LaneID, span pipeline.Span) (*commit.File, error) {
-	if t.file == nil {
-		return nil, nil
+func (t *fileTable) memory() int64 { return t.held }
+
+func (t *fileTable) finish(span pipeline.Span) ([]commit.File, error) {
+	t.span.Next = span.Next
+	var err error
+	for _, f := range t.files(byUse) {
+		if err = t.end(f); err != nil {
+			break
+		}
 	}
-	err := t.enc.Finish(Provenance{Table: t.table, Lane: lane, Span: span, Rows: t.rows})
-	t.enc = nil
-	if t.file.Err() != nil {
-		return nil, t.file.Err()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("finishing a file of %d rows: %w", t.rows, err)
-	}
-	pending, err := t.file.Finish()
-	if err != nil {
-		return nil, err
-	}
-	t.file = nil
-	f := commit.NewFile(t.table, t.place.name, t.rows, pending)
-	return &f, nil
+	done := t.done
+	t.done, t.doneBytes = nil, 0
+	return done, err
 }
 
-func (t *fileTable) revert() error {
-	if t.enc != nil {
-		t.enc.Discard()
-		t.enc = nil
+func (t *fileTable) revert() ([]commit.File, error) {
+	var errs []error
+	for _, f := range t.open {
+		errs = append(errs, t.drop(f))
 	}
-	if t.file == nil {
-		return nil
-	}
-	err := t.file.Discard()
-	t.file = nil
-	return err
+	done := t.done
+	t.done, t.doneBytes = nil, 0
+	return done, errors.Join(errs...)
 }
 
 // streamTable writes to the stream that all lanes share. What is written is out and cannot be taken back.
@@ -120,7 +141,7 @@ type streamTable struct {
 	bytes  int64
 }
 
-func (t *streamTable) write(_ context.Context, r arrow.Record, _ pipeline.LaneID, _ int64) error {
+func (t *streamTable) write(_ context.Context, r arrow.Record, _ pipeline.Span) error {
 	if !r.Schema().Equal(t.schema) {
 		return fmt.Errorf("%s: %w", pipeline.Rows, errSchema)
 	}
@@ -132,9 +153,13 @@ func (t *streamTable) write(_ context.Context, r arrow.Record, _ pipeline.LaneID
 
 func (t *streamTable) size() int64 { return t.bytes }
 
-func (t *streamTable) finish(pipeline.LaneID, pipeline.Span) (*commit.File, error) {
+func (t *streamTable) memory() int64 { return 0 }
+
+func (t *streamTable) shrink() error { return nil }
+
+func (t *streamTable) finish(pipeline.Span) ([]commit.File, error) {
 	t.bytes = 0
 	return nil, t.stream.Commit()
 }
 
-func (t *streamTable) revert() error { return nil }
+func (t *streamTable) revert() ([]commit.File, error) { return nil, nil }

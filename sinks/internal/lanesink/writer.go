@@ -8,18 +8,25 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/sinks/commit"
 )
 
 // table is one of the two outputs of a lane.
 type table interface {
-	// write adds rows that begin at the position first of a lane, or later.
-	write(ctx context.Context, r arrow.Record, lane pipeline.LaneID, first int64) error
+	// write adds rows from the positions of span.
+	write(ctx context.Context, r arrow.Record, span pipeline.Span) error
+	// size returns the bytes written since the last commit, in files or estimated to be.
 	size() int64
-	// finish completes what was written and returns its file, which is not published yet; nil if there is none.
-	finish(lane pipeline.LaneID, span pipeline.Span) (*commit.File, error)
-	// revert drops what was written and not finished.
-	revert() error
+	// memory returns the bytes of memory held for them.
+	memory() int64
+	// shrink lets go of about half of that, or of what can be.
+	shrink() error
+	// finish completes what was written up to the end of span and returns its files, which are not published yet. With
+	// an error it returns those that are complete.
+	finish(span pipeline.Span) ([]commit.File, error)
+	// revert drops what was written and is not complete, and returns the files that are, which are to be discarded.
+	revert() ([]commit.File, error)
 }
 
 // committer commits the positions of a lane together with the files that hold their rows, and publishes the files,
@@ -30,13 +37,17 @@ type committer interface {
 	Discard(ctx context.Context, files []commit.File) error
 }
 
-// writer implements [pipeline.Writer].
+// writer implements [pipeline.Writer]. While it holds memory, other lanes that need some may have it shrink.
 type writer struct {
 	lane   pipeline.LaneID
 	tables [pipeline.NumTables]table // nil for a table that gets no rows
 	commit committer
 	sum    *written
+	memory *budget.Ledger
 
+	holder *budget.Holder // nil while nothing is held
+
+	// What follows is its owner's between enter and leave.
 	span  pipeline.Span // of what is uncommitted, valid if dirty
 	dirty bool
 	rows  int64
@@ -44,13 +55,81 @@ type writer struct {
 	err   error // a failed Write or Commit: whatever is uncommitted can only be abandoned
 }
 
+// enter makes the writer its caller's, and lets it hold n bytes more.
+func (w *writer) enter(ctx context.Context, n int64) error {
+	if w.holder == nil {
+		w.holder = w.memory.Join(w.shrink)
+	}
+	return w.holder.Enter(ctx, n)
+}
+
+// leave is to follow.
+func (w *writer) leave() {
+	held := w.held()
+	w.holder.Leave(held)
+	if held == 0 {
+		w.holder.Close()
+		w.holder = nil
+	}
+}
+
+func (w *writer) held() (n int64) {
+	for _, t := range w.tables {
+		if t != nil {
+			n += t.memory()
+		}
+	}
+	return n
+}
+
+// shrink is called when others need memory. An error is the lane's, and shows when it goes on.
+func (w *writer) shrink() int64 {
+	for _, t := range w.tables {
+		if t == nil {
+			continue
+		}
+		if err := t.shrink(); err != nil && w.err == nil {
+			w.err = fmt.Errorf("writing a part early because memory is short: %w", errors.Join(err, w.abandon()))
+		}
+	}
+	return w.held()
+}
+
+// sizeOf returns about the bytes that rows take in memory.
+func sizeOf(r arrow.Record) int64 {
+	if r == nil {
+		return 0
+	}
+	n := int64(0)
+	for i := range int(r.NumCols()) {
+		n += sizeOfData(r.Column(i).Data())
+	}
+	return n
+}
+
+func sizeOfData(d arrow.ArrayData) (n int64) {
+	for _, b := range d.Buffers() {
+		if b != nil {
+			n += int64(b.Len())
+		}
+	}
+	for _, child := range d.Children() {
+		n += sizeOfData(child)
+	}
+	return n
+}
+
 // Write implements [pipeline.Writer]. r may be nil: the span then holds no rows.
 func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, span pipeline.Span) error {
-	if w.err != nil {
-		return w.err
-	}
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
+	}
+	if err := w.enter(ctx, sizeOf(r)); err != nil {
+		return err
+	}
+	defer w.leave()
+	if w.err != nil {
+		return w.err
 	}
 	if !w.dirty {
 		w.dirty, w.span = true, span
@@ -62,7 +141,7 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	if w.tables[t] == nil {
 		return w.fail(fmt.Errorf("rows for the table %s, which has no schema", t))
 	}
-	if err := w.tables[t].write(ctx, r, w.lane, w.span.First); err != nil {
+	if err := w.tables[t].write(ctx, r, span); err != nil {
 		return w.fail(err)
 	}
 	w.rows += r.NumRows()
@@ -76,6 +155,10 @@ func (w *writer) fail(err error) error {
 
 // Size implements [pipeline.Writer].
 func (w *writer) Size() pipeline.Size {
+	if w.holder != nil { // nobody else is at it otherwise
+		_ = w.enter(context.Background(), 0) // never waits for memory
+		defer w.leave()
+	}
 	s := pipeline.Size{Rows: w.rows}
 	for _, t := range w.tables {
 		if t != nil {
@@ -92,6 +175,8 @@ var commitOrder = [...]pipeline.Table{pipeline.DeadLetters, pipeline.Rows}
 // Commit implements [pipeline.Writer]. It returns the position after the last span, also when that held no
 // rows, and [pipeline.Unknown] when there never was a span.
 func (w *writer) Commit(ctx context.Context) (int64, error) {
+	_ = w.enter(ctx, 0) // never waits for memory
+	defer w.leave()
 	if w.err != nil {
 		return 0, w.err
 	}
@@ -100,7 +185,7 @@ func (w *writer) Commit(ctx context.Context) (int64, error) {
 	}
 	files, err := w.finish()
 	if err != nil {
-		return 0, w.fail(errors.Join(err, w.commit.Discard(ctx, files), w.Abandon()))
+		return 0, w.fail(errors.Join(err, w.commit.Discard(ctx, files), w.abandon()))
 	}
 	if err := w.commit.Commit(ctx, w.span, files); err != nil {
 		return 0, w.fail(err)
@@ -120,12 +205,10 @@ func (w *writer) finish() ([]commit.File, error) {
 		if w.tables[t] == nil {
 			continue
 		}
-		f, err := w.tables[t].finish(w.lane, w.span)
+		done, err := w.tables[t].finish(w.span)
+		files = append(files, done...)
 		if err != nil {
 			return files, err
-		}
-		if f != nil {
-			files = append(files, *f)
 		}
 	}
 	return files, nil
@@ -133,11 +216,19 @@ func (w *writer) finish() ([]commit.File, error) {
 
 // Abandon implements [pipeline.Writer].
 func (w *writer) Abandon() error {
+	_ = w.enter(context.Background(), 0) // never waits for memory
+	defer w.leave()
+	return w.abandon()
+}
+
+func (w *writer) abandon() error {
 	var errs []error
 	for _, t := range w.tables {
-		if t != nil {
-			errs = append(errs, t.revert())
+		if t == nil {
+			continue
 		}
+		done, err := t.revert()
+		errs = append(errs, err, w.commit.Discard(context.Background(), done))
 	}
 	return errors.Join(errs...)
 }

@@ -1,0 +1,158 @@
+package lanesink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+const (
+	// fileOverhead is about what an open file takes beside what its encoder and store say.
+	fileOverhead = 4 << 10
+	// minFlush is what an encoder has to hold for it to pay to end its row group early.
+	minFlush = 32 << 10
+)
+
+// openFile is a file being written.
+type openFile struct {
+	dir   string // below the place; "" without partitions
+	first int64  // position of the lane at which it was opened
+	file  store.File
+	enc   Encoder
+	rows  int64
+	used  uint64 // when last, by the count of the table
+	held  int64  // bytes of memory
+}
+
+// memory returns the bytes of memory that the file holds.
+func (f *openFile) memory() int64 {
+	n := fileOverhead + f.enc.Memory()
+	if m, ok := f.file.(interface{ Memory() int64 }); ok {
+		n += m.Memory()
+	}
+	return n
+}
+
+// begin opens a file.
+func (t *fileTable) begin(ctx context.Context, dir string) (*openFile, error) {
+	s := t.place.store
+	name := path.Join(dir, commit.FileName(t.lane, t.span.First, s.Run(), t.sink.seq.Add(1), t.sink.opts.Format.Ext()))
+	f, err := s.Begin(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	enc, err := t.sink.opts.Format.NewEncoder(f, t.schema)
+	if f.Err() != nil {
+		err = f.Err()
+	}
+	if err != nil {
+		if enc != nil {
+			enc.Discard()
+		}
+		return nil, errors.Join(err, f.Discard())
+	}
+	t.sink.open.Add(1)
+	return &openFile{dir: dir, first: t.span.First, file: f, enc: enc}, nil
+}
+
+// end completes a file, which is not published yet. The file is closed whatever comes of it.
+func (t *fileTable) end(f *openFile) error {
+	t.forget(f)
+	t.sink.encoding <- struct{}{}
+	err := f.enc.Finish(Provenance{Table: t.table, Lane: t.lane, Span: pipeline.Span{First: f.first, Next: t.span.Next}, Rows: f.rows})
+	<-t.sink.encoding
+	// The file's own error says more than what an encoder makes of it, and encoders may lose it.
+	if f.file.Err() != nil {
+		err = f.file.Err()
+	} else if err != nil {
+		err = fmt.Errorf("finishing a file of %d rows: %w", f.rows, err)
+	}
+	if err != nil {
+		return errors.Join(err, f.file.Discard())
+	}
+	pending, err := f.file.Finish()
+	if err != nil {
+		return errors.Join(err, f.file.Discard())
+	}
+	t.done = append(t.done, commit.NewFile(t.table, t.place.name, f.rows, pending))
+	t.doneBytes += pending.Bytes
+	return nil
+}
+
+// drop removes a file instead.
+func (t *fileTable) drop(f *openFile) error {
+	t.forget(f)
+	f.enc.Discard()
+	return f.file.Discard()
+}
+
+func (t *fileTable) forget(f *openFile) {
+	delete(t.open, f.dir)
+	t.held -= f.held
+	t.sink.open.Add(-1)
+}
+
+// flush has a file's encoder let go of what it can.
+func (t *fileTable) flush(f *openFile) error {
+	err := f.enc.Flush()
+	if s, ok := f.file.(interface{ Flush() error }); ok && err == nil {
+		err = s.Flush()
+	}
+	t.account(f)
+	if f.file.Err() != nil {
+		return f.file.Err()
+	}
+	return err
+}
+
+func (t *fileTable) account(f *openFile) {
+	held := f.memory()
+	t.held += held - f.held
+	f.held = held
+}
+
+// shrink lets go of about half of the memory that is held: row groups of the largest files end early, and then the files
+// of the partitions that have been written to least recently do. All of it stays part of the next commit.
+func (t *fileTable) shrink() error {
+	target := t.held / 2
+	files := t.files(func(a, b *openFile) int { return int(b.held - a.held) })
+	for _, f := range files {
+		if t.held <= target || f.enc.Memory() < minFlush {
+			break
+		}
+		if err := t.flush(f); err != nil {
+			return err
+		}
+	}
+	if t.held <= target {
+		return nil
+	}
+	for _, f := range t.files(byUse) {
+		if t.held <= target {
+			break
+		}
+		if err := t.end(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byUse orders files by when they were last written to.
+func byUse(a, b *openFile) int { return int(a.used) - int(b.used) }
+
+// files returns the open files in order.
+func (t *fileTable) files(order func(a, b *openFile) int) []*openFile {
+	files := make([]*openFile, 0, len(t.open))
+	for _, f := range t.open {
+		files = append(files, f)
+	}
+	slices.SortFunc(files, order)
+	return files
+}

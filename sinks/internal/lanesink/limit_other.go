@@ -1,0 +1,5 @@
+//go:build !unix
+
+package lanesink
+
+func mostOpen() int { return maxOpen }
