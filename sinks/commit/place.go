@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/urlmill/urlmill/sinks/store"
@@ -17,20 +18,38 @@ func CheckEmpty(ctx context.Context, s store.Store, ext string) error {
 	if err != nil {
 		return err
 	}
-	found := ""
-	for _, e := range entries {
-		switch {
-		case e.Name == Dir && e.Dir:
-			return nil
-		case !e.Dir && path.Ext(e.Name) == "."+ext && !hidden(e.Name):
-			found = e.Name
-		}
-	}
-	if found == "" {
+	if slices.ContainsFunc(entries, func(e store.Entry) bool { return e.Name == Dir && e.Dir }) {
 		return nil
+	}
+	found, err := find(ctx, s, ".", entries, ext)
+	if err != nil || found == "" {
+		return err
 	}
 	return fmt.Errorf("%s has files such as %s, of which no commit record tells what they hold, so that exactly-once delivery cannot go on there: "+
 		"give another directory, or set delivery: at_least_once", s.Location(), found)
+}
+
+// find returns a data file of a directory or of those below it that are partitions, "" if there is none.
+func find(ctx context.Context, s store.Store, dir string, entries []store.Entry, ext string) (string, error) {
+	for _, e := range entries {
+		if !e.Dir && path.Ext(e.Name) == "."+ext && !hidden(e.Name) {
+			return path.Join(dir, e.Name), nil
+		}
+	}
+	for _, e := range entries {
+		if !e.Dir || hidden(e.Name) || !strings.Contains(e.Name, "=") {
+			continue
+		}
+		below := path.Join(dir, e.Name)
+		entries, err := s.List(ctx, below, "")
+		if err != nil {
+			return "", err
+		}
+		if found, err := find(ctx, s, below, entries, ext); err != nil || found != "" {
+			return found, err
+		}
+	}
+	return "", nil
 }
 
 // hidden tells whether readers of a directory leave out what has this name.

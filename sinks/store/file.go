@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"sync"
 )
 
 const bufferSize = 64 << 10
@@ -14,9 +15,9 @@ const bufferSize = 64 << 10
 type localFile struct {
 	store *Local
 	name  string
-	key   string // while unfinished
-	h     Handle // nil once closed
-	buf   *bufio.Writer
+	key   string        // while unfinished
+	h     Handle        // nil once closed
+	buf   *bufio.Writer // nil while nothing is in it
 	sum   Checksum
 	size  int64
 	err   error
@@ -35,7 +36,38 @@ func (l *Local) Begin(_ context.Context, name string) (File, error) {
 	if err != nil {
 		return nil, explainAccess(l.root, err)
 	}
-	return &localFile{store: l, name: name, key: key, h: h, buf: bufio.NewWriterSize(h, bufferSize), sum: NewChecksum()}, nil
+	return &localFile{store: l, name: name, key: key, h: h, sum: NewChecksum()}, nil
+}
+
+// buffers are lent to files that have something in them: most of a thousand open files have not.
+var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, bufferSize) }}
+
+// Memory returns the bytes of memory that the file holds.
+func (f *localFile) Memory() int64 {
+	if f.buf == nil {
+		return 0
+	}
+	return bufferSize
+}
+
+// Flush hands what was written to the system, so that the file holds no memory.
+func (f *localFile) Flush() error {
+	if f.buf == nil || f.err != nil {
+		return f.err
+	}
+	if err := f.buf.Flush(); err != nil {
+		return f.fail("writing", err)
+	}
+	f.release()
+	return nil
+}
+
+func (f *localFile) release() {
+	if f.buf != nil {
+		f.buf.Reset(nil)
+		buffers.Put(f.buf)
+		f.buf = nil
+	}
 }
 
 // Size implements [File].
@@ -49,13 +81,25 @@ func (f *localFile) Write(p []byte) (int, error) {
 	if f.err != nil {
 		return 0, f.err
 	}
-	n, err := f.buf.Write(p)
+	n, err := f.write(p)
 	f.size += int64(n)
 	if err != nil {
 		return n, f.fail("writing", err)
 	}
 	_, _ = f.sum.Write(p)
 	return n, nil
+}
+
+// write writes large pieces at once, and collects small ones.
+func (f *localFile) write(p []byte) (int, error) {
+	if f.buf == nil {
+		if len(p) >= bufferSize {
+			return f.h.Write(p)
+		}
+		f.buf = buffers.Get().(*bufio.Writer)
+		f.buf.Reset(f.h)
+	}
+	return f.buf.Write(p)
 }
 
 // fail keeps the first error, with what to do about it.
@@ -73,8 +117,8 @@ func (f *localFile) Finish() (Pending, error) {
 	if f.h == nil {
 		return Pending{}, f.fail("finishing", errors.New("it is finished"))
 	}
-	if err := f.buf.Flush(); err != nil {
-		return Pending{}, f.fail("writing", err)
+	if err := f.Flush(); err != nil {
+		return Pending{}, err
 	}
 	if err := f.h.Sync(); err != nil {
 		return Pending{}, f.fail("syncing", err)
@@ -89,6 +133,7 @@ func (f *localFile) Finish() (Pending, error) {
 
 // Discard implements [File].
 func (f *localFile) Discard() error {
+	f.release()
 	if f.h == nil {
 		return nil
 	}

@@ -23,6 +23,9 @@ const (
 	newExt   = ".new" // of objects
 )
 
+// maxDurable bounds the directories that are remembered as durable: partitions may be many.
+const maxDurable = 1 << 14
+
 // Local is a directory. Make one with [NewLocal].
 type Local struct {
 	root string
@@ -152,6 +155,9 @@ func (l *Local) mkdir(dir string) error {
 	// Also if it was there: whoever made it may not have come to that.
 	if err := l.fs.SyncDir(l.path(parent)); err != nil {
 		return err
+	}
+	if len(l.durable) > maxDurable {
+		clear(l.durable) // what is asked for again is synced again
 	}
 	l.durable[dir] = true
 	return nil

@@ -28,11 +28,10 @@ func gone(from, to string) error {
 func dirs(keys []string) []string {
 	found := make([]string, 0, len(keys))
 	for _, key := range keys {
-		if dir := path.Dir(key); !slices.Contains(found, dir) {
-			found = append(found, dir)
-		}
+		found = append(found, path.Dir(key))
 	}
-	return found
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 func (l *Local) syncDirs(keys []string) error {
