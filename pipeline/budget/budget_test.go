@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/urlmill/urlmill/internal/leaktest"
 	"pgregory.net/rapid"
 
 	"github.com/urlmill/urlmill/pipeline/budget"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // file is a holder like an open file: it holds a part that can be let go of, and a rest that cannot.
 type file struct {

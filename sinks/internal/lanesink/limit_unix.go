@@ -11,5 +11,5 @@ func mostOpen() int {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return minOpen
 	}
-	return int(min(max(uint64(limit.Cur)/2, minOpen), maxOpen))
+	return int(min(max(limit.Cur/2, minOpen), maxOpen))
 }
