@@ -17,9 +17,9 @@ const (
 	exitUsage      = 2
 	exitOnError    = 3
 	exitIncomplete = 4
-	// exitNotVerified is the code of "urlmill verify" alone.
-	exitNotVerified = 5
-	exitInterrupt   = 130
+	// exitDamaged is the code of "urlmill verify" and "urlmill parquet check" alone.
+	exitDamaged   = 5
+	exitInterrupt = 130
 )
 
 // usageError is a command line that cannot be right.
@@ -94,7 +94,8 @@ const exitCodesHelp = `Exit codes of all commands:
     2  the command line or the configuration is wrong; nothing was started
     3  stopped at a row with an error, because the error policy is "fail"; the rows before it are written
     4  some input could not be read completely, such as a truncated file; all the rest is written
-    5  "urlmill verify" has found an output that is not as it has to be; its report says what
+    5  "urlmill verify" has found an output that is not as it has to be, or "urlmill parquet check" files that are
+       damaged or say of themselves what is not true; the report says what
   130  stopped at once by a second SIGINT or SIGTERM; what was not committed is read again next time
 
 The first SIGINT or SIGTERM lets a pipeline write and commit what it has read (pipeline.drain_timeout bounds the

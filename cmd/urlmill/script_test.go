@@ -14,13 +14,14 @@ import (
 
 // scriptCommands are the commands that the scripts have beside those of testscript.
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"rows":      scriptRows,
-	"exec-code": scriptExecCode,
-	"gzip":      scriptGzip,
-	"cutfile":   scriptCutFile,
-	"bytes":     scriptBytes,
-	"catfiles":  scriptCatFiles,
-	"spoil":     scriptSpoil,
+	"rows":        scriptRows,
+	"exec-code":   scriptExecCode,
+	"gzip":        scriptGzip,
+	"cutfile":     scriptCutFile,
+	"bytes":       scriptBytes,
+	"catfiles":    scriptCatFiles,
+	"spoil":       scriptSpoil,
+	"rename-only": scriptRenameOnly,
 }
 
 // scriptExecCode is "exec-code CODE PROGRAM ARG...": exec that wants an exit code.
@@ -72,6 +73,16 @@ func scriptBytes(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := strconv.Unquote(`"` + args[1] + `"`)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// scriptRenameOnly is "rename-only FOLDER NAME": it gives the only Parquet file of a folder another name.
+func scriptRenameOnly(ts *testscript.TestScript, _ bool, args []string) {
+	found, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*.parquet"))
+	ts.Check(err)
+	if len(found) != 1 {
+		ts.Fatalf("%d files in %s", len(found), args[0])
+	}
+	ts.Check(os.Rename(found[0], ts.MkAbs(args[1])))
 }
 
 // scriptCatFiles is "catfiles FOLDER": it prints the files of a folder in the order of their names, but not what is

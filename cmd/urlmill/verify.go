@@ -88,7 +88,7 @@ func (a *app) verify(parent context.Context, place string, f verifyFlags) error 
 		err = a.printReport(r)
 	}
 	if err == nil && !r.OK {
-		err = &codeError{code: exitNotVerified}
+		err = &codeError{code: exitDamaged}
 	}
 	return err
 }

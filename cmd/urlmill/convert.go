@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/spf13/cobra"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/records"
+)
+
+// convertFlags are the flags of "urlmill convert".
+type convertFlags struct {
+	from, to, compression, schema string
+	columns                       []string
+	force, quiet                  bool
+}
+
+func newConvert(a *app) *cobra.Command {
+	var f convertFlags
+	cmd := &cobra.Command{
+		Use:   "convert IN OUT",
+		Short: "Convert a table between Parquet, Arrow and NDJSON",
+		Long: `Convert a table between Parquet (.parquet), Arrow IPC files (.arrow) and streams (.arrows), and NDJSON (.ndjson). IN is known by
+its first bytes, OUT by its extension; - is standard input or output, for streams and NDJSON.
+
+Types are kept, but for dictionaries, which become their values. NDJSON has fewer types: it is read twice to find them
+out, or takes those of the Parquet or Arrow file that --schema names; timestamps are RFC 3339 in it, and binary values
+base64. Rows go through a batch at a time: memory is that of a row group, whatever the size of the file.
+
+OUT appears when it is complete and on disk. One that is there is replaced only with --force.`,
+		Example: `  urlmill convert clicks.parquet clicks.arrow --compression lz4
+  urlmill convert clicks.parquet - --to ndjson --columns host,path | head
+  urlmill convert clicks.ndjson clicks.parquet --schema yesterday.parquet`,
+		Args: args(2, 2, "an input and an output"),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			return a.convert(contextOr(cmd.Context()), f, files[0], files[1])
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.from, "from", "", "format of IN: parquet, arrow, arrow-stream or ndjson")
+	flags.StringVar(&f.to, "to", "", "format of OUT")
+	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, gzip, zstd) or Arrow (none, lz4, zstd)")
+	flags.StringVar(&f.schema, "schema", "", "Parquet or Arrow file whose columns NDJSON has")
+	flags.StringSliceVar(&f.columns, "columns", nil, "columns to keep, in their order")
+	flags.BoolVar(&f.force, "force", false, "replace OUT")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no summary")
+	completeFlag(cmd, "from", formatNames()...)
+	completeFlag(cmd, "to", formatNames()...)
+	return cmd
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range records.Formats() {
+		names = append(names, string(f))
+	}
+	return names
+}
+
+// target checks the flags and returns where the rows go.
+func (f convertFlags) target(a *app, out string) (records.Target, error) {
+	t := records.Target{
+		Path: out, Format: records.Format(f.to), Compression: f.compression, Version: readBuild().Version, Log: a.flagLogger(),
+	}
+	for _, c := range []struct{ flag, value string }{{"--from", f.from}, {"--to", f.to}} {
+		if c.value == "" {
+			continue
+		}
+		if err := checkChoice(c.flag, c.value, formatNames()); err != nil {
+			return t, err
+		}
+	}
+	if t.Format == "" {
+		t.Format = records.ByName(out)
+	}
+	switch {
+	case t.Format == "" && out == "-":
+		return t, usagef("what is the format of standard output? give --to arrow-stream or --to ndjson")
+	case t.Format == "":
+		return t, usagef("%s: no format has this extension; name the file .parquet, .arrow, .arrows or .ndjson, or give --to", out)
+	case t.Compression != "" && t.Format == records.NDJSON:
+		return t, usagef("--compression is for Parquet and Arrow")
+	case out == "-" && t.Format == records.ArrowStream && terminalWidth(a.out) > 0:
+		return t, usagef("Arrow is binary; redirect standard output into a file, or give one")
+	}
+	if t.Format == records.Parquet || t.Format == records.Arrow {
+		if out == "-" {
+			return t, usagef("%s cannot be written to standard output; name a file", t.Format)
+		}
+		if err := t.CheckOptions(); err != nil {
+			return t, &usageError{err}
+		}
+	}
+	return t, f.checkOut(out)
+}
+
+// checkOut refuses to replace a file that nobody wants replaced.
+func (f convertFlags) checkOut(out string) error {
+	if out == "-" {
+		return nil
+	}
+	info, err := os.Stat(out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return usagef("%s is there and is no file", out)
+	case !f.force:
+		return usagef("%s is there; give --force to replace it", out)
+	}
+	return nil
+}
+
+// convert runs the command.
+func (a *app) convert(ctx context.Context, f convertFlags, in, out string) (err error) {
+	t, err := f.target(a, out)
+	if err != nil {
+		return err
+	}
+	o := records.Options{Format: records.Format(f.from), Stdin: a.in, Columns: f.columns}
+	if f.schema != "" {
+		if o.Schema, err = schemaOf(ctx, f.schema); err != nil {
+			return err
+		}
+	}
+	r, err := records.Open(ctx, in, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	var rows int64
+	if out == "-" {
+		sink, err := records.StreamTo(a.out, t)
+		if err != nil {
+			return &usageError{err}
+		}
+		_, err = records.Copy(ctx, sink, r, -1)
+		return err
+	}
+	if rows, err = records.Write(ctx, t, r); err != nil {
+		return err
+	}
+	if !f.quiet {
+		fmt.Fprintf(a.console, "%s: %s, %s\n", plain.Text(out), plain.Plural(rows, "row"), strings.ReplaceAll(string(t.Format), "-", " "))
+	}
+	return nil
+}
+
+// schemaOf returns the columns of a Parquet or Arrow file.
+func schemaOf(ctx context.Context, name string) (*arrow.Schema, error) {
+	r, err := records.Open(ctx, name, records.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s := r.Schema()
+	// What the other file says of itself is not true of this one.
+	return arrow.NewSchema(slices.Clone(s.Fields()), nil), r.Close()
+}

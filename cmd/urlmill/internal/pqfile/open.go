@@ -1,0 +1,185 @@
+// Package pqfile looks into Parquet files: what their footers say, and whether that is true. It reads by parquet-go, which
+// has nothing to do with the code that writes our files.
+package pqfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// File is an open Parquet file.
+type File struct {
+	f    *os.File
+	size int64
+	pq   *parquet.File
+	// optional has what parquet-go cannot tell from a zero.
+	optional footer
+}
+
+// footer is the part of the format's FileMetaData that says which fields are there at all.
+type footer struct {
+	RowGroups []footerGroup `thrift:"4,required"`
+}
+
+type footerGroup struct {
+	Columns []footerChunk `thrift:"1,required"`
+}
+
+type footerChunk struct {
+	MetaData footerColumn `thrift:"3,optional"`
+}
+
+type footerColumn struct {
+	Statistics *Statistics `thrift:"12,optional"`
+}
+
+// Statistics are those of the format (parquet.thrift), with nil for what is absent. The values are as PLAIN encodes
+// them, without the length.
+type Statistics struct {
+	NullCount     *int64 `thrift:"3,optional"`
+	DistinctCount *int64 `thrift:"4,optional"`
+	MaxValue      []byte `thrift:"5,optional"`
+	MinValue      []byte `thrift:"6,optional"`
+	MaxExact      *bool  `thrift:"7,optional"`
+	MinExact      *bool  `thrift:"8,optional"`
+}
+
+// Open opens a file and reads its footer. Page indexes and bloom filters are read when they are asked for.
+func Open(path string) (_ *File, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: a Parquet file has to be a file on disk, since its footer is at the end", path)
+	}
+	p := &File{f: f, size: info.Size()}
+	if err := p.readFooter(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.f.Close() }
+
+// tailSize is the length of the footer and the magic bytes behind it.
+const tailSize = 8
+
+func (f *File) readFooter() (err error) {
+	defer guard(&err)
+	if f.size < 4+tailSize {
+		return fmt.Errorf("no Parquet file: %d bytes", f.size)
+	}
+	f.pq, err = parquet.OpenFile(f.f, f.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return err
+	}
+	tail := make([]byte, tailSize)
+	if _, err := f.f.ReadAt(tail, f.size-tailSize); err != nil {
+		return err
+	}
+	length := int64(tail[0]) | int64(tail[1])<<8 | int64(tail[2])<<16 | int64(tail[3])<<24
+	if length > f.size-tailSize-4 {
+		return fmt.Errorf("a footer of %d bytes in a file of %d", length, f.size)
+	}
+	text := make([]byte, length)
+	if _, err := f.f.ReadAt(text, f.size-tailSize-length); err != nil {
+		return err
+	}
+	var protocol thrift.CompactProtocol
+	return thrift.NewDecoder(protocol.NewReaderFromBytes(text)).Decode(&f.optional)
+}
+
+// statistics returns those of a chunk, nil if there are none.
+func (f *File) statistics(group, column int) *Statistics {
+	if group >= len(f.optional.RowGroups) || column >= len(f.optional.RowGroups[group].Columns) {
+		return nil
+	}
+	return f.optional.RowGroups[group].Columns[column].MetaData.Statistics
+}
+
+// guard turns a panic, which damaged files may cause in a decoder, into an error.
+func guard(err *error) {
+	if p := recover(); p != nil {
+		*err = errors.Join(*err, fmt.Errorf("the file cannot be decoded: %v", p))
+	}
+}
+
+// section reads a part of the file.
+func (f *File) section(offset, length int64) ([]byte, error) {
+	if offset < 0 || length < 0 || offset > f.size-length {
+		return nil, fmt.Errorf("bytes %d to %d of a file of %d", offset, offset+length, f.size)
+	}
+	data := make([]byte, length)
+	_, err := f.f.ReadAt(data, offset)
+	return data, err
+}
+
+// columnIndex reads the column index of a chunk, nil if there is none.
+func (f *File) columnIndex(c *format.ColumnChunk) (*format.ColumnIndex, error) {
+	if c.ColumnIndexOffset == 0 {
+		return nil, nil
+	}
+	index := new(format.ColumnIndex)
+	return index, f.decode(c.ColumnIndexOffset, int64(c.ColumnIndexLength), index)
+}
+
+// offsetIndex reads the offset index of a chunk, nil if there is none.
+func (f *File) offsetIndex(c *format.ColumnChunk) (*format.OffsetIndex, error) {
+	if c.OffsetIndexOffset == 0 {
+		return nil, nil
+	}
+	index := new(format.OffsetIndex)
+	return index, f.decode(c.OffsetIndexOffset, int64(c.OffsetIndexLength), index)
+}
+
+func (f *File) decode(offset, length int64, v any) (err error) {
+	defer guard(&err)
+	data, err := f.section(offset, length)
+	if err != nil {
+		return err
+	}
+	return thrift.Unmarshal(new(thrift.CompactProtocol), data, v)
+}
+
+// bloomFilter returns the bloom filter of a chunk, in memory, nil if there is none or it is of a kind that nobody
+// knows.
+func (f *File) bloomFilter(chunk *parquet.FileColumnChunk, meta *format.ColumnMetaData) (filter *parquet.FileBloomFilter, err error) {
+	defer guard(&err)
+	if meta.BloomFilterOffset == 0 {
+		return nil, nil
+	}
+	if meta.BloomFilterLength == 0 {
+		return chunk.BloomFilterFrom(f.f)
+	}
+	data, err := f.section(meta.BloomFilterOffset, int64(meta.BloomFilterLength))
+	if err != nil {
+		return nil, err
+	}
+	return chunk.BloomFilterFrom(window{bytes.NewReader(data), meta.BloomFilterOffset})
+}
+
+// window is a part of a file in memory.
+type window struct {
+	r    io.ReaderAt
+	base int64
+}
+
+func (w window) ReadAt(p []byte, offset int64) (int, error) { return w.r.ReadAt(p, offset-w.base) }

@@ -1,0 +1,175 @@
+package records
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// shape is what is known of the type of a JSON value.
+type shape struct {
+	kind   kind
+	elem   *shape   // of a list
+	fields []*field // of a struct, in the order in which they were first seen
+	byName map[string]*field
+}
+
+type field struct {
+	name string
+	shape
+}
+
+type kind uint8
+
+const (
+	unknown kind = iota // nothing but null so far
+	boolean
+	integer
+	float
+	text
+	listOf
+	structOf
+)
+
+func (k kind) String() string {
+	return [...]string{"null", "a boolean", "an integer", "a number", "a string", "an array", "an object"}[k]
+}
+
+// inferSchema reads NDJSON to its end. Integers beyond 64 bits are floats; a field that is null in every row is text.
+func inferSchema(in io.Reader) (*arrow.Schema, error) {
+	lines := newLines(in)
+	root := shape{kind: structOf}
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.UseNumber()
+		if err := root.take(d, ""); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	return arrow.NewSchema(root.arrowFields(), nil), nil
+}
+
+// take adds the next value of d, which is at path.
+func (s *shape) take(d *json.Decoder, path string) error {
+	t, err := d.Token()
+	if err != nil {
+		return err
+	}
+	switch v := t.(type) {
+	case nil:
+		if path == "" {
+			return errors.New("no JSON object")
+		}
+		return nil
+	case bool:
+		return s.is(boolean, path)
+	case string:
+		return s.is(text, path)
+	case json.Number:
+		if _, err := v.Int64(); err == nil {
+			return s.is(integer, path)
+		}
+		if f, err := v.Float64(); err != nil || math.IsInf(f, 0) {
+			return fmt.Errorf("%s: the number %s is beyond any type", path, v)
+		}
+		return s.is(float, path)
+	case json.Delim:
+		if v == '[' {
+			return s.takeList(d, path)
+		}
+	}
+	return s.takeStruct(d, path)
+}
+
+// is merges a kind into the shape.
+func (s *shape) is(k kind, path string) error {
+	switch {
+	case s.kind == unknown || s.kind == integer && k == float:
+		s.kind = k
+	case s.kind == k || s.kind == float && k == integer:
+	case path == "":
+		return fmt.Errorf("%s, and not an object", k)
+	default:
+		return fmt.Errorf("%s is %s here and %s before; give --schema FILE with a Parquet or Arrow file that has the columns", path, k, s.kind)
+	}
+	return nil
+}
+
+func (s *shape) takeList(d *json.Decoder, path string) error {
+	if err := s.is(listOf, path); err != nil {
+		return err
+	}
+	if s.elem == nil {
+		s.elem = new(shape)
+	}
+	for d.More() {
+		if err := s.elem.take(d, path+"[]"); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+func (s *shape) takeStruct(d *json.Decoder, path string) error {
+	if err := s.is(structOf, path); err != nil {
+		return err
+	}
+	if s.byName == nil {
+		s.byName = map[string]*field{}
+	}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := t.(string)
+		f := s.byName[name]
+		if f == nil {
+			f = &field{name: name}
+			s.byName[name], s.fields = f, append(s.fields, f)
+		}
+		if err := f.take(d, strings.TrimPrefix(path+"."+name, ".")); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+func (s *shape) arrowFields() []arrow.Field {
+	fields := make([]arrow.Field, len(s.fields))
+	for i, f := range s.fields {
+		fields[i] = arrow.Field{Name: f.name, Type: f.arrowType(), Nullable: true}
+	}
+	return fields
+}
+
+func (s *shape) arrowType() arrow.DataType {
+	switch s.kind {
+	case boolean:
+		return arrow.FixedWidthTypes.Boolean
+	case integer:
+		return arrow.PrimitiveTypes.Int64
+	case float:
+		return arrow.PrimitiveTypes.Float64
+	case listOf:
+		return arrow.ListOf(s.elem.arrowType())
+	case structOf:
+		return arrow.StructOf(s.arrowFields()...)
+	}
+	return arrow.BinaryTypes.String
+}

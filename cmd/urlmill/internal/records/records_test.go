@@ -1,0 +1,376 @@
+package records
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/urlmill/urlmill/sinks/sinktest"
+)
+
+// memoryReader hands out records.
+type memoryReader struct {
+	schema *arrow.Schema
+	recs   []arrow.Record
+}
+
+func (m *memoryReader) Schema() *arrow.Schema { return m.schema }
+func (m *memoryReader) Close() error          { return nil }
+func (m *memoryReader) Next() (arrow.Record, error) {
+	if len(m.recs) == 0 {
+		return nil, io.EOF
+	}
+	r := m.recs[0]
+	m.recs = m.recs[1:]
+	return r, nil
+}
+
+func table(rows int) *memoryReader {
+	m := &memoryReader{schema: sinktest.AllTypes()}
+	for at := 0; at < rows; {
+		n := min(rows-at, 1+at)
+		m.recs = append(m.recs, sinktest.Random(memory.DefaultAllocator, m.schema, n, int64(at), 1,
+			sinktest.Shape{Nulls: 0.2, Empty: 0.2, HugeList: 3000, HugeText: 100_000}))
+		at += n
+	}
+	return m
+}
+
+func rowsOf(t *testing.T, r Reader) []sinktest.Row {
+	t.Helper()
+	var rows []sinktest.Row
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return rows
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, sinktest.Rows(rec)...)
+	}
+}
+
+// compare shows the first row that differs.
+func compare(t *testing.T, name string, want, got []sinktest.Row) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Errorf("%s: %d rows, want %d", name, len(got), len(want))
+		return
+	}
+	for i := range want {
+		if !reflect.DeepEqual(want[i], got[i]) {
+			t.Errorf("%s: row %d: want -, got +\n%.3000s", name, i, cmp.Diff(want[i], got[i]))
+			return
+		}
+	}
+}
+
+func read(t *testing.T, name string, o Options) (*arrow.Schema, []sinktest.Row) {
+	t.Helper()
+	r, err := Open(t.Context(), name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := rowsOf(t, r)
+	schema := r.Schema()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return schema, rows
+}
+
+func convert(t *testing.T, in Reader, dir, name string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if _, err := Write(t.Context(), Target{Path: path, Format: ByName(name), Log: slog.New(slog.DiscardHandler)}, in); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestConvert sends every type through all formats in turn.
+func TestConvert(t *testing.T) {
+	for _, rows := range []int{0, 1, 1200} {
+		dir := t.TempDir()
+		want := rowsOf(t, table(rows))
+		schema := sinktest.AllTypes()
+		var in Reader = table(rows)
+		for _, name := range []string{"a.parquet", "b.arrow", "c.arrows", "d.parquet", "e.arrows", "f.arrow", "g.parquet"} {
+			path := convert(t, in, dir, name)
+			got, values := read(t, path, Options{BatchRows: 700})
+			compare(t, name, want, values)
+			if !equalFields(schema, got) {
+				t.Errorf("%s: got %v\nwant %v", name, got, schema)
+			}
+			next, err := Open(t.Context(), path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = next.Close() }()
+			in = next
+		}
+	}
+}
+
+// equalFields compares columns; writers add metadata.
+func equalFields(want, got *arrow.Schema) bool {
+	return arrow.NewSchema(want.Fields(), nil).Equal(arrow.NewSchema(got.Fields(), nil))
+}
+
+// TestNDJSON sends rows through NDJSON and back by the types that they had. JSON has no infinities.
+func TestNDJSON(t *testing.T) {
+	dir := t.TempDir()
+	want := withoutInfinities(rowsOf(t, table(700)))
+	name := convert(t, table(700), dir, "a.ndjson")
+	_, got := read(t, name, Options{Schema: sinktest.AllTypes(), BatchRows: 300})
+	compare(t, "NDJSON", want, got)
+}
+
+func withoutInfinities(rows []sinktest.Row) []sinktest.Row {
+	for _, row := range rows {
+		if f, ok := row["f32"].(float64); ok && math.IsInf(f, 0) {
+			row["f32"] = nil
+		}
+	}
+	return rows
+}
+
+func TestInfer(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	text := `{"a":1,"b":null,"c":{"d":[{"e":true},{"f":"x"}]},"n":1}
+{"g":9223372036854775807,"n":1.5,"a":-9223372036854775808}
+
+{"a":null,"h":12345678901234567890,"l":[]}`
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	schema, rows := read(t, name, Options{})
+	var types []string
+	for _, f := range schema.Fields() {
+		types = append(types, f.Name+" "+f.Type.String())
+	}
+	want := []string{
+		"a int64", "b utf8", "c struct<d: list<item: struct<e: bool, f: utf8>, nullable>>", "n float64", "g int64", "h float64",
+		"l list<item: utf8, nullable>",
+	}
+	if diff := cmp.Diff(want, types); diff != "" {
+		t.Error(diff)
+	}
+	if len(rows) != 3 || rows[1]["a"] != int64(math.MinInt64) || rows[1]["g"] != int64(math.MaxInt64) || rows[0]["n"] != 1.0 {
+		t.Errorf("%v", rows)
+	}
+	for text, want := range map[string]string{
+		"{\"a\":1}\n{\"a\":\"x\"}": "line 2: a is a string here and an integer before; give --schema",
+		"{\"a\":1}\n[]":            "line 2: an array, and not an object",
+		"{\"a\":1}\nnull":          "line 2: no JSON object",
+		"{\"a\":1}\n{\"a\":":       "line 2: EOF",
+		"{\"a\":1e999}":            "a: the number 1e999 is beyond any type",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), name, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestColumns picks columns in another order than the file has.
+func TestColumns(t *testing.T) {
+	dir := t.TempDir()
+	want := rowsOf(t, table(500))
+	columns := []string{"params", "id", "text"}
+	for _, name := range []string{"a.parquet", "a.arrow", "a.arrows", "a.ndjson"} {
+		path := convert(t, table(500), dir, name)
+		schema, got := read(t, path, Options{Columns: columns, Schema: sinktest.AllTypes()})
+		for i, column := range columns {
+			if schema.Field(i).Name != column {
+				t.Errorf("%s: column %d is %s", name, i, schema.Field(i).Name)
+			}
+			for row := range want {
+				if !reflect.DeepEqual(want[row][column], got[row][column]) {
+					t.Fatalf("%s: row %d: %v, want %v", name, row, got[row][column], want[row][column])
+				}
+			}
+		}
+		_, err := Open(t.Context(), path, Options{Columns: []string{"nothing"}, Schema: sinktest.AllTypes()})
+		if err == nil || !strings.Contains(err.Error(), `no column "nothing"; there are id, text`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestDictionaries converts a column that is a dictionary in Parquet, as pandas writes categories.
+func TestDictionaries(t *testing.T) {
+	dt := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "d", Type: dt, Nullable: true}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	var want []any
+	for i := range 100 {
+		d := b.Field(0).(*array.BinaryDictionaryBuilder)
+		if i%7 == 0 {
+			d.AppendNull()
+			want = append(want, nil)
+			continue
+		}
+		v := fmt.Sprint("v", i%5)
+		want = append(want, v)
+		if err := d.AppendString(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec := b.NewRecord()
+	defer rec.Release()
+	dir := t.TempDir()
+	source := filepath.Join(dir, "dict.parquet")
+	f, err := os.Create(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := pqarrow.NewFileWriter(schema, f, parquet.NewWriterProperties(), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(rec), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"out.parquet", "out.arrow", "out.ndjson"} {
+		r, err := Open(t.Context(), source, Options{BatchRows: 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rows := read(t, convert(t, r, dir, name), Options{})
+		_ = r.Close()
+		var got []any
+		for _, row := range rows {
+			got = append(got, row["d"])
+		}
+		if !reflect.DeepEqual(want, got) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// failing fails after some rows.
+type failing struct{ Reader }
+
+var errFailing = errors.New("no more")
+
+func (f failing) Next() (arrow.Record, error) {
+	r, err := f.Reader.Next()
+	if err != nil || r.NumRows() > 50 {
+		return nil, errFailing
+	}
+	return r, nil
+}
+
+// TestFailure leaves nothing behind, and what was there as it was.
+func TestFailure(t *testing.T) {
+	for _, name := range []string{"a.parquet", "a.arrow", "a.arrows", "a.ndjson"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := Write(ctx, Target{Path: path, Format: ByName(name), Log: slog.New(slog.DiscardHandler)}, failing{table(1000)})
+		if !errors.Is(err, errFailing) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+		_, err = Write(ctx, Target{Path: path, Format: ByName(name), Log: slog.New(slog.DiscardHandler)}, table(1000))
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		text, err := os.ReadFile(path)
+		entries, _ := os.ReadDir(dir)
+		if string(text) != "before" || err != nil || len(entries) != 1 {
+			t.Errorf("%s: %q, %v, %v", name, text, err, entries)
+		}
+	}
+}
+
+// TestStdin reads what can be read from a stream.
+func TestStdin(t *testing.T) {
+	want := withoutInfinities(rowsOf(t, table(100)))
+	dir := t.TempDir()
+	open := func(name string, o Options) ([]sinktest.Row, error) {
+		text, err := os.ReadFile(convert(t, table(100), dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Stdin = bytes.NewReader(text)
+		r, err := Open(t.Context(), "-", o)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = r.Close() }()
+		return rowsOf(t, r), nil
+	}
+	for name, o := range map[string]Options{"a.arrows": {}, "a.ndjson": {Schema: sinktest.AllTypes()}} {
+		got, err := open(name, o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		compare(t, name, want, withoutInfinities(got))
+	}
+	for name, want := range map[string]string{
+		"a.parquet": "cannot be read from a stream", "a.arrow": "cannot be read from a stream", "a.ndjson": "--schema FILE",
+	} {
+		if _, err := open(name, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Open(t.Context(), "-", Options{Stdin: strings.NewReader("x,y\n")}); err == nil || !strings.Contains(err.Error(), "none of the formats") {
+		t.Error(err)
+	}
+}
+
+// TestDamage reads files that were cut or overwritten: there is an error, no panic, or rows.
+func TestDamage(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.parquet", "a.arrow", "a.arrows"} {
+		data, err := os.ReadFile(convert(t, table(200), dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 0; at < len(data); at += 1 + len(data)/25 {
+			broken := bytes.Clone(data)
+			for i := at; i < min(at+30, len(broken)); i++ {
+				broken[i] ^= 0xa5
+			}
+			for _, text := range [][]byte{broken, data[:at]} {
+				path := filepath.Join(dir, "broken")
+				if err := os.WriteFile(path, text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				r, err := Open(t.Context(), path, Options{Format: ByName(name)})
+				if err != nil {
+					continue
+				}
+				for err == nil {
+					_, err = r.Next()
+				}
+				_ = r.Close()
+			}
+		}
+	}
+}
