@@ -22,6 +22,13 @@ type Codec interface {
 	Prepare(b *pipeline.Batch)
 }
 
+// Observer is a codec that has to see the records before the first that is wanted as well, such as a header line. It
+// is optional.
+type Observer interface {
+	// Observe takes a record that is not wanted, and does not keep it.
+	Observe(record []byte)
+}
+
 // Factory describes a configured codec and makes one instance of it for every lane.
 type Factory interface {
 	New() Codec

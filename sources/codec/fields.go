@@ -92,7 +92,7 @@ func (c *ndjson) timestamp(v capture, format TimeFormat) (int64, bool) {
 		c.scratch = appendUnescaped(c.scratch[:0], value)
 		value = c.scratch
 	}
-	return parseRFC3339(value)
+	return ParseRFC3339(value)
 }
 
 // parseInt reads a JSON number that is a whole number and fits.
@@ -127,6 +127,22 @@ func wholeFloat(s []byte) (int64, bool) {
 		return 0, false
 	}
 	return int64(f), true
+}
+
+// ParseInt reads a whole number in decimal digits that fits.
+func ParseInt(s []byte) (int64, bool) {
+	if !isDecimal(s) {
+		return 0, false
+	}
+	return parseInt(s)
+}
+
+// ParseFloat reads a decimal number without an exponent.
+func ParseFloat(s []byte) (float64, bool) {
+	if !isDecimal(s) {
+		return 0, false
+	}
+	return parseFloat(s)
 }
 
 // parseFloat reads a JSON number. Its text is passed as it is, since a copy of more than 32 bytes would be

@@ -87,11 +87,11 @@ func floorDiv(n, d int64) int64 {
 	return q
 }
 
-// parseRFC3339 reads a time as RFC 3339 section 5.6 has it, a space for the T and lower case included, as
+// ParseRFC3339 reads a time as RFC 3339 section 5.6 has it, a space for the T and lower case included, as
 // microseconds since 1970 UTC. What is finer is rounded down. A leap second is the second after it.
 //
 // The time package would allocate a location for every offset that is not UTC.
-func parseRFC3339(s []byte) (int64, bool) {
+func ParseRFC3339(s []byte) (int64, bool) {
 	if len(s) < len("2006-01-02T15:04:05Z") || s[4] != '-' || s[7] != '-' || s[13] != ':' || s[16] != ':' ||
 		s[10]|0x20 != 't' && s[10] != ' ' {
 		return 0, false
@@ -168,6 +168,149 @@ func daysIn(year, month int) int {
 		return 28
 	}
 	return 30 + (month+month>>3)&1
+}
+
+// ParseCLF reads a time of the Common Log Format, such as 10/Oct/2000:13:55:36 -0700, as microseconds since 1970 UTC. A
+// fraction of the second may be there, which is rounded down to microseconds, and the zone may be missing: UTC then.
+func ParseCLF(s []byte) (int64, bool) {
+	if len(s) < len("02/Jan/2006:15:04:05") || s[2] != '/' || s[6] != '/' || s[11] != ':' || s[14] != ':' || s[17] != ':' {
+		return 0, false
+	}
+	month := monthOf(s[3:6])
+	day, century, year := twoDigits(s), twoDigits(s[7:]), twoDigits(s[9:])
+	hour, minute, second := twoDigits(s[12:]), twoDigits(s[15:]), twoDigits(s[18:])
+	if century < 0 || year < 0 || hour < 0 || minute < 0 || second < 0 {
+		return 0, false
+	}
+	year += century * 100
+	if month == 0 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 60 {
+		return 0, false
+	}
+	micros, offset := int64(0), 0
+	if rest := s[20:]; len(rest) > 0 {
+		var ok bool
+		if micros, rest, ok = fraction(rest); !ok {
+			return 0, false
+		}
+		if offset, ok = shortZone(rest); !ok {
+			return 0, false
+		}
+	}
+	seconds := int64(daysSince1970(year, month, day))*86400 + int64(hour*3600+minute*60+second-offset)
+	return seconds*1e6 + micros, true
+}
+
+// monthOf returns the month of an English abbreviation, 0 for none.
+func monthOf(s []byte) int {
+	switch string(s) {
+	case "Jan":
+		return 1
+	case "Feb":
+		return 2
+	case "Mar":
+		return 3
+	case "Apr":
+		return 4
+	case "May":
+		return 5
+	case "Jun":
+		return 6
+	case "Jul":
+		return 7
+	case "Aug":
+		return 8
+	case "Sep":
+		return 9
+	case "Oct":
+		return 10
+	case "Nov":
+		return 11
+	case "Dec":
+		return 12
+	default:
+		return 0
+	}
+}
+
+// shortZone reads nothing, or a space and a zone such as -0700, and returns its offset in seconds.
+func shortZone(s []byte) (offset int, ok bool) {
+	if len(s) == 0 {
+		return 0, true
+	}
+	if len(s) != len(" +0000") || s[0] != ' ' || s[1] != '+' && s[1] != '-' {
+		return 0, false
+	}
+	hour, minute := twoDigits(s[2:]), twoDigits(s[4:])
+	if hour < 0 || hour > 23 || minute < 0 || minute > 59 {
+		return 0, false
+	}
+	offset = hour*3600 + minute*60
+	if s[1] == '-' {
+		offset = -offset
+	}
+	return offset, true
+}
+
+// ParseDay reads a date such as 2000-10-10 as microseconds since 1970.
+func ParseDay(s []byte) (int64, bool) {
+	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
+		return 0, false
+	}
+	century, year, month, day := twoDigits(s), twoDigits(s[2:]), twoDigits(s[5:]), twoDigits(s[8:])
+	if century < 0 || year < 0 || month < 1 || month > 12 {
+		return 0, false
+	}
+	year += century * 100
+	if day < 1 || day > daysIn(year, month) {
+		return 0, false
+	}
+	return int64(daysSince1970(year, month, day)) * 86400e6, true
+}
+
+// ParseClock reads a time of the day such as 13:55:36.5 as microseconds since midnight.
+func ParseClock(s []byte) (int64, bool) {
+	if len(s) < len("15:04:05") || s[2] != ':' || s[5] != ':' {
+		return 0, false
+	}
+	hour, minute, second := twoDigits(s), twoDigits(s[3:]), twoDigits(s[6:])
+	if hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60 {
+		return 0, false
+	}
+	micros := int64(0)
+	if len(s) > 8 {
+		var rest []byte
+		var ok bool
+		if micros, rest, ok = fraction(s[8:]); !ok || len(rest) > 0 {
+			return 0, false
+		}
+	}
+	return int64(hour*3600+minute*60+second)*1e6 + micros, true
+}
+
+// ParseEpoch reads a decimal number in the unit of f, which is not RFC3339, as microseconds since 1970 UTC. What is
+// finer is rounded down.
+func ParseEpoch(s []byte, f TimeFormat) (int64, bool) {
+	if !isDecimal(s) {
+		return 0, false
+	}
+	return parseEpoch(s, f)
+}
+
+// isDecimal tells numbers with digits, at most one point and perhaps a minus sign.
+func isDecimal(s []byte) bool {
+	digits, points := 0, 0
+	for i, c := range s {
+		switch {
+		case c == '-' && i == 0:
+		case c == '.' && points == 0 && digits > 0:
+			points++
+		case '0' <= c && c <= '9':
+			digits++
+		default:
+			return false
+		}
+	}
+	return digits > 0
 }
 
 // daysSince1970 counts the days to a date of the proleptic Gregorian calendar. Years are counted from March, so

@@ -18,7 +18,7 @@ func TestRFC3339(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := parseRFC3339([]byte(s)); !ok || got != want.UnixMicro() {
+		if got, ok := ParseRFC3339([]byte(s)); !ok || got != want.UnixMicro() {
 			t.Errorf("%s: %d %v, want %d", s, got, ok, want.UnixMicro())
 		}
 	}
@@ -26,8 +26,8 @@ func TestRFC3339(t *testing.T) {
 		"2026-07-01t12:30:00z": "2026-07-01T12:30:00Z", "2026-07-01 12:30:00Z": "2026-07-01T12:30:00Z",
 		"2016-12-31T23:59:60Z": "2017-01-01T00:00:00Z",
 	} {
-		a, ok := parseRFC3339([]byte(s))
-		if b, _ := parseRFC3339([]byte(want)); !ok || a != b {
+		a, ok := ParseRFC3339([]byte(s))
+		if b, _ := ParseRFC3339([]byte(want)); !ok || a != b {
 			t.Errorf("%s: %d, want %d", s, a, b)
 		}
 	}
@@ -38,7 +38,7 @@ func TestRFC3339(t *testing.T) {
 		"2026-01-01T00:00:00+24:00", "2026-01-01T00:00:00+01:60", "2026-01-01T00:00:00+01-00", "2026-01-01T00:00:00*01:00", "2026-01-01T00:00:00.5",
 		"2026-01-01T00:00:00ZZ", "2026/01/01T00:00:00Z", "2026-01-01T00-00:00Z", "x026-01-01T00:00:00Z", "2026-01-01T0x:00:00Z", "2026-01-01_00:00:00Z",
 	} {
-		if got, ok := parseRFC3339([]byte(s)); ok {
+		if got, ok := ParseRFC3339([]byte(s)); ok {
 			t.Errorf("%s: read as %d", s, got)
 		}
 	}
@@ -52,7 +52,7 @@ func TestRFC3339AgainstTime(t *testing.T) {
 		if len(s) < 20 || s[4] != '-' {
 			t.Skip("the zone moved it out of the years 0 to 9999")
 		}
-		if got, ok := parseRFC3339([]byte(s)); !ok || got != at.UnixMicro() {
+		if got, ok := ParseRFC3339([]byte(s)); !ok || got != at.UnixMicro() {
 			t.Fatalf("%s: %d %v, want %d", s, got, ok, at.UnixMicro())
 		}
 	})
@@ -103,5 +103,73 @@ func TestTimeFormatNames(t *testing.T) {
 	}
 	if _, err := ParseTimeFormat("minutes"); err == nil {
 		t.Error("minutes accepted")
+	}
+}
+
+func TestParseCLF(t *testing.T) {
+	for s, want := range map[string]string{
+		"10/Oct/2000:13:55:36 -0700":      "2000-10-10T20:55:36Z",
+		"29/Feb/2024:23:59:60 +0000":      "2024-03-01T00:00:00Z",
+		"01/Jan/1970:00:00:00":            "1970-01-01T00:00:00Z",
+		"06/Feb/2026:12:14:14.655":        "2026-02-06T12:14:14.655Z",
+		"06/Feb/2026:12:14:14.6557 +0530": "2026-02-06T06:44:14.6557Z",
+	} {
+		got, ok := ParseCLF([]byte(s))
+		if at, err := time.Parse(time.RFC3339Nano, want); err != nil || !ok || got != at.UnixMicro() {
+			t.Errorf("%s: %v %v, want %s", s, time.UnixMicro(got).UTC(), ok, want)
+		}
+	}
+	for month := time.January; month <= time.December; month++ {
+		at := time.Date(2025, month, 9, 8, 7, 6, 0, time.FixedZone("", 3600))
+		if got, ok := ParseCLF([]byte(at.Format("02/Jan/2006:15:04:05 -0700"))); !ok || got != at.UnixMicro() {
+			t.Errorf("%v: %d %v", at, got, ok)
+		}
+	}
+	for _, s := range []string{
+		"", "10/Oct/2000", "10-Oct-2000:13:55:36 -0700", "10/Okt/2000:13:55:36 -0700", "30/Feb/2000:13:55:36 -0700", "10/Oct/2000:24:55:36 -0700",
+		"10/Oct/2000:13:60:36 -0700", "10/Oct/2000:13:55:36 0700", "10/Oct/2000:13:55:36 -07000", "10/Oct/2000:13:55:36 -2500", "10/Oct/2000:13:55:36.",
+		"x0/Oct/2000:13:55:36 -0700", "00/Oct/2000:13:55:36 -0700",
+	} {
+		if got, ok := ParseCLF([]byte(s)); ok {
+			t.Errorf("%s: %d", s, got)
+		}
+	}
+}
+
+func TestParseDayAndClock(t *testing.T) {
+	day, ok := ParseDay([]byte("2026-03-01"))
+	clock, valid := ParseClock([]byte("23:59:59.25"))
+	if want := time.Date(2026, 3, 1, 23, 59, 59, 250e6, time.UTC); !ok || !valid || day+clock != want.UnixMicro() {
+		t.Errorf("%v, want %v", time.UnixMicro(day+clock).UTC(), want)
+	}
+	for _, s := range []string{"", "2026-3-1", "2026-02-30", "2026-13-01", "2026/03/01", "20x6-03-01", "2026-00-01"} {
+		if _, ok := ParseDay([]byte(s)); ok {
+			t.Errorf("day %q", s)
+		}
+	}
+	for _, s := range []string{"", "1:2:3", "24:00:00", "00:60:00", "00:00:61", "00:00:00x", "00:00:00.", "00:00:00.5x"} {
+		if _, ok := ParseClock([]byte(s)); ok {
+			t.Errorf("clock %q", s)
+		}
+	}
+}
+
+func TestParseDecimals(t *testing.T) {
+	if v, ok := ParseEpoch([]byte("1767323045.25"), EpochSeconds); !ok || v != 1767323045250000 {
+		t.Error(v, ok)
+	}
+	if v, ok := ParseInt([]byte("-12")); !ok || v != -12 {
+		t.Error(v, ok)
+	}
+	if v, ok := ParseFloat([]byte("0.25")); !ok || v != 0.25 {
+		t.Error(v, ok)
+	}
+	for _, s := range []string{"", "-", ".", ".5", "1.2.3", "1e3", "0x1", "NaN", "+1", "1 ", "--1"} {
+		_, a := ParseEpoch([]byte(s), EpochMillis)
+		_, b := ParseInt([]byte(s))
+		_, c := ParseFloat([]byte(s))
+		if a || b || c {
+			t.Errorf("%q: %v %v %v", s, a, b, c)
+		}
 	}
 }

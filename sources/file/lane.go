@@ -103,17 +103,22 @@ func (l *lane) add(b *pipeline.Batch, record []byte, cut bool) {
 
 // skip reads over the lines before the first that is wanted.
 func (l *lane) skip(ctx context.Context) error {
+	observer, observes := l.codec.(codec.Observer)
 	for l.at < l.from {
 		if l.at%checkEvery == 0 {
 			if err := l.stopped(ctx); err != nil {
 				return err
 			}
 		}
-		if _, _, err := l.lines.Next(); err != nil {
+		record, _, err := l.lines.Next()
+		if err != nil {
 			if errors.Is(err, io.EOF) {
 				return &TooShortError{Path: l.in.path, Next: l.from, Records: l.at}
 			}
 			return err
+		}
+		if observes {
+			observer.Observe(record)
 		}
 		l.at++
 	}

@@ -1,0 +1,203 @@
+package accesslog
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/urlcore"
+)
+
+// Options configures the codec. One of Format, Nginx, Apache is given.
+type Options struct {
+	// Format is one of [Formats].
+	Format string
+	// Nginx is the format of a directive log_format, Apache that of a directive LogFormat.
+	Nginx, Apache string
+	// Base is the origin of requests whose log does not say the host, such as https://www.example.com.
+	Base string
+	// Fields are names of further fields of a W3C log that get a column of text, beside the known ones.
+	Fields []string
+	// Scheme is that of requests whose log has the host and does not say whether they were encrypted: "https", the
+	// default, or "http".
+	Scheme string
+}
+
+// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+func (o Options) Validate() error {
+	_, err := o.compile()
+	return err
+}
+
+func (o Options) compile() (pattern, error) {
+	var errs []error
+	given := 0
+	for _, s := range []string{o.Format, o.Nginx, o.Apache} {
+		if s != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return pattern{}, errors.New("Format: give one of Format, Nginx and Apache, such as Format: combined")
+	}
+	if o.Scheme != "" && o.Scheme != "http" && o.Scheme != "https" {
+		errs = append(errs, fmt.Errorf("Scheme: %q; give http or https", o.Scheme))
+	}
+	if len(o.Fields) > 0 && o.Format != W3C {
+		errs = append(errs, errors.New("Fields: only the format w3c takes them; the others have all of theirs"))
+	}
+	if o.Base != "" {
+		if err := checkBase(o.Base); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	p, name, err := o.pattern()
+	if err != nil {
+		errs = append(errs, fmt.Errorf("%s: %w", name, err))
+	} else if o.Format != W3C {
+		whole := o.Format == "alb" || o.Format == "elb" // they log whole URLs
+		errs = append(errs, p.check(name, whole || o.Base != "")...)
+	}
+	return p, errors.Join(errs...)
+}
+
+func (o Options) pattern() (p pattern, name string, err error) {
+	switch {
+	case o.Nginx != "":
+		p, err = parseNginx(o.Nginx)
+		return p, "Nginx", err
+	case o.Apache != "":
+		p, err = parseApache(o.Apache)
+		return p, "Apache", err
+	case o.Format == W3C:
+		return pattern{}, "Format", nil
+	}
+	if preset, ok := presets[o.Format]; ok {
+		return preset(), "Format", nil
+	}
+	return p, "Format", fmt.Errorf("there is no %q; there are %s", o.Format, strings.Join(Formats(), ", "))
+}
+
+// checkBase refuses what is no origin.
+func checkBase(base string) error {
+	u, err := urlcore.Parse(base)
+	if err != nil {
+		return fmt.Errorf("Base: %q is no URL: %w; give an origin such as https://www.example.com", base, err)
+	}
+	if u.Origin() == "null" || strings.TrimSuffix(u.Href(), "/") != u.Origin() {
+		return fmt.Errorf("Base: %q is more or less than an origin; give one such as https://www.example.com", base)
+	}
+	return nil
+}
+
+// check returns what keeps p from giving URLs.
+func (p *pattern) check(name string, hasOrigin bool) []error {
+	var have [ignored + 1]bool
+	for _, t := range p.tokens {
+		have[t.field.role] = true
+	}
+	switch {
+	case !have[request] && !have[target] && !have[path]:
+		return []error{fmt.Errorf("%s: it has no request; add $request or %%r, or a field with the path", name)}
+	case !have[host] && !hasOrigin:
+		return []error{fmt.Errorf("Base: the format does not say the host; give the origin that was asked, such as https://www.example.com")}
+	}
+	return nil
+}
+
+// New returns the codec of access logs, or what Validate has to say about o.
+//
+// The line is kept in Batch.Records. A line that does not fit the format has a null URL, null fields and the fault
+// FaultMalformed at the byte from which on it does not. One without a request, such as those of connections that
+// were given up, has a null URL and FaultFieldMissing; one whose request is no HTTP request, FaultMalformed at the
+// request. A field that is - or empty is null; one that is not of its type is null and gives FaultFieldType.
+func New(o Options) (codec.Factory, error) {
+	p, err := o.compile()
+	if err != nil {
+		return nil, err
+	}
+	f := &factory{pattern: p, base: strings.TrimSuffix(o.Base, "/"), scheme: o.Scheme, w3c: o.Format == W3C}
+	if f.scheme == "" {
+		f.scheme = "https"
+	}
+	if f.w3c {
+		f.extra = make(map[string]bool)
+		for _, name := range o.Fields {
+			f.extra[strings.ToLower(name)] = true
+		}
+		f.columns = w3cColumns(o.Fields)
+		return f, nil
+	}
+	f.binding = bind(p.tokens, &f.columns)
+	return f, nil
+}
+
+// factory is what all instances share and none changes.
+type factory struct {
+	pattern
+	base, scheme string
+	w3c          bool
+	extra        map[string]bool // further fields of a W3C log, in lower case
+	columns      []pipeline.Field
+	binding      binding
+}
+
+// binding says where the fields of a line go.
+type binding struct {
+	columns []int        // of every field; -1: it has none
+	roles   [ignored]int // field with the role, -1 for none; of several the first
+	method  int          // column of the request's method, -1 for none
+	version int          // column of its protocol
+}
+
+// bind adds the columns of the tokens to columns, and returns where they are.
+func bind(tokens []token, columns *[]pipeline.Field) binding {
+	b := binding{method: -1, version: -1}
+	for i := range b.roles {
+		b.roles[i] = -1
+	}
+	for i, t := range tokens {
+		r := t.field.role
+		if r < ignored && b.roles[r] < 0 {
+			b.roles[r] = i
+		}
+		switch {
+		case r == ignored || r == dateOnly || r == request:
+			b.columns = append(b.columns, -1)
+		default:
+			b.columns = append(b.columns, columnOf(columns, t.field.name, t.field.typ))
+		}
+		if r == request {
+			b.method = columnOf(columns, "method", pipeline.String)
+			b.version = columnOf(columns, "protocol", pipeline.String)
+		}
+	}
+	return b
+}
+
+// columnOf returns the index of the column, which it adds where it is not there yet.
+func columnOf(columns *[]pipeline.Field, name string, typ pipeline.FieldType) int {
+	for i, c := range *columns {
+		if c.Name == name {
+			return i
+		}
+	}
+	*columns = append(*columns, pipeline.Field{Name: name, Type: typ})
+	return len(*columns) - 1
+}
+
+// New implements [codec.Factory].
+func (f *factory) New() codec.Codec {
+	return &lines{factory: f, tokens: f.tokens, binding: f.binding, set: make([]bool, len(f.columns))}
+}
+
+// Fields implements [codec.Factory].
+func (f *factory) Fields() []pipeline.Field { return f.columns }
+
+// HasBase implements [codec.Factory]: URLs are put together whole.
+func (f *factory) HasBase() bool { return false }
+
+// KeepsRecords implements [codec.Factory]: a line is more than its URL.
+func (f *factory) KeepsRecords() bool { return true }

@@ -1,0 +1,229 @@
+package accesslog
+
+import (
+	"bytes"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/urlcore/charset"
+)
+
+// appendURL puts the URL together.
+func (c *lines) appendURL(b *pipeline.Batch) {
+	r := &c.binding.roles
+	if i := r[request]; i >= 0 && i < len(c.spans) {
+		c.appendRequest(b, i)
+		return
+	}
+	text := c.value(r[target])
+	rest := []byte(nil)
+	at := r[target]
+	if len(text) == 0 {
+		text, rest, at = c.value(r[path]), c.value(r[query]), r[path]
+	}
+	if len(text) == 0 {
+		c.noURL(b, pipeline.FaultFieldMissing, at)
+		return
+	}
+	e := backslash
+	if at >= 0 {
+		e = c.tokens[at].field.escape
+	}
+	c.appendTarget(b, text, rest, e)
+}
+
+func (c *lines) noURL(b *pipeline.Batch, code pipeline.FaultCode, field int) {
+	b.URLs.AppendNull()
+	at := -1
+	if field >= 0 && field < len(c.spans) {
+		at = c.spans[field].start
+	}
+	c.note(code, at)
+}
+
+// appendRequest takes field i, a request line, apart.
+func (c *lines) appendRequest(b *pipeline.Batch, i int) {
+	line := c.value(i)
+	if len(line) == 0 {
+		c.noURL(b, pipeline.FaultFieldMissing, i)
+		return
+	}
+	space := bytes.IndexByte(line, ' ')
+	if space <= 0 || !isToken(line[:space]) {
+		c.noURL(b, pipeline.FaultMalformed, i)
+		return
+	}
+	verb, rest := line[:space], line[space+1:]
+	text, version := rest, []byte(nil)
+	if last := bytes.LastIndexByte(rest, ' '); last >= 0 && bytes.HasPrefix(rest[last+1:], []byte("HTTP/")) {
+		text, version = rest[:last], rest[last+1:] // the target may have spaces that nobody escaped
+	}
+	c.putText(b, c.binding.method, verb)
+	c.putText(b, c.binding.version, version)
+	switch {
+	case len(text) == 0 || string(text) == "*" || string(verb) == "CONNECT":
+		c.noURL(b, pipeline.FaultFieldMissing, i) // about the server or a connection, not about a resource
+	default:
+		c.appendTarget(b, text, nil, c.tokens[i].field.escape)
+	}
+}
+
+// isToken tells whether s may be a method.
+//
+// Source: RFC 9110, section 5.6.2
+func isToken(s []byte) bool {
+	for _, b := range s {
+		switch {
+		case 'a' <= b|0x20 && b|0x20 <= 'z', '0' <= b && b <= '9', bytes.IndexByte([]byte("!#$%&'*+-.^_`|~"), b) >= 0:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// putText gives a column of text its value, unless it has one.
+func (c *lines) putText(b *pipeline.Batch, column int, value []byte) {
+	if column < 0 || len(value) == 0 || c.set[column] {
+		return
+	}
+	dst := &b.Carried[column]
+	dst.Text.Data = charset.AppendUTF8(dst.Text.Data, value)
+	dst.Text.End()
+	dst.Valid = append(dst.Valid, true)
+	c.set[column] = true
+}
+
+// appendTarget adds a URL: text where it is absolute, and else the origin with text and query behind it.
+func (c *lines) appendTarget(b *pipeline.Batch, text, rest []byte, e escape) {
+	dst := b.URLs.Data
+	if text[0] == '/' {
+		dst = c.appendOrigin(dst)
+	}
+	dst = append(dst, c.unescaped(text, e)...)
+	if len(rest) > 0 {
+		if rest[0] != '?' {
+			dst = append(dst, '?')
+		}
+		dst = append(dst, c.unescaped(rest, e)...)
+	}
+	b.URLs.Data = dst
+	b.URLs.End()
+	b.URLs.Valid = append(b.URLs.Valid, true)
+}
+
+// appendOrigin appends the origin that was asked. A log that has a host has it in every line but those without a
+// request; where it is missing the base stands in, and without one the URL will be an error of its own.
+func (c *lines) appendOrigin(dst []byte) []byte {
+	r := &c.binding.roles
+	name := c.value(r[host])
+	if len(name) == 0 {
+		return append(dst, c.base...)
+	}
+	number := c.value(r[port])
+	dst = append(dst, c.schemeOf(number)...)
+	dst = append(append(dst, "://"...), name...)
+	if len(number) > 0 && bytes.IndexByte(name[bytes.LastIndexByte(name, ']')+1:], ':') < 0 {
+		dst = append(append(dst, ':'), number...)
+	}
+	return dst
+}
+
+// schemeOf returns the scheme of the request as well as the log tells.
+func (c *lines) schemeOf(port []byte) string {
+	r := &c.binding.roles
+	if s := c.value(r[scheme]); len(s) > 0 {
+		if bytes.EqualFold(s, []byte("https")) || bytes.EqualFold(s, []byte("wss")) {
+			return "https"
+		}
+		return "http"
+	}
+	if i := r[secure]; i >= 0 {
+		if s := c.value(i); len(s) > 0 && string(s) != "off" && string(s) != "0" {
+			return "https"
+		}
+		return "http"
+	}
+	switch string(port) {
+	case "443":
+		return "https"
+	case "80":
+		return "http"
+	default:
+		return c.scheme
+	}
+}
+
+// unescaped returns value without its escapes, in scratch memory where it has any.
+func (c *lines) unescaped(value []byte, e escape) []byte {
+	mark := [...]byte{backslash: '\\', percent: '%', plus: '+'}[e]
+	i := bytes.IndexByte(value, mark)
+	if i < 0 {
+		return value
+	}
+	dst := append(c.scratch[:0], value[:i]...)
+	for ; i < len(value); i++ {
+		b := value[i]
+		switch {
+		case b != mark:
+		case e == plus:
+			b = ' '
+		case e == percent:
+			if v, ok := hexByte(value[i+1:]); ok {
+				b = v
+				i += 2
+			}
+		case i+1 < len(value):
+			b, i = unbackslashed(value, i)
+		}
+		dst = append(dst, b)
+	}
+	c.scratch = dst
+	if cap(c.scratch) > maxScratch {
+		c.scratch = nil
+	}
+	return dst
+}
+
+// maxScratch bounds what a giant field leaves behind, in bytes.
+const maxScratch = 64 << 10
+
+// unbackslashed returns what the escape at value[i] stands for, and where it ends. An escape that is none stays.
+func unbackslashed(value []byte, i int) (b byte, end int) {
+	switch next := value[i+1]; next {
+	case 'x':
+		if v, ok := hexByte(value[i+2:]); ok {
+			return v, i + 3
+		}
+		return '\\', i
+	case 'n':
+		return '\n', i + 1
+	case 't':
+		return '\t', i + 1
+	case 'r':
+		return '\r', i + 1
+	case '"', '\\':
+		return next, i + 1
+	default:
+		return '\\', i
+	}
+}
+
+// hexByte reads two hexadecimal digits.
+func hexByte(s []byte) (byte, bool) {
+	if len(s) < 2 {
+		return 0, false
+	}
+	high, low := hexDigit(s[0]), hexDigit(s[1])
+	return high<<4 | low, high < 16 && low < 16
+}
+
+func hexDigit(b byte) byte {
+	switch {
+	case '0' <= b && b <= '9':
+		return b - '0'
+	case 'a' <= b|0x20 && b|0x20 <= 'f':
+		return b | 0x20 - 'a' + 10
+	default:
+		return 255
+	}
+}

@@ -1,0 +1,87 @@
+package accesslog
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// w3cColumns are the columns of W3C logs: those of every field that is known, since a line may say that other fields
+// follow.
+func w3cColumns(extra []string) []pipeline.Field {
+	var columns []pipeline.Field
+	columnOf(&columns, "time", pipeline.Timestamp)
+	names := make([]string, 0, len(w3cFields))
+	for name := range w3cFields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if f := w3cFields[name]; f.role != dateOnly {
+			columnOf(&columns, f.name, f.typ)
+		}
+	}
+	for _, name := range extra {
+		columnOf(&columns, columnName(name), pipeline.String)
+	}
+	return columns
+}
+
+// directive takes a line that begins with # and may name the fields of those that follow.
+func (c *lines) directive(line []byte) {
+	names, ok := bytes.CutPrefix(line, []byte("#Fields:"))
+	if !ok {
+		return
+	}
+	// CloudFront has spaces between the names and tabs between the values, and escapes its values by percent signs;
+	// IIS has spaces between both, and + for a space within a value.
+	cloudFront := bytes.Contains(names, []byte("x-edge-"))
+	c.tokens = c.tokens[:0:0]
+	for name := range strings.FieldsSeq(string(names)) {
+		f, known := w3cFields[strings.ToLower(name)]
+		if !known {
+			f = field{role: ignored}
+			if c.extra[strings.ToLower(name)] {
+				f = text(columnName(name))
+			}
+		}
+		if f.typ == pipeline.String && f.role == plain {
+			f.escape = plus
+			if cloudFront {
+				f.escape = percent
+			}
+		}
+		c.tokens = append(c.tokens, token{field: f})
+	}
+	columns := c.columns
+	c.binding = bind(c.tokens, &columns)
+}
+
+// splitW3C finds the fields of a line as the last directive says.
+func (c *lines) splitW3C(line []byte) (at int, ok bool) {
+	c.spans = c.spans[:0]
+	if len(c.tokens) == 0 {
+		return 0, false
+	}
+	separator := byte(' ')
+	if bytes.IndexByte(line, '\t') >= 0 {
+		separator = '\t'
+	}
+	for {
+		n := bytes.IndexByte(line[at:], separator)
+		end := len(line)
+		if n >= 0 {
+			end = at + n
+		}
+		if len(c.spans) == len(c.tokens) {
+			return at, false
+		}
+		c.spans = append(c.spans, span{at, end})
+		if n < 0 {
+			return at, len(c.spans) == len(c.tokens)
+		}
+		at = end + 1
+	}
+}
