@@ -152,8 +152,36 @@ type Generate struct {
 
 // Codec takes records apart. At most one is set; none stands for Lines.
 type Codec struct {
-	Lines  *Lines
-	NDJSON *NDJSON
+	Lines     *Lines
+	NDJSON    *NDJSON
+	AccessLog *AccessLog
+	Delimited *Delimited
+}
+
+// AccessLog are lines of an access log. One of Format, Nginx and Apache is set.
+type AccessLog struct {
+	Format string // one of accesslog.Formats, or "caddy"
+	Nginx  string // as in the directive log_format
+	Apache string // as in the directive LogFormat
+	Base   string // origin of requests whose log does not say the host
+	Scheme string // "https" or "http"
+	Fields []string
+}
+
+// Delimited are lines of values with a separator between.
+type Delimited struct {
+	Separator string   // one byte
+	Columns   []string // nil: the first line has them
+	URL, Base string   // names of columns
+	Carry     []CarryColumn
+}
+
+// CarryColumn is a value that goes along with its URL.
+type CarryColumn struct {
+	Name   string
+	Column string // "" for Name
+	Type   pipeline.FieldType
+	Time   string // as in Carry
 }
 
 // Lines are records that are a URL and nothing else.
@@ -164,9 +192,11 @@ type Lines struct {
 
 // NDJSON are records that are a JSON value each.
 type NDJSON struct {
-	URL   string // JSON pointer
-	Base  string // JSON pointer, or "" for none
-	Carry []Carry
+	URL  string // JSON pointer
+	Base string // JSON pointer, or "" for none
+	// Host points to the host of a URL that begins with a slash; Scheme is "http", "https" or a JSON pointer.
+	Host, Scheme string
+	Carry        []Carry
 	// SkipEmpty leaves empty records out.
 	SkipEmpty bool
 }
@@ -285,6 +315,12 @@ type Log struct {
 	Level  slog.Level
 	Format string // "text" or "json"
 }
+
+// DefaultDelimited returns the defaults of a delimited codec.
+func DefaultDelimited() Delimited { return Delimited{Separator: ","} }
+
+// DefaultCarryColumn returns the defaults of a carried value.
+func DefaultCarryColumn() CarryColumn { return CarryColumn{Time: "rfc3339"} }
 
 // Default returns the defaults of everything that a configuration can leave out, without a source and a sink.
 func Default() Config {

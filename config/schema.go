@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"log/slog"
 	"math"
 	"sync"
@@ -120,9 +121,58 @@ func codecSchema(c *Codec) object {
 		fields: []field{
 			{name: "lines", value: optional(&c.Lines, func() Lines { return Lines{} }, linesSchema)},
 			{name: "ndjson", value: optional(&c.NDJSON, func() NDJSON { return NDJSON{} }, ndjsonSchema)},
+			{name: "access_log", value: optional(&c.AccessLog, func() AccessLog { return AccessLog{} }, accessLogSchema)},
+			{name: "delimited", value: optional(&c.Delimited, DefaultDelimited, delimitedSchema)},
 		},
-		oneOf: []string{"lines", "ndjson"},
+		oneOf: []string{"lines", "ndjson", "access_log", "delimited"},
 	}
+}
+
+func accessLogSchema(a *AccessLog) object {
+	return object{
+		fields: []field{
+			{name: "format", value: names(&a.Format, "alb", "caddy", "combined", "common", "elb", "haproxy", "s3", "vhost_combined", "w3c")},
+			{name: "nginx", value: text(&a.Nginx, `'$remote_addr [$time_local] "$request" $status'`)},
+			{name: "apache", value: text(&a.Apache, `'%h %l %u %t "%r" %>s %b'`)},
+			{name: "base", value: text(&a.Base, "https://www.example.com")},
+			{name: "scheme", value: names(&a.Scheme, "https", "http")},
+			{name: "fields", value: texts(&a.Fields, "[x-my-field]")},
+		},
+		oneOf: []string{"format", "nginx", "apache"},
+	}
+}
+
+func delimitedSchema(d *Delimited) object {
+	return object{
+		fields: []field{
+			{name: "separator", value: separator(&d.Separator)},
+			{name: "columns", value: texts(&d.Columns, "[time, url, user]")},
+			{name: "url", value: text(&d.URL, "url"), example: "url: url"},
+			{name: "base", value: text(&d.Base, "page")},
+			{name: "carry", value: list(&d.Carry, DefaultCarryColumn, "[{name: user_id, type: int64}]", carryColumnSchema)},
+		},
+		check: func(dec *decoder, path string) {
+			for i, c := range d.Carry {
+				if at := fmt.Sprintf("%s.carry[%d].time", path, i); dec.given(at) && c.Type != pipeline.Timestamp {
+					dec.conflict(at, nil, "time is for timestamps only; take it out, or give type: timestamp")
+				}
+				if c.Column == "" {
+					d.Carry[i].Column = c.Name
+				}
+			}
+		},
+	}
+}
+
+func carryColumnSchema(c *CarryColumn) object {
+	return object{fields: []field{
+		{name: "name", value: text(&c.Name, "user_id"), example: "name: user_id"},
+		{name: "column", value: text(&c.Column, "user")},
+		{name: "type", value: enum(&c.Type,
+			[]string{"string", "int64", "float64", "bool", "timestamp"},
+			[]pipeline.FieldType{pipeline.String, pipeline.Int64, pipeline.Float64, pipeline.Bool, pipeline.Timestamp})},
+		{name: "time", value: names(&c.Time, "rfc3339", "s", "ms", "us", "ns")},
+	}}
 }
 
 func linesSchema(l *Lines) object {
@@ -137,6 +187,8 @@ func ndjsonSchema(n *NDJSON) object {
 		fields: []field{
 			{name: "url", value: pointer(&n.URL, false), example: "url: /url"},
 			{name: "base", value: pointer(&n.Base, false)},
+			{name: "host", value: pointer(&n.Host, false)},
+			{name: "scheme", value: text(&n.Scheme, "https, or /scheme")},
 			{name: "carry", value: list(&n.Carry, DefaultCarry, "[{name: user_id, pointer: /user/id, type: int64}]", carrySchema)},
 			{name: "skip_empty", value: boolean(&n.SkipEmpty)},
 		},

@@ -260,3 +260,14 @@ func pointer(p *string, whole bool) value {
 		}
 	}}
 }
+
+// separator is one ASCII character, or a tab by its name.
+func separator(p *string) value {
+	return scalarValue{wanted: `one character such as ";", or tab`, set: func(s scalar) (bool, string) {
+		if s.text == "tab" {
+			s.text = "\t"
+		}
+		*p = s.text
+		return len(s.text) == 1 && s.text[0] < 0x80, ""
+	}}
+}

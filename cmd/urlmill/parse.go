@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,12 +16,14 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec/accesslog"
 )
 
 // parseFlags are the flags of "urlmill parse".
 type parseFlags struct {
 	to, out, deadLetters       string
 	codec, urlField, baseField string
+	baseURL, nginx, apache     string
 	carry, columns, exclude    []string
 	onError, compression       string
 	skipEmpty, quiet           bool
@@ -47,7 +50,8 @@ is the whole line; with --url-field it is the field of a JSON object that a JSON
 The rows go to standard output, as a table on a terminal and as NDJSON elsewhere, or with -o into a folder, as Parquet
 unless --to says otherwise. A file that cannot be read to its end does not stop the others; the exit code is then 4.`,
 		Example: `  urlmill parse urls.txt
-  zcat access.log.gz | cut -d' ' -f7 | urlmill parse --columns host,path,params --to ndjson
+  urlmill parse --codec combined --base-url https://www.example.com access.log.gz
+  urlmill parse --codec csv --url-field page --carry user=user_id:int64 --columns host,path,user clicks.csv
   urlmill parse 'clicks/*.ndjson.zst' --url-field /url --base-field /page --carry user_id=/user/id:int64 -o out
   urlmill parse urls.txt.gz --to arrow > urls.arrows`,
 	}
@@ -55,7 +59,10 @@ unless --to says otherwise. A file that cannot be read to its end does not stop 
 	flags.StringVar(&f.to, "to", "", "format of the output: table, ndjson, arrow or parquet")
 	flags.StringVarP(&f.out, "output", "o", "-", "folder for the files of the output, - for standard output")
 	flags.StringVar(&f.deadLetters, "dead-letters", "", "folder for records with an error, with --on-error dead_letter")
-	flags.StringVar(&f.codec, "codec", "", "format of the records: lines or ndjson")
+	flags.StringVar(&f.codec, "codec", "", "format of the records: "+strings.Join(codecNames(), ", "))
+	flags.StringVar(&f.nginx, "nginx", "", "format of an access log, as in nginx's log_format")
+	flags.StringVar(&f.apache, "apache", "", "format of an access log, as in Apache's LogFormat")
+	flags.StringVar(&f.baseURL, "base-url", "", "origin of requests whose access log does not say the host")
 	flags.StringVar(&f.urlField, "url-field", "", "JSON pointer of the URL, such as /url (implies --codec ndjson)")
 	flags.StringVar(&f.baseField, "base-field", "", "JSON pointer of the base URL")
 	flags.StringArrayVar(&f.carry, "carry", nil, "carry a field along: NAME=POINTER[:TYPE]; may be repeated")
@@ -67,7 +74,7 @@ unless --to says otherwise. A file that cannot be read to its end does not stop 
 	flags.IntVar(&f.parallel, "parallel", 0, "files to read at a time (default: one a CPU into a folder, else one)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary")
 	completeFlag(cmd, "to", toTable, toNDJSON, toArrow, toParquet)
-	completeFlag(cmd, "codec", "lines", "ndjson")
+	completeFlag(cmd, "codec", codecNames()...)
 	completeFlag(cmd, "on-error", "keep", "drop", "dead_letter", "fail")
 	completeFlag(cmd, "compression", "none", "snappy", "gzip", "zstd", "lz4")
 	cmd.RunE = func(cmd *cobra.Command, files []string) error { return a.parse(cmd.Context(), f, files) }
@@ -155,8 +162,14 @@ func (f parseFlags) setCodec(c *config.Config) error {
 			codec = "ndjson"
 		}
 	}
-	if err := checkChoice("--codec", codec, []string{"lines", "ndjson"}); err != nil {
+	if f.nginx != "" || f.apache != "" || f.baseURL != "" || slices.Contains(logCodecs(), codec) {
+		return f.setAccessLog(c)
+	}
+	if err := checkChoice("--codec", codec, codecNames()); err != nil {
 		return err
+	}
+	if codec == "csv" || codec == "tsv" {
+		return f.setDelimited(c)
 	}
 	if codec == "lines" {
 		if f.urlField != "" || f.baseField != "" || len(f.carry) > 0 {
@@ -180,6 +193,47 @@ func (f parseFlags) setCodec(c *config.Config) error {
 		n.Carry = append(n.Carry, carry)
 	}
 	c.Source.Codec.NDJSON = n
+	return nil
+}
+
+// logCodecs are the names of --codec that are formats of access logs.
+func logCodecs() []string { return append(accesslog.Formats(), "caddy") }
+
+func codecNames() []string { return append([]string{"lines", "ndjson", "csv", "tsv"}, logCodecs()...) }
+
+func (f parseFlags) setAccessLog(c *config.Config) error {
+	if f.urlField != "" || f.baseField != "" || len(f.carry) > 0 {
+		return usagef("--url-field, --base-field and --carry are not for access logs, which have all their fields as columns; use --columns")
+	}
+	if f.codec != "" && !slices.Contains(logCodecs(), f.codec) {
+		return usagef("--nginx, --apache and --base-url are for access logs, and --codec is %s; take one of them out", f.codec)
+	}
+	c.Source.Codec.AccessLog = &config.AccessLog{Format: f.codec, Nginx: f.nginx, Apache: f.apache, Base: f.baseURL}
+	return nil
+}
+
+func (f parseFlags) setDelimited(c *config.Config) error {
+	if f.urlField == "" {
+		return usagef("--codec %s needs --url-field with the name of the column that has the URL, such as --url-field url", f.codec)
+	}
+	d := config.DefaultDelimited()
+	d.URL, d.Base = f.urlField, f.baseField
+	if f.codec == "tsv" {
+		d.Separator = "\t"
+	}
+	for _, text := range f.carry {
+		carry, err := parseCarry(text)
+		if err != nil {
+			return err
+		}
+		if carry.Type == pipeline.JSON {
+			return usagef("--carry %s: a value of --codec %s is no JSON", text, f.codec)
+		}
+		d.Carry = append(d.Carry, config.CarryColumn{
+			Name: carry.Name, Column: strings.TrimPrefix(carry.Pointer, "/"), Type: carry.Type, Time: carry.Time,
+		})
+	}
+	c.Source.Codec.Delimited = &d
 	return nil
 }
 

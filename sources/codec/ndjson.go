@@ -3,6 +3,7 @@ package codec
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/urlmill/urlmill/pipeline"
 )
@@ -15,6 +16,11 @@ type NDJSONOptions struct {
 	URL string
 	// Base points to the URL that the URL is resolved against, a string. Empty: records have none.
 	Base string
+	// Host points to the host of a URL that begins with a slash, a string that may have a port: access logs in JSON
+	// have path and host apart. Empty: records have none.
+	Host string
+	// Scheme is that of such a URL, "https" by default, or points to it where it begins with a slash.
+	Scheme string
 	// Carry lists the fields that go along with the URL, in the order of their columns.
 	Carry []CarriedField
 	// SkipEmpty leaves records out that are empty or only white space. By default each is a row whose
@@ -46,6 +52,21 @@ func (o NDJSONOptions) Validate() error {
 	if _, err := parsePointer(o.Base); err != nil {
 		add("Base: %w", err)
 	}
+	if _, err := parsePointer(o.Host); err != nil {
+		add("Host: %w", err)
+	}
+	switch {
+	case o.Scheme == "" || o.Scheme == "http" || o.Scheme == "https":
+	case o.Scheme[0] != '/':
+		add("Scheme: %q; give http, https or a JSON pointer such as /scheme", o.Scheme)
+	default:
+		if _, err := parsePointer(o.Scheme); err != nil {
+			add("Scheme: %w", err)
+		}
+	}
+	if o.Scheme != "" && o.Host == "" {
+		add("Scheme: without Host it has no effect; give the JSON pointer of the host, or take it out")
+	}
 	names := map[string]int{}
 	for i, f := range o.Carry {
 		if f.Name == "" {
@@ -70,6 +91,28 @@ func (o NDJSONOptions) Validate() error {
 	return errors.Join(problems...)
 }
 
+// Caddy returns the options for the access log of the web server Caddy, with its fields under the names that the codec
+// of access logs has for them.
+//
+// Source: https://caddyserver.com/docs/logging
+func Caddy() NDJSONOptions {
+	return NDJSONOptions{
+		URL: "/request/uri", Host: "/request/host",
+		Carry: []CarriedField{
+			{Name: "time", Pointer: "/ts", Type: pipeline.Timestamp, Time: EpochSeconds},
+			{Name: "remote_addr", Pointer: "/request/remote_ip"},
+			{Name: "method", Pointer: "/request/method"},
+			{Name: "protocol", Pointer: "/request/proto"},
+			{Name: "status", Pointer: "/status", Type: pipeline.Int64},
+			{Name: "bytes", Pointer: "/size", Type: pipeline.Int64},
+			{Name: "request_time", Pointer: "/duration", Type: pipeline.Float64},
+			{Name: "referer", Pointer: "/request/headers/Referer/0"},
+			{Name: "user_agent", Pointer: "/request/headers/User-Agent/0"},
+			{Name: "remote_user", Pointer: "/user_id"},
+		},
+	}
+}
+
 // NewNDJSON returns the codec of JSON records, or what Validate has to say about o.
 //
 // The record is kept in Batch.Records as received. A record that is not JSON has a null URL, null fields and
@@ -86,7 +129,7 @@ func NewNDJSON(o NDJSONOptions) (Factory, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &ndjsonFactory{skipEmpty: o.SkipEmpty, hasBase: o.Base != ""}
+	f := &ndjsonFactory{skipEmpty: o.SkipEmpty, hasBase: o.Base != "", scheme: "https", host: -1, schemeAt: -1}
 	var pointers [][]string
 	add := func(p string) {
 		tokens, _ := parsePointer(p) // validated above
@@ -101,10 +144,27 @@ func NewNDJSON(o NDJSONOptions) (Factory, error) {
 		f.fields = append(f.fields, pipeline.Field{Name: c.Name, Type: c.Type})
 		f.times = append(f.times, c.Time)
 	}
+	hostAt, schemeAt := -1, -1
+	if o.Host != "" {
+		hostAt = len(pointers)
+		add(o.Host)
+	}
+	if strings.HasPrefix(o.Scheme, "/") {
+		schemeAt = len(pointers)
+		add(o.Scheme)
+	} else if o.Scheme != "" {
+		f.scheme = o.Scheme
+	}
 	f.root, f.slots = newTree(pointers)
-	f.url, f.carry = f.slots[0], f.slots[1:]
+	f.url, f.carry = f.slots[0], f.slots[1:len(o.Carry)+1]
 	if f.hasBase {
-		f.base, f.carry = f.slots[1], f.slots[2:]
+		f.base, f.carry = f.slots[1], f.slots[2:len(o.Carry)+2]
+	}
+	if hostAt >= 0 {
+		f.host = f.slots[hostAt]
+	}
+	if schemeAt >= 0 {
+		f.schemeAt = f.slots[schemeAt]
 	}
 	return f, nil
 }
@@ -115,8 +175,10 @@ type ndjsonFactory struct {
 	fields             []pipeline.Field
 	times              []TimeFormat // of every field
 	root               *node
-	slots              []int // capture of every pointer: the URL, the base where there is one, the fields
-	url, base          int   // their captures
+	slots              []int  // capture of every pointer: the URL, the base where there is one, the fields
+	url, base          int    // their captures
+	host, schemeAt     int    // likewise, -1 for none
+	scheme             string // where no capture has it
 	carry              []int
 }
 
@@ -173,6 +235,9 @@ func (c *ndjson) Decode(b *pipeline.Batch, record []byte) bool {
 		c.note(pipeline.FaultFieldMissing, int64(v.start))
 		b.URLs.AppendNull()
 	} else {
+		if c.host >= 0 && v.kind == text && c.isRooted(v) {
+			b.URLs.Data = c.appendOrigin(b.URLs.Data)
+		}
 		c.appendURL(&b.URLs, v)
 	}
 	if c.hasBase {
@@ -232,6 +297,30 @@ func (c *ndjson) wrongType(v capture) {
 		start-- // the quote
 	}
 	c.note(pipeline.FaultFieldType, int64(start))
+}
+
+// isRooted tells whether the text at v begins with a slash, which may be escaped.
+func (c *ndjson) isRooted(v capture) bool {
+	s := c.data[v.start:v.end]
+	return len(s) > 0 && (s[0] == '/' || s[0] == '\\' && s[1] == '/')
+}
+
+// appendOrigin appends what stands before the path of a URL, nothing where the record has no host.
+func (c *ndjson) appendOrigin(dst []byte) []byte {
+	host := c.caps[c.host]
+	if host.kind != text || host.end == host.start {
+		return dst
+	}
+	if c.schemeAt >= 0 && c.caps[c.schemeAt].kind == text {
+		dst = append(dst, c.data[c.caps[c.schemeAt].start:c.caps[c.schemeAt].end]...)
+	} else {
+		dst = append(dst, c.scheme...)
+	}
+	dst = append(dst, "://"...)
+	if host.escaped {
+		return appendUnescaped(dst, c.data[host.start:host.end])
+	}
+	return append(dst, c.data[host.start:host.end]...)
 }
 
 func (c *ndjson) appendURL(column *pipeline.NullBytes, v capture) {

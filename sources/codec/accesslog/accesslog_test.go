@@ -83,14 +83,16 @@ func TestFormats(t *testing.T) {
 			"referer": "https://ref.example/?q=1", "user_agent": `Mozilla/5.0 (X11; "q") é`,
 		}},
 		"common": {
-			Options{Format: "common", Base: "http://e.com"}, `::1 - - [01/Jan/2026:00:00:00 +0000] "HEAD //x HTTP/2.0" 304 -` + "\r",
+			Options{Format: "common", Base: "http://e.com"},
+			`::1 - - [01/Jan/2026:00:00:00 +0000] "HEAD //x HTTP/2.0" 304 -` + "\r",
 			map[string]any{
 				"url": "http://e.com//x", "remote_addr": "::1", "time": "2026-01-01T00:00:00Z", "method": "HEAD",
 				"protocol": "HTTP/2.0", "status": int64(304),
 			},
 		},
 		"vhost_combined": {
-			Options{Format: "vhost_combined"}, `shop.example:8443 10.0.0.1 - - [01/Jan/2026:00:00:00 +0100] "GET / HTTP/1.1" 200 0 "-" "-"`,
+			Options{Format: "vhost_combined"},
+			`shop.example:8443 10.0.0.1 - - [01/Jan/2026:00:00:00 +0100] "GET / HTTP/1.1" 200 0 "-" "-"`,
 			map[string]any{
 				"url": "https://shop.example:8443/", "server_name": "shop.example", "server_port": int64(8443), "remote_addr": "10.0.0.1",
 				"time": "2025-12-31T23:00:00Z", "method": "GET", "protocol": "HTTP/1.1", "status": int64(200), "bytes": int64(0),
@@ -101,7 +103,7 @@ func TestFormats(t *testing.T) {
 			`10.1.2.3 [2026-01-02T03:04:05+02:00] http://e.com:81 "POST /p\x22q?x HTTP" 201 0.250 "a\x0Ab" 10.0.0.2:80, 10.0.0.3:80`,
 			map[string]any{
 				"url": `http://e.com:81/p"q?x HTTP`, "remote_addr": "10.1.2.3", "time": "2026-01-02T01:04:05Z", "scheme_logged": "http",
-				"host": "e.com:81", "method": "POST", "request_uri": `/p"q?x HTTP`, "status": int64(201), "request_time": 0.25,
+				"http_host": "e.com:81", "method": "POST", "request_uri": `/p"q?x HTTP`, "status": int64(201), "request_time": 0.25,
 				"http_x_id": "a\nb", "upstream_addr": "10.0.0.2:80, 10.0.0.3:80",
 			},
 		},
@@ -109,7 +111,7 @@ func TestFormats(t *testing.T) {
 			Options{Apache: `%{Host}i %p \"%m %U%q %H\" %{msec}t %D %{SSL_PROTOCOL}x %{X-Id}i %%`},
 			`e.com 8443 "GET /a?b HTTP/1.1" 1767323045250 1234 TLSv1.3 id %`,
 			map[string]any{
-				"url": "https://e.com:8443/a?b", "host": "e.com", "server_port": int64(8443), "method": "GET", "request_uri": "/a?b",
+				"url": "https://e.com:8443/a?b", "http_host": "e.com", "server_port": int64(8443), "method": "GET", "request_uri": "/a?b",
 				"protocol": "HTTP/1.1", "time": "2026-01-02T03:04:05.25Z", "request_time_us": int64(1234), "ssl_protocol": "TLSv1.3", "x_id": "id",
 			},
 		},
@@ -145,10 +147,10 @@ func TestFormats(t *testing.T) {
 			map[string]any{
 				"url": "https://s3.us-west-1.amazonaws.com/my-bucket/photos/a.jpg?versionId=1", "bucket_owner": "79a59df9", "bucket": "my-bucket",
 				"time": "2026-02-06T00:00:38Z", "remote_addr": "192.0.2.3", "requester": "79a59df9", "request_id": "3E57427F",
-				"operation": "REST.GET.OBJECT", "key": "photos/a.jpg", "method": "GET", "protocol": "HTTP/1.1", "status": int64(200),
+				"operation": "REST.GET.OBJECT", "object_key": "photos/a.jpg", "method": "GET", "protocol": "HTTP/1.1", "status": int64(200),
 				"bytes": int64(113), "object_size": int64(200), "total_time_ms": int64(7), "turn_around_time_ms": int64(5),
 				"user_agent": "S3Console/0.4", "host_id": "9vKBE6vMhrNiWHZmb2L0mXOcqPGzQOI5", "signature_version": "SigV4",
-				"cipher_suite": "ECDHE-RSA-AES128-GCM-SHA256", "authentication_type": "AuthHeader", "host": "s3.us-west-1.amazonaws.com",
+				"cipher_suite": "ECDHE-RSA-AES128-GCM-SHA256", "authentication_type": "AuthHeader", "http_host": "s3.us-west-1.amazonaws.com",
 			},
 		},
 		"haproxy": {
@@ -193,7 +195,7 @@ func TestW3C(t *testing.T) {
 		{"fault": "record-malformed 60"},
 		{
 			"url": "https://d1.cloudfront.net/p%20q", "time": "2026-02-01T01:02:03.5Z", "edge_location": "FRA", "cs_host": "d1.cloudfront.net", "uri": "/p%20q",
-			"scheme_logged": "https", "host": "www.example.com", "user_agent": "Mozilla/5.0 (X11)",
+			"scheme_logged": "https", "http_host": "www.example.com", "user_agent": "Mozilla/5.0 (X11)",
 		},
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {

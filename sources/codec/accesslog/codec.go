@@ -40,13 +40,13 @@ func (o Options) compile() (pattern, error) {
 		}
 	}
 	if given != 1 {
-		return pattern{}, errors.New("Format: give one of Format, Nginx and Apache, such as Format: combined")
+		return pattern{}, problem("Format", "give one of Format, Nginx and Apache, such as Format: combined")
 	}
 	if o.Scheme != "" && o.Scheme != "http" && o.Scheme != "https" {
-		errs = append(errs, fmt.Errorf("Scheme: %q; give http or https", o.Scheme))
+		errs = append(errs, problem("Scheme", "%q; give http or https", o.Scheme))
 	}
 	if len(o.Fields) > 0 && o.Format != W3C {
-		errs = append(errs, errors.New("Fields: only the format w3c takes them; the others have all of theirs"))
+		errs = append(errs, problem("Fields", "only the format w3c takes them; the others have all of theirs"))
 	}
 	if o.Base != "" {
 		if err := checkBase(o.Base); err != nil {
@@ -55,7 +55,7 @@ func (o Options) compile() (pattern, error) {
 	}
 	p, name, err := o.pattern()
 	if err != nil {
-		errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		errs = append(errs, problem(name, "%w", err))
 	} else if o.Format != W3C {
 		whole := o.Format == "alb" || o.Format == "elb" // they log whole URLs
 		errs = append(errs, p.check(name, whole || o.Base != "")...)
@@ -80,14 +80,19 @@ func (o Options) pattern() (p pattern, name string, err error) {
 	return p, "Format", fmt.Errorf("there is no %q; there are %s", o.Format, strings.Join(Formats(), ", "))
 }
 
+// problem is an error that begins with the name of a field.
+func problem(field, format string, args ...any) error {
+	return fmt.Errorf("%s: "+format, append([]any{field}, args...)...)
+}
+
 // checkBase refuses what is no origin.
 func checkBase(base string) error {
 	u, err := urlcore.Parse(base)
 	if err != nil {
-		return fmt.Errorf("Base: %q is no URL: %w; give an origin such as https://www.example.com", base, err)
+		return problem("Base", "%q is no URL: %w; give an origin such as https://www.example.com", base, err)
 	}
 	if u.Origin() == "null" || strings.TrimSuffix(u.Href(), "/") != u.Origin() {
-		return fmt.Errorf("Base: %q is more or less than an origin; give one such as https://www.example.com", base)
+		return problem("Base", "%q is more or less than an origin; give one such as https://www.example.com", base)
 	}
 	return nil
 }
@@ -100,9 +105,9 @@ func (p *pattern) check(name string, hasOrigin bool) []error {
 	}
 	switch {
 	case !have[request] && !have[target] && !have[path]:
-		return []error{fmt.Errorf("%s: it has no request; add $request or %%r, or a field with the path", name)}
+		return []error{problem(name, "it has no request; add $request or %%r, or a field with the path")}
 	case !have[host] && !hasOrigin:
-		return []error{fmt.Errorf("Base: the format does not say the host; give the origin that was asked, such as https://www.example.com")}
+		return []error{problem("Base", "the format does not say the host; give the origin that was asked, such as https://www.example.com")}
 	}
 	return nil
 }
@@ -163,8 +168,8 @@ func bind(tokens []token, columns *[]pipeline.Field) binding {
 		if r < ignored && b.roles[r] < 0 {
 			b.roles[r] = i
 		}
-		switch {
-		case r == ignored || r == dateOnly || r == request:
+		switch r {
+		case ignored, dateOnly, request:
 			b.columns = append(b.columns, -1)
 		default:
 			b.columns = append(b.columns, columnOf(columns, t.field.name, t.field.typ))

@@ -102,9 +102,9 @@ func elb() pattern {
 
 // Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/LogFormat.html
 func s3() pattern {
-	return sequence(`bucket_owner bucket [time] remote_addr requester request_id operation key "request" status error_code `+
+	return sequence(`bucket_owner bucket [time] remote_addr requester request_id operation object_key "request" status error_code `+
 		`bytes object_size total_time turn_around_time "referer" "user_agent" version_id host_id signature_version `+
-		`cipher_suite authentication_type host`, map[string]field{
+		`cipher_suite authentication_type http_host`, map[string]field{
 		"time":             timestamp(timeCLF),
 		"request":          {role: request},
 		"status":           count("status"),
@@ -113,7 +113,7 @@ func s3() pattern {
 		"total_time":       count("total_time_ms"),
 		"turn_around_time": count("turn_around_time_ms"),
 		"cipher_suite":     {name: "cipher_suite", role: secure},
-		"host":             {name: "host", role: host},
+		"http_host":        {name: "http_host", role: host},
 	})
 }
 

@@ -1,15 +1,19 @@
 package wire
 
 import (
+	"fmt"
+
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/sources/codec/accesslog"
+	"github.com/urlmill/urlmill/sources/codec/delimited"
 )
 
 // linesCodec is the codec when none is given.
 var linesCodec = CodecKind{
 	Name: "lines",
 	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
-		if c.Source.Codec.NDJSON != nil {
+		if k := c.Source.Codec; k.NDJSON != nil || k.AccessLog != nil || k.Delimited != nil {
 			return nil, false
 		}
 		var options codec.LinesOptions
@@ -28,7 +32,7 @@ var ndjsonCodec = CodecKind{
 			return nil, false
 		}
 		return func() (codec.Factory, error) {
-			options := codec.NDJSONOptions{URL: n.URL, Base: n.Base, SkipEmpty: n.SkipEmpty}
+			options := codec.NDJSONOptions{URL: n.URL, Base: n.Base, Host: n.Host, Scheme: n.Scheme, SkipEmpty: n.SkipEmpty}
 			for _, f := range n.Carry {
 				time, err := codec.ParseTimeFormat(f.Time)
 				if err != nil {
@@ -37,6 +41,52 @@ var ndjsonCodec = CodecKind{
 				options.Carry = append(options.Carry, codec.CarriedField{Name: f.Name, Pointer: f.Pointer, Type: f.Type, Time: time})
 			}
 			return codec.NewNDJSON(options)
+		}, true
+	},
+}
+
+var accessLogCodec = CodecKind{
+	Name: "access_log",
+	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
+		a := c.Source.Codec.AccessLog
+		if a == nil {
+			return nil, false
+		}
+		if a.Format == "caddy" {
+			return func() (codec.Factory, error) {
+				if a.Base != "" || len(a.Fields) > 0 {
+					return nil, fmt.Errorf("%s: caddy has the host and all fields in its records; take base and fields out", "Format")
+				}
+				options := codec.Caddy()
+				options.Scheme = a.Scheme
+				return codec.NewNDJSON(options)
+			}, true
+		}
+		return func() (codec.Factory, error) {
+			return accesslog.New(accesslog.Options{
+				Format: a.Format, Nginx: a.Nginx, Apache: a.Apache, Base: a.Base, Scheme: a.Scheme, Fields: a.Fields,
+			})
+		}, true
+	},
+}
+
+var delimitedCodec = CodecKind{
+	Name: "delimited",
+	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
+		d := c.Source.Codec.Delimited
+		if d == nil {
+			return nil, false
+		}
+		return func() (codec.Factory, error) {
+			options := delimited.Options{Separator: d.Separator[0], Columns: d.Columns, URL: d.URL, Base: d.Base}
+			for _, f := range d.Carry {
+				time, err := codec.ParseTimeFormat(f.Time)
+				if err != nil {
+					return nil, err
+				}
+				options.Carry = append(options.Carry, delimited.Carried{Name: f.Name, Column: f.Column, Type: f.Type, Time: time})
+			}
+			return delimited.New(options)
 		}, true
 	},
 }

@@ -102,10 +102,16 @@ func (r Registry) newCodec(c *config.Config, source Source) (codec.Factory, erro
 }
 
 func codecName(c *config.Config) string {
-	if c.Source.Codec.NDJSON != nil {
+	switch k := c.Source.Codec; {
+	case k.NDJSON != nil:
 		return "ndjson"
+	case k.AccessLog != nil:
+		return "access_log"
+	case k.Delimited != nil:
+		return "delimited"
+	default:
+		return "lines"
 	}
-	return "lines"
 }
 
 // Open makes source and sink. The error is a [*config.Error] when it is about options, such as a file that is not

@@ -24,7 +24,7 @@ type Registry struct {
 func Standard() Registry {
 	return Registry{
 		Sources: []SourceKind{kafkaSource, fileSource, generateSource},
-		Codecs:  []CodecKind{ndjsonCodec, linesCodec},
+		Codecs:  []CodecKind{ndjsonCodec, accessLogCodec, delimitedCodec, linesCodec},
 		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink},
 	}
 }

@@ -1,0 +1,360 @@
+// Package delimited takes lines of values with a separator between them apart: CSV and TSV.
+package delimited
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/urlcore/charset"
+)
+
+// Options configures the codec.
+type Options struct {
+	// Separator is the byte between values; 0 stands for a comma.
+	Separator byte
+	// Columns are the names of the values in their order. Empty: the first line of every file has them.
+	Columns []string
+	// URL is the name of the value that is the URL, Base that of the URL it is resolved against, if any.
+	URL, Base string
+	// Carry lists the values that go along, in the order of their columns.
+	Carry []Carried
+}
+
+// Carried is a value that goes along with the URL.
+type Carried struct {
+	Name   string             // of its column in the output
+	Column string             // of its column in the input
+	Type   pipeline.FieldType // String, Int64, Float64, Bool or Timestamp
+	Time   codec.TimeFormat   // how a Timestamp is written
+}
+
+// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+func (o Options) Validate() error {
+	var problems []error
+	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	known := func(field, name string) {
+		if name != "" && len(o.Columns) > 0 && !slices.Contains(o.Columns, name) {
+			add("%s: there is no column %q among Columns", field, name)
+		}
+	}
+	if o.Separator == '"' || o.Separator == '\r' || o.Separator == '\n' {
+		add("Separator: %q cannot stand between values; give a comma, a tab, a semicolon or a bar", o.Separator)
+	}
+	for i, name := range o.Columns {
+		if j := slices.Index(o.Columns, name); j < i {
+			add("Columns[%d]: %q is the name of Columns[%d] already", i, name, j)
+		}
+	}
+	if o.URL == "" {
+		add("URL: empty; give the name of the column that has the URL")
+	}
+	known("URL", o.URL)
+	known("Base", o.Base)
+	for i, c := range o.Carry {
+		if c.Name == "" || c.Column == "" {
+			add("Carry[%d]: give both the name of the column and that of the output", i)
+		}
+		if j := slices.IndexFunc(o.Carry, func(other Carried) bool { return other.Name == c.Name }); j < i {
+			add("Carry[%d].Name: %q is the name of Carry[%d] already", i, c.Name, j)
+		}
+		if c.Type > pipeline.Timestamp {
+			add("Carry[%d].Type: a value is text, int64, float64, bool or timestamp", i)
+		}
+		known(fmt.Sprintf("Carry[%d].Column", i), c.Column)
+	}
+	return errors.Join(problems...)
+}
+
+// New returns the codec of delimited lines, or what Validate has to say about o.
+//
+// Values are quoted as RFC 4180 has it, but for line breaks, which end a record here. The line is kept in
+// Batch.Records. A header line is no row. A line whose quotes do not fit has a null URL, null fields and FaultMalformed
+// at the byte where; so has every line when the header has no URL column, with FaultFieldMissing. A line with fewer
+// values than columns lacks the last ones; those beyond the columns are left out. An empty value that is not quoted is
+// null. A value that is not of its type is null and gives FaultFieldType.
+func New(o Options) (codec.Factory, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Separator == 0 {
+		o.Separator = ','
+	}
+	f := &factory{Options: o}
+	for _, c := range o.Carry {
+		f.fields = append(f.fields, pipeline.Field{Name: c.Name, Type: c.Type})
+	}
+	return f, nil
+}
+
+type factory struct {
+	Options
+	fields []pipeline.Field
+}
+
+// New implements [codec.Factory].
+func (f *factory) New() codec.Codec {
+	l := &lines{factory: f, carry: make([]int, len(f.fields))}
+	if len(f.Columns) > 0 {
+		l.bind(func(name string) int { return slices.Index(f.Columns, name) })
+	}
+	return l
+}
+
+// Fields implements [codec.Factory].
+func (f *factory) Fields() []pipeline.Field { return f.fields }
+
+// HasBase implements [codec.Factory].
+func (f *factory) HasBase() bool { return f.Base != "" }
+
+// KeepsRecords implements [codec.Factory]: a line is more than its URL.
+func (f *factory) KeepsRecords() bool { return true }
+
+// value is a value of a line. Quotes that stood around it are gone, and doubled ones are still there.
+type value struct {
+	text            []byte
+	start           int // in the line
+	quoted, doubled bool
+}
+
+// lines implements [codec.Codec].
+type lines struct {
+	*factory
+	bound     bool // url, base and carry are known
+	url, base int  // number of the value, -1 for none
+	carry     []int
+	values    []value
+	scratch   []byte
+	fault     pipeline.Fault
+}
+
+// bind notes where the columns are.
+func (c *lines) bind(index func(name string) int) {
+	c.bound, c.url, c.base = true, index(c.URL), -1
+	if c.Base != "" {
+		c.base = index(c.Base)
+	}
+	for i, f := range c.Carry {
+		c.carry[i] = index(f.Column)
+	}
+}
+
+// header takes the names of the columns.
+func (c *lines) header(line []byte) {
+	line = bytes.TrimPrefix(line, []byte("\ufeff"))
+	if _, ok := c.split(line); !ok {
+		c.bound, c.url, c.base = true, -1, -1
+		for i := range c.carry {
+			c.carry[i] = -1
+		}
+		return
+	}
+	c.bind(func(name string) int {
+		return slices.IndexFunc(c.values, func(v value) bool { return string(c.plain(v)) == name })
+	})
+}
+
+// Prepare implements [codec.Codec].
+func (c *lines) Prepare(b *pipeline.Batch) {
+	if len(b.Carried) != len(c.fields) {
+		b.Carried = make([]pipeline.Values, len(c.fields))
+	}
+	for i, f := range c.fields {
+		b.Carried[i].Field = f
+	}
+}
+
+// Observe implements [codec.Observer].
+func (c *lines) Observe(record []byte) {
+	if !c.bound {
+		c.header(trimReturn(record))
+	}
+}
+
+// Decode implements [codec.Codec].
+func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
+	line := trimReturn(record)
+	if !c.bound {
+		c.header(line)
+		return false
+	}
+	b.Records.Append(record)
+	if at, ok := c.split(line); !ok {
+		c.nulls(b, pipeline.FaultMalformed, int64(at))
+		return true
+	}
+	c.fault.Code = 0
+	if v, ok := c.at(c.url); ok {
+		b.URLs.Append(c.plain(v))
+	} else {
+		c.note(pipeline.FaultFieldMissing, -1)
+		b.URLs.AppendNull()
+	}
+	if c.Base != "" {
+		if v, ok := c.at(c.base); ok {
+			b.Bases.Append(c.plain(v))
+		} else {
+			b.Bases.AppendNull()
+		}
+	}
+	for i := range c.carry {
+		c.appendField(&b.Carried[i], i)
+	}
+	if c.fault.Code != 0 {
+		c.fault.Row = int32(b.URLs.Len() - 1)
+		b.Faults = append(b.Faults, c.fault)
+	}
+	if cap(c.scratch) > maxScratch {
+		c.scratch = nil
+	}
+	clear(c.values)
+	return true
+}
+
+// maxScratch bounds what a giant value leaves behind, in bytes.
+const maxScratch = 64 << 10
+
+// DecodeNull implements [codec.Codec].
+func (c *lines) DecodeNull(b *pipeline.Batch) {
+	b.Records.AppendNull()
+	c.nulls(b, pipeline.FaultNull, -1)
+}
+
+func (c *lines) nulls(b *pipeline.Batch, code pipeline.FaultCode, at int64) {
+	b.URLs.AppendNull()
+	if c.Base != "" {
+		b.Bases.AppendNull()
+	}
+	for i := range b.Carried {
+		b.Carried[i].AppendNull()
+	}
+	b.Faults = append(b.Faults, pipeline.Fault{Row: int32(b.URLs.Len() - 1), Code: code, Pos: at})
+}
+
+func trimReturn(record []byte) []byte {
+	if n := len(record); n > 0 && record[n-1] == '\r' {
+		return record[:n-1]
+	}
+	return record
+}
+
+func (c *lines) note(code pipeline.FaultCode, at int) {
+	if c.fault.Code == 0 {
+		c.fault.Code, c.fault.Pos = code, int64(at)
+	}
+}
+
+// split finds the values of a line. Where its quotes do not fit it returns the byte at which.
+func (c *lines) split(line []byte) (at int, ok bool) {
+	c.values = c.values[:0]
+	for {
+		v := value{start: at}
+		if at < len(line) && line[at] == '"' {
+			at++
+			v.quoted = true
+			start := at
+			for {
+				n := bytes.IndexByte(line[at:], '"')
+				if n < 0 {
+					return v.start, false
+				}
+				at += n + 1
+				if at == len(line) || line[at] != '"' {
+					break
+				}
+				v.doubled = true
+				at++
+			}
+			v.text = line[start : at-1]
+			if at < len(line) && line[at] != c.Separator {
+				return at, false
+			}
+		} else {
+			n := bytes.IndexByte(line[at:], c.Separator)
+			if n < 0 {
+				n = len(line) - at
+			}
+			v.text = line[at : at+n]
+			at += n
+		}
+		c.values = append(c.values, v)
+		if at == len(line) {
+			return at, true
+		}
+		at++
+	}
+}
+
+// at returns value i, false where the line has none or an empty one without quotes.
+func (c *lines) at(i int) (value, bool) {
+	if i < 0 || i >= len(c.values) {
+		return value{}, false
+	}
+	v := c.values[i]
+	return v, len(v.text) > 0 || v.quoted
+}
+
+// plain returns the text of v, in scratch memory where quotes were doubled in it.
+func (c *lines) plain(v value) []byte {
+	if !v.doubled {
+		return v.text
+	}
+	c.scratch = c.scratch[:0]
+	for rest := v.text; ; {
+		n := bytes.IndexByte(rest, '"')
+		if n < 0 {
+			c.scratch = append(c.scratch, rest...)
+			return c.scratch
+		}
+		c.scratch = append(c.scratch, rest[:n+1]...)
+		rest = rest[n+2:]
+	}
+}
+
+func (c *lines) appendField(dst *pipeline.Values, i int) {
+	v, ok := c.at(c.carry[i])
+	if !ok {
+		dst.AppendNull()
+		return
+	}
+	text := c.plain(v)
+	switch dst.Field.Type {
+	case pipeline.Int64:
+		var n int64
+		if n, ok = codec.ParseInt(text); ok {
+			dst.Ints = append(dst.Ints, n)
+		}
+	case pipeline.Float64:
+		var n float64
+		if n, ok = codec.ParseFloat(text); ok {
+			dst.Floats = append(dst.Floats, n)
+		}
+	case pipeline.Bool:
+		yes := bytes.EqualFold(text, []byte("true")) || string(text) == "1"
+		if ok = yes || bytes.EqualFold(text, []byte("false")) || string(text) == "0"; ok {
+			dst.Bools = append(dst.Bools, yes)
+		}
+	case pipeline.Timestamp:
+		var t int64
+		if c.Carry[i].Time == codec.RFC3339 {
+			t, ok = codec.ParseRFC3339(text)
+		} else {
+			t, ok = codec.ParseEpoch(text, c.Carry[i].Time)
+		}
+		if ok {
+			dst.Ints = append(dst.Ints, t)
+		}
+	default:
+		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, text)
+		dst.Text.End()
+	}
+	if !ok {
+		c.note(pipeline.FaultFieldType, v.start)
+		dst.AppendNull()
+		return
+	}
+	dst.Valid = append(dst.Valid, true)
+}
