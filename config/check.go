@@ -174,8 +174,10 @@ func checkOutput(d *decoder, path string, o *Output) {
 	checkFolders(d, path, o.Path, o.DeadLetters)
 }
 
-// checkFolders reports dead letters that would lie among the rows, where they would be read as rows.
+// checkFolders reports folders that cannot be written to, and dead letters that would lie among the rows, where they would be read as rows.
 func checkFolders(d *decoder, path, rows, dead string) {
+	checkPlace(d, join(path, "path"), rows)
+	checkPlace(d, join(path, "dead_letters"), dead)
 	if rows == "" || dead == "" {
 		return
 	}

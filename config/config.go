@@ -258,6 +258,7 @@ type Sink struct {
 	ArrowIPC *ArrowIPC
 	NDJSON   *NDJSONOut
 	Roll     Roll
+	S3       S3 // for folders that are s3://bucket/prefix
 }
 
 // What files of a sink promise after a crash.
@@ -326,7 +327,7 @@ func DefaultCarryColumn() CarryColumn { return CarryColumn{Time: "rfc3339"} }
 func Default() Config {
 	return Config{
 		OnError: pipeline.Keep,
-		Sink:    Sink{Roll: Roll{Bytes: 512 << 20, Every: time.Minute}},
+		Sink:    Sink{Roll: Roll{Bytes: 512 << 20, Every: time.Minute}, S3: DefaultS3()},
 		Pipeline: Pipeline{
 			BatchRows:    8192,
 			BatchBytes:   4 << 20,

@@ -118,6 +118,7 @@ func wantFull() Config {
 				RowGroupRows: 1000, RowGroupBytes: 64 << 20, Delivery: AtLeastOnce,
 			},
 			Roll: Roll{Rows: 1e6, Bytes: 1 << 30, Every: time.Hour},
+			S3:   DefaultS3(),
 		},
 		Pipeline: Pipeline{BatchRows: 100, BatchBytes: 64 << 10, Buffers: 2, DrainTimeout: 90 * time.Second},
 		Log:      Log{Level: slog.LevelDebug, Format: "json"},
@@ -144,7 +145,7 @@ func TestGood(t *testing.T) {
 		"json": func() Config {
 			c := Default()
 			c.Source.Generate = &Generate{Records: 1000, Seed: 7, Lanes: 2, Rate: 1500, Format: "lines", Profile: "crawl"}
-			c.Sink = Sink{NDJSON: &NDJSONOut{Output{Stdout: true}}}
+			c.Sink = Sink{NDJSON: &NDJSONOut{Output{Stdout: true}}, S3: c.Sink.S3}
 			return c
 		},
 		"anchors": func() Config {
@@ -172,10 +173,21 @@ func TestGood(t *testing.T) {
 			c.Sink.NDJSON = &NDJSONOut{Output{Path: "out"}}
 			return c
 		},
+		"s3": func() Config {
+			c := minimal()
+			c.OnError = pipeline.ToDeadLetters
+			c.Sink.Parquet.Path, c.Sink.Parquet.DeadLetters = "s3://bucket/clicks", "s3://other-bucket"
+			c.Sink.S3 = S3{
+				Endpoint: "https://minio.example.com:9000", Region: "eu-central-1", Addressing: "host", Profile: "mill",
+				Encryption: "kms", KMSKey: "alias/mill", StorageClass: "STANDARD_IA", Checksum: "none",
+				PartSize: 16 << 20, Parallel: 2, Attempts: 3, Timeout: time.Minute,
+			}
+			return c
+		},
 		"windows": func() Config {
 			c := minimal()
 			c.Source.File.Paths = []string{"-"}
-			c.Sink = Sink{NDJSON: &NDJSONOut{Output{Stdout: true}}, Roll: c.Sink.Roll}
+			c.Sink = Sink{NDJSON: &NDJSONOut{Output{Stdout: true}}, Roll: c.Sink.Roll, S3: c.Sink.S3}
 			return c
 		},
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
-	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // rowCounters count the rows of files by their suffix.
@@ -35,7 +36,8 @@ func newVerify(a *app) *cobra.Command {
 		Long: `Prove from the commit records of an output with exactly-once delivery that it is complete: in every lane (a Kafka
 partition, a file) positions follow each other without a gap or an overlap, every file that a record names is there with
 its bytes, its checksum and its rows, and no other file can be seen. PLACE is what the path of the sink is; the
-dead letters are found from there.
+dead letters are found from there. For a place on S3, s3://bucket/prefix, the environment says how to reach it:
+AWS_ENDPOINT_URL_S3 for servers other than Amazon's, AWS_REGION, and the credentials.
 
 Nothing is changed, and pipelines may be running. With --repair it first does what the next start of a pipeline would do:
 it publishes the files of commits whose process died before it had, and removes what dead processes have left
@@ -65,7 +67,7 @@ func (a *app) verify(parent context.Context, place string, f verifyFlags) error 
 	defer stop()
 	open := a.stores
 	if open == nil {
-		open = store.Open
+		open = wire.OpenStores(config.DefaultS3())
 	}
 	log := a.flagLogger()
 	root, err := open(place, log)

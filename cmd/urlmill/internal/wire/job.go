@@ -55,6 +55,7 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 		problems = append(problems, c.Problem("sink", "this urlmill has no sink of that kind"))
 	} else {
 		note(j.sinkPath, sink.Validate())
+		note("sink.s3", s3Options(c.Sink.S3).Validate())
 	}
 	j.sink = sink
 	if codecErr == nil {

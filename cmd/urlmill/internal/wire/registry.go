@@ -37,7 +37,7 @@ type Setting struct {
 	Out io.Writer
 	// Version is urlmill's, and PSL that of the Public Suffix List.
 	Version, PSL string
-	// Stores opens the folders of sinks. Default [store.Open].
+	// Stores opens the folders of sinks. Default [OpenStores] with the settings of the configuration.
 	Stores store.Opener
 }
 

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"io"
 
 	"github.com/urlmill/urlmill/config"
@@ -21,10 +22,10 @@ var parquetSink = SinkKind{
 		options := parquet.Options{
 			Path: p.Path, DeadLetters: p.DeadLetters, Compression: p.Compression, CompressionLevel: p.CompressionLevel,
 			RowGroupRows: p.RowGroupRows, RowGroupBytes: p.RowGroupBytes, Version: s.Version,
-			Delivery: commit.Delivery(p.Delivery), Provenance: s.provenance(c), Stores: s.Stores,
+			Delivery: commit.Delivery(p.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
 		}
 		return Sink{
-			Validate: options.Validate,
+			Validate: func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
 			Open:     func() (pipeline.Sink, error) { return parquet.New(options, s.Log) },
 		}, true
 	},
@@ -39,10 +40,10 @@ var arrowipcSink = SinkKind{
 		}
 		options := arrowipc.Options{
 			Path: a.Path, DeadLetters: a.DeadLetters, Stdout: stream(a.Output, s), Compression: a.Compression, Version: s.Version,
-			Delivery: commit.Delivery(a.Delivery), Provenance: s.provenance(c), Stores: s.Stores,
+			Delivery: commit.Delivery(a.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
 		}
 		return Sink{
-			Validate: options.Validate,
+			Validate: func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
 			Open:     func() (pipeline.Sink, error) { return arrowipc.New(options, s.Log) },
 		}, true
 	},
@@ -57,10 +58,10 @@ var ndjsonSink = SinkKind{
 		}
 		options := ndjson.Options{
 			Path: n.Path, DeadLetters: n.DeadLetters, Stdout: stream(n.Output, s),
-			Delivery: commit.Delivery(n.Delivery), Provenance: s.provenance(c), Stores: s.Stores,
+			Delivery: commit.Delivery(n.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
 		}
 		return Sink{
-			Validate: options.Validate,
+			Validate: func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
 			Open:     func() (pipeline.Sink, error) { return ndjson.New(options, s.Log) },
 		}, true
 	},

@@ -1,0 +1,43 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/s3"
+)
+
+// OpenStores returns what opens the folders of sinks: directories, and places on S3 with the given settings.
+func OpenStores(c config.S3) store.Opener { return s3.Opener(s3Options(c)) }
+
+func s3Options(c config.S3) s3.Options {
+	return s3.Options{
+		Endpoint: c.Endpoint, Region: c.Region, Addressing: c.Addressing, Profile: c.Profile,
+		Encryption: c.Encryption, KMSKey: c.KMSKey, StorageClass: c.StorageClass, Checksum: c.Checksum,
+		PartSize: c.PartSize, Parallel: c.Parallel, Attempts: c.Attempts, Timeout: c.Timeout,
+	}
+}
+
+// stores returns what opens the folders of the sink of c.
+func (s Setting) stores(c *config.Config) store.Opener {
+	if s.Stores != nil {
+		return s.Stores
+	}
+	return OpenStores(c.Sink.S3)
+}
+
+// checkPlaces returns what is wrong with folders that are on S3, by the fields of a sink's options.
+func checkPlaces(path, deadLetters string) error {
+	var problems []error
+	for _, place := range []struct{ field, location string }{{"Path", path}, {"DeadLetters", deadLetters}} {
+		if !s3.IsLocation(place.location) {
+			continue
+		}
+		if _, _, err := s3.ParseLocation(place.location); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", place.field, err))
+		}
+	}
+	return errors.Join(problems...)
+}
