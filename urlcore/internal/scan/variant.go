@@ -8,10 +8,11 @@ const (
 	Generic Variant = iota // pure Go
 	AVX2
 	AVX512
+	NEON
 )
 
 // String returns the variant's name.
-func (v Variant) String() string { return [...]string{"generic", "avx2", "avx512"}[v] }
+func (v Variant) String() string { return [...]string{"generic", "avx2", "avx512", "neon"}[v] }
 
 // current is the variant in use.
 var current = best()
@@ -22,6 +23,9 @@ func Current() Variant { return current }
 // Variants returns those that this CPU can run, the best of them last. The caller owns the slice.
 func Variants() []Variant {
 	all := []Variant{Generic}
+	if best() == NEON {
+		return append(all, NEON)
+	}
 	for v := AVX2; v <= best(); v++ {
 		all = append(all, v)
 	}

@@ -8,38 +8,6 @@ import (
 	"github.com/urlmill/urlmill/urlcore/internal/scan"
 )
 
-// nibbles makes two tables of 16 bytes such that low[c&15]&high[c>>4] is not zero exactly for the ASCII bytes that
-// in holds for. Rows of the ASCII table that look the same share a bit; it panics if there are more than eight.
-func nibbles(in func(c byte) bool) (low, high [16]byte) {
-	rows := map[uint16]byte{}
-	for h := range 8 {
-		var row uint16
-		for l := range 16 {
-			if in(byte(h<<4 | l)) {
-				row |= 1 << l
-			}
-		}
-		if row == 0 {
-			continue
-		}
-		bit, ok := rows[row]
-		if !ok {
-			if len(rows) == 8 {
-				panic("more than eight rows")
-			}
-			bit = 1 << len(rows)
-			rows[row] = bit
-			for l := range 16 {
-				if row>>l&1 != 0 {
-					low[l] |= bit
-				}
-			}
-		}
-		high[h] = bit
-	}
-	return low, high
-}
-
 // broadcast16 is a global of a table of 16 bytes.
 func broadcast16(name string, table [16]byte) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
@@ -55,11 +23,11 @@ func table256(name string) Mem {
 	if nibbleTables == nil {
 		nibbleTables = map[string]Mem{}
 		add := func(name string, in func(byte) bool) {
-			low, high := nibbles(in)
+			low, high := scan.Nibbles(in)
 			nibbleTables[name+"Low"], nibbleTables[name+"High"] = broadcast16(name+"Low", low), broadcast16(name+"High", high)
 		}
 		add("clean", func(c byte) bool { return scan.ClassOf(c)&scan.Stop == 0 })
-		add("dirty", func(c byte) bool { return scan.ClassOf(c)&scan.Dirty != 0 })
+		add("dirty", func(c byte) bool { return c < 0x80 && scan.ClassOf(c)&scan.Dirty != 0 })
 		nibbleTables["nibble"] = broadcast16("nibble", [16]byte{15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15})
 	}
 	return nibbleTables[name]
