@@ -75,6 +75,10 @@ func gather(dst []byte, offsets []int32, s Spans, n int, input, side []byte) []b
 		unsafe.SliceData(input), unsafe.SliceData(side))]
 }
 
+func gatherRows(columns *[RowColumns]Column, wanted int, rows []Parts, _ Usual, input, side []byte) {
+	gatherRowsGeneric(columns, wanted, rows, input, side)
+}
+
 func plane(dst []byte, flags []Flags, flag Flags) int {
 	whole := len(flags) / block
 	if current == Generic || whole == 0 {

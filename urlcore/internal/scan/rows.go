@@ -31,7 +31,7 @@ var RowSpans = [RowColumns]struct{ Start, End int }{
 const ManyColumns = 3
 
 // GathersRows tells whether the variant in use has a kernel for GatherRows.
-func GathersRows() bool { return current != Generic }
+func GathersRows() bool { return current != Generic && current != NEON }
 
 // GatherRows appends the parts of rows to several columns at once, namely to those of which wanted has the bit of
 // their number set. Nothing is appended to the others; what stands behind their data, and their offsets, are
