@@ -88,7 +88,13 @@ func plane(dst []byte, flags []Flags, flag Flags) int {
 	return n + planeGeneric(dst[whole*blockBits:], flags[whole*block:], flag)
 }
 
-func locate(r *Rows) { locateGeneric(r) }
+func locate(r *Rows) {
+	if current == Generic {
+		locateGeneric(r)
+		return
+	}
+	locateNEON(r, httpsWord, httpWord)
+}
 
 func splitPairs(q *Queries) { splitPairsGeneric(q) }
 

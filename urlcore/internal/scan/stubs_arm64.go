@@ -39,3 +39,9 @@ func gatherNEON128(dst *byte, at int, offsets *int32, spans *uint32, distance in
 //
 //go:noescape
 func gatherNEONSparse(dst *byte, at int, offsets *int32, spans *uint32, distance int, stride int, n int, input *byte, side *byte) int
+
+// locateNEON is locateGeneric, with the schemes as numbers. It checks no bounds; there is at least one row, and room in
+// Declined and Irregular.
+//
+//go:noescape
+func locateNEON(r *Rows, https, http uint64)
