@@ -96,7 +96,13 @@ func locate(r *Rows) {
 	locateNEON(r, httpsWord, httpWord)
 }
 
-func splitPairs(q *Queries) { splitPairsGeneric(q) }
+func splitPairs(q *Queries) {
+	if current == Generic || len(q.Ends) == 0 {
+		splitPairsGeneric(q)
+		return
+	}
+	splitPairsNEON(q)
+}
 
 func decode(dst []byte, q *Queries, start, end int) ([]byte, bool) {
 	return decodeGeneric(dst, q, start, end)

@@ -45,3 +45,9 @@ func gatherNEONSparse(dst *byte, at int, offsets *int32, spans *uint32, distance
 //
 //go:noescape
 func locateNEON(r *Rows, https, http uint64)
+
+// splitPairsNEON is splitPairsGeneric. It checks no bounds; there is at least one query, and room for one entry of Escaped
+// more than there are pairs.
+//
+//go:noescape
+func splitPairsNEON(q *Queries)
