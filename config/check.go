@@ -72,7 +72,7 @@ func checkKafka(d *decoder, path string, k *Kafka) {
 		if !d.given(low) {
 			place = high
 		}
-		d.conflict(place, []string{low, high}, "min_bytes (%s) is more than max_bytes (%s)", formatSize(int64(k.MinBytes)), formatSize(int64(k.MaxBytes)))
+		d.conflict(place, []string{low, high}, "min_bytes (%s) is more than max_bytes (%s)", FormatSize(int64(k.MinBytes)), FormatSize(int64(k.MaxBytes)))
 	}
 }
 

@@ -16,7 +16,9 @@ type Config struct {
 	OnError  pipeline.OnError
 	Sink     Sink
 	Pipeline Pipeline
-	Log      Log
+	// MemoryLimit bounds the memory of the whole process; 0: 80 % of the container's, or else half of the machine's.
+	MemoryLimit int64
+	Log         Log
 
 	file     string
 	hash     string
@@ -273,6 +275,7 @@ type Output struct {
 	Stdout      bool
 	DeadLetters string // folder of the dead letters
 	Delivery    string // "exactly_once" or "at_least_once"; "" for the first with Path, for the second with Stdout
+	PartitionBy []string
 }
 
 // Parquet writes Parquet files.
@@ -284,6 +287,9 @@ type Parquet struct {
 	RowGroupRows     int
 	RowGroupBytes    int64
 	Delivery         string // "exactly_once" or "at_least_once"
+	// PartitionBy makes directories of columns and of what is computed from them: "country", "date(timestamp)",
+	// "hour(timestamp)", "bucket(16, host)", each with a name of its own on request: "day=date(timestamp)".
+	PartitionBy []string
 }
 
 // ArrowIPC writes Arrow IPC files or one stream.
@@ -306,8 +312,9 @@ type Roll struct {
 // Pipeline tunes the way between source and sink.
 type Pipeline struct {
 	BatchRows    int
-	BatchBytes   int
-	Buffers      int
+	BatchBytes   int // less by default where memory_limit is small
+	Workers      int // goroutines that parse and write; 0: as many as there are CPUs
+	Buffers      int // batches in flight in one lane; 0: two more than workers
 	DrainTimeout time.Duration
 }
 
@@ -331,7 +338,6 @@ func Default() Config {
 		Pipeline: Pipeline{
 			BatchRows:    8192,
 			BatchBytes:   4 << 20,
-			Buffers:      3,
 			DrainTimeout: 20 * time.Second,
 		},
 		Log: Log{Level: slog.LevelInfo, Format: "text"},

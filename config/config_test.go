@@ -116,12 +116,14 @@ func wantFull() Config {
 			Parquet: &Parquet{
 				Path: "out/rows", DeadLetters: "out/dead", Compression: "gzip", CompressionLevel: 6,
 				RowGroupRows: 1000, RowGroupBytes: 64 << 20, Delivery: AtLeastOnce,
+				PartitionBy: []string{"date(timestamp)", "site=host"},
 			},
 			Roll: Roll{Rows: 1e6, Bytes: 1 << 30, Every: time.Hour},
 			S3:   DefaultS3(),
 		},
-		Pipeline: Pipeline{BatchRows: 100, BatchBytes: 64 << 10, Buffers: 2, DrainTimeout: 90 * time.Second},
-		Log:      Log{Level: slog.LevelDebug, Format: "json"},
+		Pipeline:    Pipeline{BatchRows: 100, BatchBytes: 64 << 10, Workers: 3, Buffers: 2, DrainTimeout: 90 * time.Second},
+		MemoryLimit: 3 << 29,
+		Log:         Log{Level: slog.LevelDebug, Format: "json"},
 	}
 }
 
@@ -318,8 +320,8 @@ func TestParseSize(t *testing.T) {
 		}
 	}
 	for in, want := range map[int64]string{0: "0B", 1000: "1000B", 1 << 10: "1KiB", 3 << 19: "1536KiB", 1 << 40: "1TiB"} {
-		if got := formatSize(in); got != want {
-			t.Errorf("formatSize(%d) = %q", in, got)
+		if got := FormatSize(in); got != want {
+			t.Errorf("FormatSize(%d) = %q", in, got)
 		}
 	}
 }

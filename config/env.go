@@ -95,7 +95,7 @@ func (e Env) file(path string, resolve func(string) string) (value, problem stri
 		}
 		return "", fmt.Sprintf("${file:%s} cannot be read: %v; relative paths begin in the folder of the configuration", path, err)
 	case len(data) > maxFileSize:
-		return "", fmt.Sprintf("${file:%s} is larger than %s; it has to hold a single value", path, formatSize(maxFileSize))
+		return "", fmt.Sprintf("${file:%s} is larger than %s; it has to hold a single value", path, FormatSize(maxFileSize))
 	}
 	text := strings.TrimSuffix(string(data), "\n")
 	return strings.TrimSuffix(text, "\r"), ""

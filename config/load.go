@@ -25,7 +25,7 @@ func Load(path string, env Env) (*Config, error) {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	if info.Size() > maxFileSize {
-		return nil, fmt.Errorf("configuration: %s is larger than %s", path, formatSize(maxFileSize))
+		return nil, fmt.Errorf("configuration: %s is larger than %s", path, FormatSize(maxFileSize))
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -60,7 +60,7 @@ func Parse(file string, data []byte, env Env) (*Config, error) {
 func (d *decoder) parse(data []byte) ast.Node {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if len(data) > maxFileSize {
-		d.report(position{1, 1}, "", "larger than %s", formatSize(maxFileSize))
+		d.report(position{1, 1}, "", "larger than %s", FormatSize(maxFileSize))
 		return nil
 	}
 	if at, ok := invalidUTF8(data); ok {

@@ -23,6 +23,7 @@ func rootSchema(c *Config) object {
 				[]pipeline.OnError{pipeline.Keep, pipeline.Drop, pipeline.ToDeadLetters, pipeline.Fail})},
 			{name: "sink", value: section(&c.Sink, sinkSchema), example: "sink: {parquet: {path: out}}"},
 			{name: "pipeline", value: section(&c.Pipeline, pipelineSchema)},
+			{name: "memory_limit", value: size(&c.MemoryLimit, 64<<20, 1<<50)},
 			{name: "log", value: section(&c.Log, logSchema)},
 		},
 		check: func(d *decoder, _ string) { checkRoot(d, c) },
@@ -272,6 +273,9 @@ func sinkSchema(s *Sink) object {
 	}
 }
 
+// partitionExample is how directories of partitions may be asked for.
+const partitionExample = `["date(timestamp)", registrable_domain]`
+
 func parquetSchema(p *Parquet) object {
 	return object{
 		fields: []field{
@@ -282,6 +286,7 @@ func parquetSchema(p *Parquet) object {
 			{name: "row_group_rows", value: integer(&p.RowGroupRows, 1, 16<<20)},
 			{name: "row_group_bytes", value: size(&p.RowGroupBytes, 1<<10, 512<<20)},
 			{name: "delivery", value: names(&p.Delivery, ExactlyOnce, AtLeastOnce)},
+			{name: "partition_by", value: texts(&p.PartitionBy, partitionExample)},
 		},
 		check: func(d *decoder, path string) { checkParquet(d, path, p) },
 	}
@@ -300,6 +305,7 @@ func outputSchema(o *Output) object {
 			{name: "stdout", value: boolean(&o.Stdout)},
 			{name: "dead_letters", value: text(&o.DeadLetters, "/var/lib/urlmill/dead")},
 			{name: "delivery", value: names(&o.Delivery, ExactlyOnce, AtLeastOnce)},
+			{name: "partition_by", value: texts(&o.PartitionBy, partitionExample)},
 		},
 		check: func(d *decoder, path string) { checkOutput(d, path, o) },
 	}
@@ -317,6 +323,7 @@ func pipelineSchema(p *Pipeline) object {
 	return object{fields: []field{
 		{name: "batch_rows", value: integer(&p.BatchRows, 1, 1<<20)},
 		{name: "batch_bytes", value: size(&p.BatchBytes, 1<<10, 256<<20)},
+		{name: "workers", value: integer(&p.Workers, 1, 1024)},
 		{name: "buffers", value: integer(&p.Buffers, 1, 64)},
 		{name: "drain_timeout", value: duration(&p.DrainTimeout, time.Second, maxTimeout)},
 	}}

@@ -42,8 +42,8 @@ func parseSize(s string) (int64, error) {
 	return int64(value * float64(factor)), nil
 }
 
-// formatSize writes a size in its largest binary unit that keeps it whole.
-func formatSize(n int64) string {
+// FormatSize writes a size in its largest binary unit that keeps it whole.
+func FormatSize(n int64) string {
 	for _, unit := range []string{"TiB", "GiB", "MiB", "KiB"} {
 		if f := sizeUnits[unit]; n >= f && n%f == 0 {
 			return strconv.FormatInt(n/f, 10) + unit

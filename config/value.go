@@ -153,7 +153,7 @@ func shortDuration(v time.Duration) string {
 
 // size is a number of bytes within bounds.
 func size[T int | int32 | int64](p *T, low, high T) value {
-	wanted := fmt.Sprintf("a size from %s to %s, such as 64KiB or 512MiB", formatSize(int64(low)), formatSize(int64(high)))
+	wanted := fmt.Sprintf("a size from %s to %s, such as 64KiB or 512MiB", FormatSize(int64(low)), FormatSize(int64(high)))
 	return scalarValue{wanted: wanted, set: func(s scalar) (bool, string) {
 		v, err := parseSize(strings.TrimSpace(s.text))
 		if errors.Is(err, errSizeUnit) {

@@ -72,6 +72,7 @@ func (a *app) runJob(parent context.Context, c *config.Config, registry wire.Reg
 	if err != nil {
 		return err
 	}
+	job.LimitMemory()
 	if parent == nil {
 		parent = context.Background()
 	}

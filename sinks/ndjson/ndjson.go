@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/internal/outstream"
@@ -37,7 +38,17 @@ type Options struct {
 	Provenance commit.Provenance
 	// Stores opens the directories. Default [store.Open].
 	Stores store.Opener
+	// PartitionBy divides the files with rows into directories, one level for each: a column, date(column), hour(column)
+	// or bucket(N, column), with a name of its own and "=" before it on request.
+	PartitionBy []string
+	// FileBytes ends a file of a partition when it has become that large; 0: no limit.
+	FileBytes int64
+	// Memory bounds what all open files hold. By default nothing does.
+	Memory *budget.Ledger
 }
+
+// CheckRows returns what is wrong with the options for rows of a schema, like Validate.
+func (o Options) CheckRows(s *arrow.Schema) error { return lanesink.CheckPartitions(o.PartitionBy, s) }
 
 // Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
 func (o Options) Validate() error {
@@ -49,6 +60,7 @@ func (o *Options) shared(log *slog.Logger) lanesink.Options {
 	s := lanesink.Options{
 		Path: o.Path, DeadLetters: o.DeadLetters, Format: format{},
 		Delivery: o.Delivery, Provenance: o.Provenance, Log: log, Stores: o.Stores,
+		PartitionBy: o.PartitionBy, FileBytes: o.FileBytes, Memory: o.Memory,
 	}
 	if o.Stdout != nil {
 		s.Stream = &stream{out: outstream.New(o.Stdout)}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/sinks/commit"
@@ -95,6 +97,18 @@ func (o Options) Validate() error {
 			"leave it out, or give a directory for the output files"))
 	}
 	return errors.Join(problems...)
+}
+
+// CheckPartitions returns what is wrong with PartitionBy for rows of a schema. What Validate has to say is left to it.
+func CheckPartitions(by []string, s *arrow.Schema) error {
+	keys, err := partition.ParseAll(by)
+	if err != nil {
+		return nil
+	}
+	if err := partition.Check(keys, s); err != nil {
+		return Problem("PartitionBy", "%w", err)
+	}
+	return nil
 }
 
 // Problem is what is wrong with an option. Its text starts with the field's name, by which a configuration file

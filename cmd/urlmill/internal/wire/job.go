@@ -8,6 +8,7 @@ import (
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -23,6 +24,7 @@ type Job struct {
 	sink       Sink
 	sourcePath string // "source.kafka"
 	sinkPath   string
+	memory     budget.Shares
 }
 
 // Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything
@@ -37,6 +39,8 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 	j := &Job{config: c}
 	var problems []config.Problem
 	note := func(path string, err error) { problems = append(problems, fieldProblems(c, path, err)...) }
+	j.memory, problems = memoryOf(c)
+	s.memory, s.files = j.memory, budget.New(j.memory.Files)
 
 	source, ok := r.chooseSource(c, s, j)
 	if !ok {
@@ -62,6 +66,9 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 		plan, columnProblems := newPlan(c, source, j.codec)
 		j.Plan = plan
 		problems = append(problems, columnProblems...)
+		if plan != nil && ok && sink.CheckRows != nil {
+			note(j.sinkPath, sink.CheckRows(plan.Schemas()[pipeline.Rows]))
+		}
 	}
 	if err := c.Errors(problems); err != nil {
 		return nil, err
@@ -136,8 +143,11 @@ func (j *Job) Run(ctx context.Context, drain <-chan struct{}, source pipeline.So
 		Schemas:      j.Plan.Schemas(),
 		NewTransform: j.Plan.NewTransform,
 		BatchRows:    p.BatchRows,
-		BatchBytes:   p.BatchBytes,
+		BatchBytes:   j.memory.BatchBytes,
+		Workers:      p.Workers,
 		Buffers:      p.Buffers,
+		Batches:      j.memory.Batches,
+		BatchMemory:  j.memory.BatchMemory,
 		Roll:         roll(j.config.Sink.Roll),
 		DrainTimeout: p.DrainTimeout,
 		Stats:        stats,

@@ -6,8 +6,11 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -39,6 +42,9 @@ type Setting struct {
 	Version, PSL string
 	// Stores opens the folders of sinks. Default [OpenStores] with the settings of the configuration.
 	Stores store.Opener
+
+	memory budget.Shares
+	files  *budget.Ledger // for the open files of sinks
 }
 
 // SourceKind is a kind of source.
@@ -76,4 +82,6 @@ type SinkKind struct {
 type Sink struct {
 	Validate func() error
 	Open     func() (pipeline.Sink, error)
+	// CheckRows returns what is wrong with the options for rows of a schema, like Validate; nil for a sink that takes any.
+	CheckRows func(*arrow.Schema) error
 }

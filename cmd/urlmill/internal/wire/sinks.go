@@ -23,10 +23,12 @@ var parquetSink = SinkKind{
 			Path: p.Path, DeadLetters: p.DeadLetters, Compression: p.Compression, CompressionLevel: p.CompressionLevel,
 			RowGroupRows: p.RowGroupRows, RowGroupBytes: p.RowGroupBytes, Version: s.Version,
 			Delivery: commit.Delivery(p.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
+			PartitionBy: p.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
 		return Sink{
-			Validate: func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
-			Open:     func() (pipeline.Sink, error) { return parquet.New(options, s.Log) },
+			Validate:  func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
+			CheckRows: options.CheckRows,
+			Open:      func() (pipeline.Sink, error) { return parquet.New(options, s.Log) },
 		}, true
 	},
 }
@@ -41,10 +43,12 @@ var arrowipcSink = SinkKind{
 		options := arrowipc.Options{
 			Path: a.Path, DeadLetters: a.DeadLetters, Stdout: stream(a.Output, s), Compression: a.Compression, Version: s.Version,
 			Delivery: commit.Delivery(a.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
+			PartitionBy: a.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
 		return Sink{
-			Validate: func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
-			Open:     func() (pipeline.Sink, error) { return arrowipc.New(options, s.Log) },
+			Validate:  func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
+			CheckRows: options.CheckRows,
+			Open:      func() (pipeline.Sink, error) { return arrowipc.New(options, s.Log) },
 		}, true
 	},
 }
@@ -59,10 +63,12 @@ var ndjsonSink = SinkKind{
 		options := ndjson.Options{
 			Path: n.Path, DeadLetters: n.DeadLetters, Stdout: stream(n.Output, s),
 			Delivery: commit.Delivery(n.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
+			PartitionBy: n.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
 		return Sink{
-			Validate: func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
-			Open:     func() (pipeline.Sink, error) { return ndjson.New(options, s.Log) },
+			Validate:  func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
+			CheckRows: options.CheckRows,
+			Open:      func() (pipeline.Sink, error) { return ndjson.New(options, s.Log) },
 		}, true
 	},
 }

@@ -35,6 +35,7 @@ var kafkaSource = SourceKind{
 			return Source{}, false
 		}
 		options := kafkaOptions(c.Source.Kafka)
+		options.FetchMemory = int(s.memory.Fetch)
 		return Source{
 			Validate:   options.Validate,
 			Open:       func(f codec.Factory) (pipeline.Source, error) { return kafka.New(options, f, s.Log) },

@@ -65,6 +65,19 @@ func parse(t *testing.T, text string) *config.Config {
 // TestCheck checks that what components and columns refuse has a place in the configuration.
 func TestCheck(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
+		{"partitions", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: ['date(ts)', country, 'bucket(4, host)']}}\n", ""},
+		{
+			"partition expression", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: ['day(timestamp)']}}\n",
+			`x.yaml:2:43: partition_by: "day(timestamp)" is not understood; give a column, date(column)`,
+		},
+		{
+			"partition column", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: [nothing]}}\n",
+			`x.yaml:2:43: partition_by: there is no column "nothing" to partition by; the columns are`,
+		},
+		{
+			"memory", "source: {generate: {}}\nsink: {parquet: {path: out}}\npipeline: {batch_bytes: 64MiB, workers: 2}\nmemory_limit: 1GiB\n",
+			`x.yaml:4:15: memory_limit is 1GiB, which is too little for this configuration; give at least `,
+		},
 		{"file", "source: {file: {paths: [urls.txt]}}\nsink: {parquet: {path: out}}\n", ""},
 		{
 			"kafka", `
