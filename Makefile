@@ -54,6 +54,10 @@ conformance: ## cases passed of each conformance file beside other parsers, and 
 conformance-docs: ## the same, written into docs/conformance.md
 	@$(GO) run ./internal/conformance/matrix -write
 
+.PHONY: chaos
+chaos: ## everything dies, in turn and at random, and every row is counted (Java, Maven, C compiler); half an hour, or minutes with QUICK=1
+	@$(GO) run ./internal/chaos $(if $(QUICK),-quick,-report docs/reliability.md)
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (default 10s)
 	@set -e; for pkg in $$($(GO) list ./...); do \

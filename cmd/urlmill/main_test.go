@@ -10,7 +10,8 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"urlmill": func() { os.Exit(mainCode()) },
+		"urlmill":        func() { os.Exit(mainCode()) },
+		"urlmill-faulty": func() { os.Exit(faultyCode()) },
 	})
 }
 

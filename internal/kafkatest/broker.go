@@ -18,6 +18,7 @@ type Broker struct {
 	id      int
 	dir     string
 	addrs   map[string]string // by the name of the listener
+	proxy   *Proxy            // nil without [Options.Proxy]
 
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the process has ended; nil before the first start
@@ -29,6 +30,12 @@ func (b *Broker) logFile() string { return filepath.Join(b.dir, "broker.log") }
 // Addr is the address of the broker's plain-text listener.
 func (b *Broker) Addr() string { return b.addrs[plain.name] }
 
+// Proxy is the proxy in front of the broker, with [Options.Proxy].
+func (b *Broker) Proxy() *Proxy { return b.proxy }
+
+// DataDir is the directory that has the logs of the broker's partitions.
+func (b *Broker) DataDir() string { return filepath.Join(b.dir, "data") }
+
 // format writes the broker's configuration and prepares its storage.
 func (b *Broker) format() error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
@@ -38,7 +45,7 @@ func (b *Broker) format() error {
 		return err
 	}
 	args := append([]string{"format", "-t", b.cluster.id, "-c", b.config()}, b.cluster.opts.formatArgs()...)
-	if out, err := b.cluster.dist.command("kafka.tools.StorageTool", args...).CombinedOutput(); err != nil {
+	if out, err := b.cluster.dist.command("", "kafka.tools.StorageTool", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("formatting the storage of broker %d: %w\n%s", b.id, err, out)
 	}
 	return nil
@@ -53,7 +60,7 @@ func (b *Broker) start() error {
 	if err != nil {
 		return err
 	}
-	cmd := b.cluster.dist.command("kafka.Kafka", b.config())
+	cmd := b.cluster.dist.command(b.cluster.opts.Heap, "kafka.Kafka", b.config())
 	cmd.Dir, cmd.Stdout, cmd.Stderr = b.dir, log, log
 	cmd.SysProcAttr = procAttr()
 	started, done := make(chan error), make(chan struct{})

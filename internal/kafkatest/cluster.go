@@ -40,7 +40,7 @@ type Cluster struct {
 // have one is skipped, or fails if URLMILL_REQUIRE_KAFKA=1. The broker's log is shown if the test fails.
 func Start(tb testing.TB, opts Options) *Cluster {
 	tb.Helper()
-	if testing.Short() && os.Getenv(EnvRequire) != "1" {
+	if os.Getenv(EnvRequire) != "1" && testing.Short() {
 		tb.Skip("a real Kafka broker takes its time: not in -short")
 	}
 	dist, err := install()
@@ -76,6 +76,7 @@ func newCluster(dir string, dist distribution, opts Options) (_ *Cluster, err er
 		if err != nil {
 			c.Kill()
 			release()
+			c.closeProxies()
 		}
 	}()
 	if opts.TLS {
@@ -93,6 +94,11 @@ func newCluster(dir string, dist distribution, opts Options) (_ *Cluster, err er
 		b := &Broker{cluster: c, id: id, dir: filepath.Join(dir, fmt.Sprint("broker-", id)), addrs: map[string]string{}}
 		for _, l := range opts.listeners() {
 			b.addrs[l.name] = next()
+		}
+		if opts.Proxy {
+			if b.proxy, err = NewProxy(b.addrs[proxied.name]); err != nil {
+				return nil, err
+			}
 		}
 		c.brokers = append(c.brokers, b)
 		if err := b.format(); err != nil {
@@ -112,6 +118,16 @@ func newID() string {
 
 // Addr is the address of the first broker's plain-text listener.
 func (c *Cluster) Addr() string { return c.brokers[0].addrs[plain.name] }
+
+// ProxyAddrs are the addresses of the proxies in front of every broker. Who connects to one of them is sent to the
+// others.
+func (c *Cluster) ProxyAddrs() []string {
+	addrs := make([]string, len(c.brokers))
+	for i, b := range c.brokers {
+		addrs[i] = b.proxy.Addr()
+	}
+	return addrs
+}
 
 // Addrs are the addresses of every broker's plain-text listener.
 func (c *Cluster) Addrs() []string {
@@ -236,6 +252,7 @@ func (c *Cluster) probeBroker(ctx context.Context, addr string) error {
 func (c *Cluster) end(tb testing.TB) {
 	c.Kill()
 	c.release()
+	c.closeProxies()
 	if !tb.Failed() {
 		return
 	}
@@ -251,10 +268,21 @@ func (c *Cluster) logTails() string {
 	return text.String()
 }
 
+func (c *Cluster) closeProxies() {
+	for _, b := range c.brokers {
+		if b.proxy != nil {
+			_ = b.proxy.Close()
+		}
+	}
+}
+
 // command returns what runs a class of the distribution.
-func (d distribution) command(class string, args ...string) *exec.Cmd {
+func (d distribution) command(heap, class string, args ...string) *exec.Cmd {
+	if heap == "" {
+		heap = "512m"
+	}
 	args = append([]string{
-		"-Xmx512m", "-Xms128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true",
+		"-Xmx" + heap, "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true",
 		"-Dorg.slf4j.simpleLogger.showDateTime=true", "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
 		"-cp", filepath.Join(d.libs, "*"), class,
 	}, args...)

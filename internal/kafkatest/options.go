@@ -17,6 +17,11 @@ type Options struct {
 	// Users, when there are any, may log in with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512 at the listener of
 	// [Cluster.SASLAddr], and over TLS at that of [Cluster.SASLTLSAddr] if TLS is set too.
 	Users []User
+	// Proxy asks for a plain-text listener at every broker behind a [Proxy], see [Cluster.ProxyAddrs] and
+	// [Broker.Proxy].
+	Proxy bool
+	// Heap is the largest heap of each broker's Java, as its option -Xmx has it. Default "512m".
+	Heap string
 	// TLS asks for the listener of [Cluster.TLSAddr], whose certificate [Cluster.CAFile] verifies.
 	TLS bool
 }
@@ -32,6 +37,7 @@ var (
 	control = listener{"CONTROLLER", "PLAINTEXT"}
 	secure  = listener{"TLS", "SSL"}
 	login   = listener{"SASL", "SASL_PLAINTEXT"}
+	proxied = listener{"PROXIED", "PLAINTEXT"}
 	both    = listener{"SASLTLS", "SASL_SSL"}
 )
 
@@ -46,6 +52,9 @@ func (o Options) listeners() []listener {
 	}
 	if o.TLS && len(o.Users) > 0 {
 		l = append(l, both)
+	}
+	if o.Proxy {
+		l = append(l, proxied)
 	}
 	return l
 }
@@ -89,8 +98,12 @@ func (c *Cluster) properties(b *Broker) string {
 	}
 	var listen, advertise, protocols []string
 	for _, l := range c.opts.listeners() {
-		addr := l.name + "://" + b.addrs[l.name]
-		listen, advertise = append(listen, addr), append(advertise, addr)
+		listen = append(listen, l.name+"://"+b.addrs[l.name])
+		if l == proxied {
+			advertise = append(advertise, l.name+"://"+b.proxy.Addr())
+		} else {
+			advertise = append(advertise, l.name+"://"+b.addrs[l.name])
+		}
 		protocols = append(protocols, l.name+":"+l.protocol)
 	}
 	if b.id == 1 {

@@ -69,6 +69,13 @@ func ReadHistory(ctx context.Context, s store.Objects, lane string, each func(*R
 	return w.h, w.rest()
 }
 
+// Head returns the position after the last commit of a lane, given by its directory below [Dir]; [pipeline.Unknown] if
+// there is none.
+func Head(ctx context.Context, s store.Objects, lane string) (int64, error) {
+	h, err := readHead(ctx, s, lane)
+	return h.next, err
+}
+
 // walk goes over the records of a lane.
 type walk struct {
 	ctx   context.Context

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// randomly returns a random time up to most.
+func randomly(most time.Duration) time.Duration { return time.Duration(rand.Int64N(int64(most))) }
+
+// killAtRandom kills the process time and again while records arrive: two times of three while it commits, else at any
+// moment from its start on.
+func killAtRandom(r *run) {
+	kills, rows := pick(r, 220, 12), pick(r, 28_000_000, 400_000)
+	f := r.newFeed("kill", 4)
+	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
+	config := r.config(job{topic: f.topic, group: "kill", out: w.out})
+	f.begin(rows / (kills * 5 / 2))
+	for i := range kills {
+		before := sum(r.heads(w))
+		m := r.start(config)
+		if i%3 != 0 {
+			r.awaitWith(m, "a commit", func() bool { return sum(r.heads(w)) > before })
+		}
+		time.Sleep(randomly(800 * time.Millisecond))
+		if m.ended() {
+			r.Fatalf("the process ended (%v) before it was killed:\n%s", m.err, m.text())
+		}
+		m.kill()
+		r.fault("kill -9")
+	}
+	f.end(int64(rows))
+	r.finish(r.start(config), f, w)
+}
+
+// killAtEveryStep kills the process before its n-th call to the file system, for every n, until it has made all calls
+// that there are to make. Each process begins with what the last one has left.
+func killAtEveryStep(r *run) {
+	f := r.newFeed("steps", 2)
+	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
+	for n := 1; ; n++ {
+		f.produce(50)
+		// A new group has no member whose death it would have to wait for. The positions are in the output.
+		config := r.config(job{topic: f.topic, group: fmt.Sprint("steps-", n), out: w.out, rollRows: 20, rollEvery: 30 * time.Millisecond})
+		m := r.startAs(r.env.faulty, config, fmt.Sprint("URLMILL_FAULT=kill,", n))
+		ends := f.counts
+		r.await("a process to die or to finish", func() bool { return m.ended() || r.reached(w, ends) })
+		m.signal(syscall.SIGTERM)
+		r.await("a process to end", m.ended)
+		if m.endedBy(syscall.SIGKILL) {
+			r.fault("kill -9 before a call")
+			continue
+		}
+		if m.err != nil {
+			r.Errorf("%v\n%s", m.err, m.text())
+		}
+		r.Logf("%d calls", n-1)
+		break
+	}
+	config := r.config(job{topic: f.topic, group: "steps", out: w.out})
+	r.finish(r.start(config), f, w)
+}
+
+// zombies stops a process, lets another take its partitions over and commit, and wakes the first one up. It has lost
+// its work, and goes on as a member of the group.
+func zombies(r *run) {
+	rounds, rows := pick(r, 20, 3), pick(r, 3_000_000, 100_000)
+	f := r.newFeed("zombie", 4)
+	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
+	config := r.config(job{topic: f.topic, group: "zombie", out: w.out})
+	f.begin(rows / (rounds * 6))
+	progress := func(m *mill, what string) {
+		before := r.heads(w)
+		r.awaitWith(m, what, func() bool {
+			for p, head := range r.heads(w) {
+				if head <= before[p] {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	old := r.start(config)
+	for range rounds {
+		progress(old, "commits in all partitions")
+		time.Sleep(randomly(300 * time.Millisecond))
+		old.signal(syscall.SIGSTOP)
+		r.fault("SIGSTOP past the session timeout")
+		successor := r.start(config)
+		progress(successor, "the successor to commit in all partitions")
+		old.signal(syscall.SIGCONT)
+		progress(successor, "commits by both")
+		if old.ended() {
+			r.Fatalf("the process that was stopped has ended: %v\n%s", old.err, old.text())
+		}
+		r.stop(old)
+		old = successor
+	}
+	f.end(int64(rows))
+	r.finish(old, f, w)
+}
+
+// storm has three members come and go at random.
+func storm(r *run) {
+	lasts, rows := pick(r, 300, 25), pick(r, 12_000_000, 200_000)
+	f := r.newFeed("storm", 6)
+	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
+	config := r.config(job{topic: f.topic, group: "storm", out: w.out})
+	f.begin(rows / lasts)
+	var members [3]*mill
+	for deadline := time.Now().Add(time.Duration(lasts) * time.Second); time.Now().Before(deadline); {
+		m := &members[rand.IntN(len(members))]
+		switch {
+		case *m == nil:
+			*m = r.start(config)
+			r.fault("member joins")
+		case (*m).ended():
+			r.Fatalf("a member has ended: %v\n%s", (*m).err, (*m).text())
+		case rand.IntN(3) == 0:
+			(*m).kill()
+			*m = nil
+			r.fault("member is killed")
+		default:
+			r.stop(*m)
+			*m = nil
+			r.fault("member leaves")
+		}
+		time.Sleep(randomly(2 * time.Second))
+	}
+	for _, m := range members {
+		if m != nil {
+			r.stop(m)
+		}
+	}
+	f.end(int64(rows))
+	r.finish(r.start(config), f, w)
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/s3test"
+)
+
+// env is what all scenarios share.
+type env struct {
+	quick   bool
+	dir     string
+	binary  string // urlmill
+	faulty  string // a test build of it whose file system can be told to fail
+	cluster *kafkatest.Cluster
+	began   time.Time
+
+	mu      sync.Mutex
+	outputs []output
+}
+
+// output is a directory of files that other readers are to read.
+type output struct {
+	Dir  string `json:"dir"`
+	Rows int64  `json:"rows"`
+}
+
+func (e *env) logf(format string, args ...any) {
+	fmt.Printf("%6.1fs  %s\n", time.Since(e.began).Seconds(), strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
+}
+
+func (e *env) noteOutput(dir string, rows int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.outputs = append(e.outputs, output{dir, rows})
+}
+
+// pick returns what the form that is run asks for.
+func pick[T any](r *run, long, quick T) T {
+	if r.env.quick {
+		return quick
+	}
+	return long
+}
+
+// scenario is something that is done to urlmill.
+type scenario struct {
+	name string
+	what string // for the report
+	run  func(*run)
+}
+
+// scenarios are all, in the order in which they are run.
+var scenarios = []scenario{
+	{"kill", "the process is killed by SIGKILL, two times of three while it commits, else at any moment", killAtRandom},
+	{"every-step", "the process is killed before its n-th call to the file system, for every n until it makes no more", killAtEveryStep},
+	{"zombie", "the process is stopped past its session timeout, a successor commits, and it is woken up", zombies},
+	{"storm", "three members of the group join, leave and are killed at random", storm},
+	{"broker", "the only broker is killed or shut down, and started again", brokerRestarts},
+	{"leaders", "leaders of partitions are moved in a cluster of three brokers, and brokers are killed in it", leaders},
+	{"network", "connections to the broker are broken, refused, silent, slow, and change bytes", network},
+	{"store", "calls to the file system fail: full, read-only, broken; for some calls or for good", storeErrors},
+	{"disk", "a file system is full, or read-only", fullDisk},
+	{"bucket", "requests to a real S3 server fail, its answers are lost, it is killed, and so is the process", objectStore},
+	{"transactions", "a producer aborts every other transaction, with a kill now and then", transactions},
+	{"compacted", "the broker compacts what was not read yet, with kills", compacted},
+	{"partitions", "partitions are added to the topic that is read, with kills", partitionsAdded},
+	{"retention", "the broker deletes records that were not read yet; told to, the process leaves them out", retention},
+	{"corrupt", "a batch is damaged on the broker's disk; told to, the process makes a dead letter of it", corrupted},
+}
+
+func main() {
+	quick := flag.Bool("quick", false, "the short form")
+	only := flag.String("only", "", "names of scenarios, with commas between them; default all")
+	report := flag.String("report", "", "file to write the report into, between its markers")
+	keep := flag.String("dir", "", "directory to work in, which is kept; default one that is removed")
+	flag.Parse()
+	for _, what := range []string{kafkatest.EnvRequire, s3test.EnvRequire} {
+		_ = os.Setenv(what, "1") // what cannot be had is an error here; the name is right
+	}
+	e := &env{quick: *quick, dir: *keep, began: time.Now()}
+	ok, err := e.main(*only, *report)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+	}
+	if err != nil || !ok {
+		os.Exit(1)
+	}
+}
+
+// main runs the scenarios and returns whether everything was as it has to be.
+func (e *env) main(only, report string) (ok bool, err error) {
+	if e.dir == "" {
+		if e.dir, err = os.MkdirTemp("", "urlmill-chaos-"); err != nil {
+			return false, err
+		}
+		defer os.RemoveAll(e.dir)
+	}
+	if err := e.build(); err != nil {
+		return false, err
+	}
+	var outcomes []outcome
+	setup := execute(e, "cluster", func(r *run) {
+		e.cluster = kafkatest.Start(r, kafkatest.Options{Proxy: true, Heap: "1g"})
+		e.logf("Apache Kafka %s is there", kafkatest.Version())
+		for _, s := range scenarios {
+			if only != "" && !strings.Contains(","+only+",", ","+s.name+",") {
+				continue
+			}
+			e.logf("%s: %s", s.name, s.what)
+			o := execute(e, s.name, s.run)
+			e.logf("%s: %s in %s\n", s.name, verdict(o), o.Took.Round(time.Second))
+			outcomes = append(outcomes, o)
+		}
+	})
+	setup.Name = "Apache Kafka"
+	if len(setup.Errors) > 0 {
+		outcomes = append(outcomes, setup)
+	}
+	if err := e.readElsewhere(); err != nil {
+		outcomes = append(outcomes, outcome{Name: "DuckDB", Errors: []string{err.Error()}})
+		e.logf("DuckDB: %v", err)
+	}
+	t := add(outcomes)
+	e.print(outcomes, t)
+	if report != "" && t.ok {
+		err = e.writeReport(report, outcomes, t)
+	}
+	fmt.Println(t.line())
+	return t.ok, err
+}
+
+// build builds the binary and its faulty twin.
+func (e *env) build() error {
+	root, err := goOutput("list", "-m", "-f", "{{.Dir}}")
+	if err != nil {
+		return err
+	}
+	e.binary, e.faulty = filepath.Join(e.dir, "urlmill"), filepath.Join(e.dir, "urlmill-faulty")
+	for _, args := range [][]string{
+		{"build", "-C", root, "-o", e.binary, "./cmd/urlmill"},
+		{"test", "-C", root, "-c", "-o", e.faulty, "./cmd/urlmill"},
+	} {
+		if _, err := goOutput(args...); err != nil {
+			return err
+		}
+	}
+	e.logf("built %s", filepath.Base(e.binary))
+	return nil
+}
+
+func goOutput(args ...string) (string, error) {
+	cmd := exec.Command("go", args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, &stderr)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// readElsewhere has DuckDB read every output.
+func (e *env) readElsewhere() error {
+	root, err := goOutput("list", "-m", "-f", "{{.Dir}}")
+	if err != nil {
+		return err
+	}
+	var in bytes.Buffer
+	enc := json.NewEncoder(&in)
+	for _, o := range e.outputs {
+		if err := enc.Encode(o); err != nil {
+			return err
+		}
+	}
+	cmd := exec.Command("go", "run", "-C", filepath.Join(root, "internal", "itest"), "./duckcount")
+	cmd.Stdin = &in
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	e.logf("DuckDB: %s", strings.TrimSpace(string(out)))
+	return nil
+}

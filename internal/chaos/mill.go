@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// job is a configuration of urlmill.
+type job struct {
+	topic, group string
+	brokers      []string // default: the cluster's
+	out          string   // folder or URL of the rows
+	dead         string   // of the dead letters, if there are any
+	rollRows     int      // default 50,000
+	rollEvery    time.Duration
+	source       string // more keys of the source, each with a comma before it
+	session      time.Duration
+	sink         string // another line of the sink
+}
+
+const jobConfig = `
+source:
+  kafka: {brokers: [%s], topics: [%s], group: %s, start: earliest, session_timeout: %v, heartbeat_interval: %v,
+    rebalance_timeout: 10s, max_wait: 200ms, dial_timeout: 2s%s}
+  codec: {lines: {}}
+columns: {include: [path, partition, offset]}
+on_error: %s
+sink:
+  parquet: {path: "%s"%s, compression: snappy}
+  roll: {rows: %d, every: %v}
+%s
+pipeline: {drain_timeout: 8s}
+`
+
+// config writes the configuration and returns its name.
+func (r *run) config(j job) string {
+	if j.brokers == nil {
+		j.brokers = r.env.cluster.Addrs()
+	}
+	if j.rollRows == 0 {
+		j.rollRows = 50_000
+	}
+	if j.rollEvery == 0 {
+		j.rollEvery = 250 * time.Millisecond
+	}
+	if j.session == 0 {
+		j.session = 1200 * time.Millisecond
+	}
+	onError, dead := "keep", ""
+	if j.dead != "" {
+		onError, dead = "dead_letter", fmt.Sprintf(", dead_letters: %q", j.dead)
+	}
+	text := fmt.Sprintf(jobConfig, strings.Join(j.brokers, ", "), j.topic, j.group, j.session, j.session/4, j.source,
+		onError, j.out, dead, j.rollRows, j.rollEvery, j.sink)
+	r.mu.Lock()
+	r.temps++
+	name := filepath.Join(r.dir, fmt.Sprintf("job-%d.yaml", r.temps))
+	r.mu.Unlock()
+	r.must(os.WriteFile(name, []byte(text), 0o600))
+	return name
+}
+
+// mill is a process of urlmill.
+type mill struct {
+	cmd  *exec.Cmd
+	log  string        // file
+	done chan struct{} // closed when it has ended
+	err  error         // of its end, once done is closed
+}
+
+// start starts the real binary on a configuration.
+func (r *run) start(config string, environ ...string) *mill {
+	return r.startAs(r.env.binary, config, environ...)
+}
+
+// startAs starts any build of it.
+func (r *run) startAs(binary, config string, environ ...string) *mill {
+	r.Helper()
+	r.mu.Lock()
+	r.out.Starts++
+	m := &mill{log: filepath.Join(r.dir, fmt.Sprintf("mill-%d.log", r.out.Starts)), done: make(chan struct{})}
+	r.mills = append(r.mills, m)
+	r.mu.Unlock()
+	log, err := os.Create(m.log)
+	r.must(err)
+	defer log.Close() // the process has its own
+	m.cmd = exec.Command(binary, "run", config)
+	m.cmd.Env = append(os.Environ(), environ...)
+	m.cmd.Stdout, m.cmd.Stderr = log, log
+	m.cmd.SysProcAttr = procAttr()
+	started := make(chan error)
+	go func() {
+		// The kernel's parent is the thread, so that has to live as long as the process.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(m.done)
+		err := m.cmd.Start()
+		started <- err
+		if err == nil {
+			m.err = m.cmd.Wait()
+		}
+	}()
+	r.must(<-started)
+	return m
+}
+
+// endMills kills what a scenario has left running.
+func (r *run) endMills() {
+	for _, m := range r.mills {
+		if !m.ended() {
+			m.kill()
+		}
+	}
+}
+
+func (m *mill) ended() bool {
+	select {
+	case <-m.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (m *mill) signal(sig os.Signal) { _ = m.cmd.Process.Signal(sig) } // it may have ended
+
+// kill ends the process by SIGKILL. A stopped one dies as well.
+func (m *mill) kill() {
+	m.signal(syscall.SIGKILL)
+	<-m.done
+}
+
+// endedBy tells whether it was a signal that ended the process.
+func (m *mill) endedBy(sig syscall.Signal) bool {
+	var exit *exec.ExitError
+	if !errors.As(m.err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == sig
+}
+
+func (m *mill) text() string {
+	text, err := os.ReadFile(m.log)
+	if err != nil {
+		return err.Error()
+	}
+	const last = 3000
+	if len(text) > last {
+		text = text[bytes.IndexByte(text[len(text)-last:], '\n')+len(text)-last:]
+	}
+	return string(text)
+}
+
+// stop ends a process by SIGTERM, which has to end well. One that has only just been started may not take notice of
+// signals yet.
+func (r *run) stop(m *mill) {
+	r.Helper()
+	m.signal(syscall.SIGTERM)
+	r.await("a process to end after SIGTERM", m.ended)
+	if early := m.endedBy(syscall.SIGTERM) && m.text() == ""; m.err != nil && !early {
+		r.Errorf("after SIGTERM: %v\n%s", m.err, m.text())
+	}
+}
+
+// awaitWith waits for something that a process does, and fails when the process ends before.
+func (r *run) awaitWith(m *mill, what string, reached func() bool) {
+	r.Helper()
+	r.await(what, func() bool {
+		ok := reached()
+		if !ok && m.ended() {
+			r.Fatalf("the process ended (%v) before %s:\n%s", m.err, what, m.text())
+		}
+		return ok
+	})
+}
+
+// refuses waits for a process to end by itself with exit code 1, and every text in what it has said.
+func (r *run) refuses(m *mill, texts ...string) {
+	r.Helper()
+	r.await("a process to stop", m.ended)
+	if code := m.cmd.ProcessState.ExitCode(); code != 1 {
+		r.Errorf("exit code %d instead of 1\n%s", code, m.text())
+	}
+	for _, text := range texts {
+		if !strings.Contains(m.text(), text) {
+			r.Errorf("it does not say %q:\n%s", text, m.text())
+		}
+	}
+}

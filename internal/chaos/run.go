@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+// run is a scenario being run. It is the [testing.TB] that the packages for tests ask for, without a test around it: its
+// methods behave as those of a test do, as far as they are needed here.
+type run struct {
+	testing.TB // nil; nothing else may implement the interface
+
+	env  *env
+	name string
+	dir  string
+	out  outcome
+
+	mu       sync.Mutex
+	errors   []string
+	cleanups []func()
+	temps    int
+	mills    []*mill
+}
+
+// outcome is what came of a scenario.
+type outcome struct {
+	Name       string
+	Faults     map[string]int // by what was done
+	Rows       int64          // that were produced and had to be there
+	Skipped    int64          // that the configuration said to leave out, and the commit records tell of
+	Lost       int64
+	Duplicated int64
+	Starts     int // of urlmill
+	Took       time.Duration
+	Errors     []string
+}
+
+func (o *outcome) faults() int {
+	n := 0
+	for _, v := range o.Faults {
+		n += v
+	}
+	return n
+}
+
+// execute runs a scenario to its end.
+func execute(e *env, name string, scenario func(*run)) outcome {
+	r := &run{env: e, name: name, dir: filepath.Join(e.dir, name)}
+	r.out = outcome{Name: name, Faults: map[string]int{}}
+	began := time.Now()
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		r.Errorf("%v", err)
+		return r.out
+	}
+	done := make(chan struct{})
+	go func() { // which FailNow ends
+		defer close(done)
+		scenario(r)
+	}()
+	<-done
+	r.endMills()
+	for len(r.cleanups) > 0 { // one may add others
+		last := len(r.cleanups) - 1
+		f := r.cleanups[last]
+		r.cleanups = r.cleanups[:last]
+		r.guarded(f)
+	}
+	r.out.Took, r.out.Errors = time.Since(began), r.errors
+	return r.out
+}
+
+// guarded calls a function that may call FailNow.
+func (r *run) guarded(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	<-done
+}
+
+// fault counts what was done to urlmill or what it depends on.
+func (r *run) fault(what string) { r.faults(what, 1) }
+
+func (r *run) faults(what string, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.out.Faults[what] += n
+}
+
+func (r *run) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// await waits for something, for as long as the slowest machine needs.
+func (r *run) await(what string, reached func() bool) {
+	const patience = 5 * time.Minute
+	for deadline := time.Now().Add(patience); !reached(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			r.Fatalf("waited %v in vain for %s", patience, what)
+		}
+	}
+}
+
+// Helper implements [testing.TB].
+func (r *run) Helper() {}
+
+// Name implements [testing.TB].
+func (r *run) Name() string { return r.name }
+
+// Cleanup implements [testing.TB].
+func (r *run) Cleanup(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cleanups = append(r.cleanups, f)
+}
+
+// TempDir implements [testing.TB].
+func (r *run) TempDir() string {
+	r.mu.Lock()
+	r.temps++
+	dir := filepath.Join(r.dir, fmt.Sprint("temp-", r.temps))
+	r.mu.Unlock()
+	r.must(os.MkdirAll(dir, 0o755))
+	return dir
+}
+
+// Setenv implements [testing.TB].
+func (r *run) Setenv(key, value string) { r.must(os.Setenv(key, value)) }
+
+// Failed implements [testing.TB].
+func (r *run) Failed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.errors) > 0
+}
+
+// Log implements [testing.TB].
+func (r *run) Log(args ...any) { r.env.logf("%s: %s", r.name, fmt.Sprint(args...)) }
+
+// Logf implements [testing.TB].
+func (r *run) Logf(format string, args ...any) { r.Log(fmt.Sprintf(format, args...)) }
+
+// Error implements [testing.TB].
+func (r *run) Error(args ...any) {
+	text := fmt.Sprint(args...)
+	r.Log("FAILED: ", text)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errors = append(r.errors, text)
+}
+
+// Errorf implements [testing.TB].
+func (r *run) Errorf(format string, args ...any) { r.Error(fmt.Sprintf(format, args...)) }
+
+// FailNow implements [testing.TB]. It is called by the scenario's goroutine alone.
+func (r *run) FailNow() { runtime.Goexit() }
+
+// Fatal implements [testing.TB].
+func (r *run) Fatal(args ...any) {
+	r.Error(args...)
+	r.FailNow()
+}
+
+// Fatalf implements [testing.TB].
+func (r *run) Fatalf(format string, args ...any) { r.Fatal(fmt.Sprintf(format, args...)) }
+
+// Skip implements [testing.TB]: what is not there is an error here.
+func (r *run) Skip(args ...any) { r.Fatal(args...) }
+
+// Skipf implements [testing.TB].
+func (r *run) Skipf(format string, args ...any) { r.Fatalf(format, args...) }

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/urlmill/urlmill/internal/kafkatest"
+)
+
+// transactions has a producer that aborts every other transaction on average, with a kill every now and then. What was
+// aborted must not be in the output.
+func transactions(r *run) {
+	rounds := pick(r, 200, 24)
+	f := r.newFeed("transactions", 3)
+	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
+	client := r.env.cluster.Client(r, kgo.TransactionalID("chaos"), kgo.ProducerBatchCompression(kgo.ZstdCompression()))
+	config := r.config(job{topic: f.topic, group: "transactions", out: w.out})
+	m := r.start(config)
+	ctx := context.Background()
+	for i := range rounds {
+		r.must(client.BeginTransaction())
+		commit := kgo.TryCommit
+		if rand.IntN(2) == 0 {
+			commit = kgo.TryAbort
+		}
+		n := 1 + rand.Int64N(400)
+		for p := range f.counts {
+			for j := range n {
+				path := fmt.Sprintf("%d/%d", p, f.counts[p]+j)
+				if commit == kgo.TryAbort {
+					path = "aborted/" + path
+				}
+				client.Produce(ctx, &kgo.Record{Topic: f.topic, Partition: int32(p), Value: fmt.Append(nil, "https://c.example/", path)}, f.acknowledged)
+			}
+			if commit == kgo.TryCommit {
+				f.counts[p] += n
+			}
+		}
+		r.must(client.Flush(ctx))
+		r.must(client.EndTransaction(ctx, commit))
+		if commit == kgo.TryAbort {
+			r.fault("transaction aborted")
+		}
+		if i%20 == 10 {
+			m.kill()
+			r.fault("kill -9")
+			m = r.start(config)
+		}
+	}
+	r.finish(m, f, w)
+}
+
+// compacted reads a topic that is being compacted: of every key the last record has to be there, and none twice.
+func compacted(r *run) {
+	rounds := pick(r, 12, 3)
+	const keys = 300
+	f := r.newFeed("compacted", 1, "cleanup.policy", "compact", "min.cleanable.dirty.ratio", "0.01", "segment.ms", "100",
+		"delete.retention.ms", "0")
+	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts, excusedRows: -1}
+	client := r.env.cluster.Client(r)
+	config := r.config(job{topic: f.topic, group: "compacted", out: w.out, rollRows: 100})
+	last := map[int]int64{}
+	write := func(n int) {
+		var records []*kgo.Record
+		for range n {
+			key := rand.IntN(keys)
+			last[key] = f.counts[0]
+			records = append(records, &kgo.Record{Topic: f.topic, Key: fmt.Append(nil, key), Value: slices.Clone(f.value(0))})
+			f.counts[0]++
+		}
+		kafkatest.Produce(r, client, records)
+	}
+	for range rounds {
+		write(3000)
+		// A record that comes after segment.ms begins another segment, and the one before can be compacted.
+		before := r.logSize(f.topic, 0)
+		r.await("a compaction", func() bool {
+			time.Sleep(150 * time.Millisecond)
+			write(1)
+			return r.logSize(f.topic, 0) < before
+		})
+		r.fault("compaction of what was not read yet")
+		m := r.start(config)
+		ends := r.ends(client, f.topic, 1)
+		r.awaitWith(m, "a commit", func() bool { return r.reached(w, ends) })
+		m.kill()
+		r.fault("kill -9")
+	}
+	final := map[int64]bool{}
+	for _, n := range last {
+		final[n] = true
+	}
+	w.excused = func(_ int, n int64) bool { return !final[n] }
+	r.finish(r.start(config), f, w)
+	if r.out.Skipped == 0 {
+		r.Errorf("nothing was compacted away")
+	}
+	r.out.Skipped = 0 // by nobody but the broker
+}
+
+// logSize returns the size of a partition's log.
+func (r *run) logSize(topic string, partition int) (size int64) {
+	r.Helper()
+	for _, name := range r.segments(topic, partition) {
+		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted just now
+		}
+		r.must(err)
+		size += info.Size()
+	}
+	return size
+}
+
+func (r *run) segments(topic string, partition int) []string {
+	r.Helper()
+	names, err := filepath.Glob(filepath.Join(r.env.cluster.Broker(0).DataDir(), fmt.Sprintf("%s-%d", topic, partition), "*.log"))
+	r.must(err)
+	return names
+}
+
+// partitionsAdded adds partitions to a topic that is being read.
+func partitionsAdded(r *run) {
+	most := pick(r, 24, 4)
+	f := r.newFeed("growing", 1)
+	w := want{topic: f.topic, out: filepath.Join(r.dir, "out")}
+	config := r.config(job{topic: f.topic, group: "growing", out: w.out})
+	m := r.start(config)
+	for len(f.counts) < most {
+		f.produce(2000)
+		f.client = r.env.cluster.Client(r) // which learns of all partitions
+		kafkatest.AddPartitions(r, f.client, f.topic, len(f.counts)+1)
+		f.counts = append(f.counts, 0)
+		r.fault("partition added")
+		if len(f.counts)%6 == 0 {
+			m.kill()
+			r.fault("kill -9")
+			m = r.start(config)
+		}
+		time.Sleep(randomly(500 * time.Millisecond))
+	}
+	f.produce(2000)
+	r.finish(m, f, w)
+}
+
+// retention has the broker delete records that were not read yet. The process stops at that, and leaves them out when it
+// is told to; the commit records say which.
+func retention(r *run) {
+	rounds := pick(r, 12, 3)
+	f := r.newFeed("retention", 2)
+	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
+	strict := r.config(job{topic: f.topic, group: "retention", out: w.out})
+	skip := r.config(job{topic: f.topic, group: "retention", out: w.out, source: ", on_truncated: skip"})
+	type gap struct{ from, to int64 }
+	gaps := make([][]gap, len(f.counts))
+	for range rounds {
+		f.produce(3000)
+		m := r.start(skip)
+		r.awaitWith(m, "a commit", func() bool { return r.reached(w, f.counts) })
+		r.stop(m)
+		from := slices.Clone(f.counts)
+		f.produce(3000)
+		for p := range f.counts {
+			to := from[p] + 1 + rand.Int64N(3000)
+			gaps[p] = append(gaps[p], gap{from[p], to})
+			w.excusedRows += to - from[p]
+			r.must(deleteRecords(f.client, f.topic, int32(p), to))
+			r.fault("retention has overtaken the position")
+		}
+		r.refuses(r.start(strict), "on_truncated")
+	}
+	w.excused = func(p int, n int64) bool {
+		return slices.ContainsFunc(gaps[p], func(g gap) bool { return n >= g.from && n < g.to })
+	}
+	r.finish(r.start(skip), f, w)
+	left := int64(0)
+	for _, l := range r.verify(w).Lanes {
+		for _, g := range l.LeftOut {
+			left += g.Next - g.First
+		}
+	}
+	if left != w.excusedRows {
+		r.Errorf("the commit records tell of %d positions that were left out, and %d were", left, w.excusedRows)
+	}
+}
+
+func deleteRecords(client *kgo.Client, topic string, partition int32, before int64) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	p := kmsg.NewDeleteRecordsRequestTopicPartition()
+	p.Partition, p.Offset = partition, before
+	t := kmsg.NewDeleteRecordsRequestTopic()
+	t.Topic, t.Partitions = topic, append(t.Partitions, p)
+	req := kmsg.NewPtrDeleteRecordsRequest()
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, client)
+	if err != nil {
+		return err
+	}
+	return kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
+}
+
+// corrupted changes a byte of a batch in the broker's files. The process stops at it, and makes a dead letter of it when
+// it is told to; everything around it is delivered.
+func corrupted(r *run) {
+	rounds := pick(r, 12, 3)
+	f := r.newFeed("corrupted", 2)
+	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
+	j := job{topic: f.topic, group: "corrupted", out: w.out, dead: filepath.Join(r.dir, "dead")}
+	strict := r.config(j)
+	j.source = ", on_corrupt: dead_letter"
+	lenient := r.config(j)
+	damaged := make(map[int64]bool)
+	for range rounds {
+		f.produce(500)
+		at, n := f.counts[0], int64(100)
+		f.mu.Lock()
+		var batch []*kgo.Record
+		for range n {
+			batch = append(batch, &kgo.Record{Topic: f.topic, Value: slices.Clone(f.value(0))})
+			f.counts[0]++
+		}
+		f.mu.Unlock()
+		// Uncompressed, so that what is changed is in one record; its checksum is that of the batch all the same.
+		kafkatest.Produce(r, r.env.cluster.Client(r), batch)
+		first, next, err := damageBatch(r.segments(f.topic, 0), at)
+		r.must(err)
+		for n := first; n < next; n++ {
+			damaged[n] = true
+		}
+		f.produce(500)
+		r.fault("batch damaged on the broker's disk")
+		r.refuses(r.start(strict), "on_corrupt")
+		m := r.start(lenient)
+		r.awaitWith(m, "a commit behind the damage", func() bool { return r.reached(w, f.counts) })
+		r.stop(m)
+	}
+	w.excused = func(p int, n int64) bool { return p == 0 && damaged[n] }
+	w.excusedRows = int64(len(damaged))
+	r.finish(r.start(lenient), f, w)
+	dead := int64(0)
+	for _, l := range r.verify(w).Lanes {
+		dead += l.Dead
+	}
+	if dead != int64(rounds) {
+		r.Errorf("%d dead letters of %d damaged batches", dead, rounds)
+	}
+}
+
+// damageBatch changes the last byte of the batch that holds an offset, in the files of its log, and returns the
+// batch's offsets.
+func damageBatch(segments []string, offset int64) (first, next int64, err error) {
+	for _, name := range segments {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return 0, 0, err
+		}
+		// Base offset, length of what follows, and at 23 the last offset, relative to the base.
+		for at := 0; at+61 <= len(content); {
+			size := 12 + int(binary.BigEndian.Uint32(content[at+8:]))
+			first := int64(binary.BigEndian.Uint64(content[at:]))
+			next := first + int64(binary.BigEndian.Uint32(content[at+23:])) + 1
+			if offset < first || offset >= next || at+size > len(content) {
+				at += size
+				continue
+			}
+			f, err := os.OpenFile(name, os.O_WRONLY, 0)
+			if err != nil {
+				return 0, 0, err
+			}
+			_, err = f.WriteAt([]byte{content[at+size-1] ^ 1}, int64(at+size-1))
+			return first, next, errors.Join(err, f.Close())
+		}
+	}
+	return 0, 0, fmt.Errorf("no batch in %v has offset %d", segments, offset)
+}
