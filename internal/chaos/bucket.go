@@ -31,9 +31,9 @@ type s3Fault struct {
 }
 
 var s3Faults = []s3Fault{
-	{"500 InternalError", answerError(500, "InternalError"), []string{"InternalError"}},
-	{"503 SlowDown", answerError(503, "SlowDown"), []string{"SlowDown"}},
-	{"403 AccessDenied", answerError(403, "AccessDenied"), []string{"AccessDenied"}},
+	{"500 InternalError", answerError(500, "InternalError"), []string{"StatusCode: 500"}},
+	{"503 SlowDown", answerError(503, "SlowDown"), []string{"StatusCode: 503"}},
+	{"403 AccessDenied", answerError(403, "AccessDenied"), []string{"StatusCode: 403"}},
 	{"no answer in time", func(_ *s3Proxy, _ http.ResponseWriter, req *http.Request) {
 		select {
 		case <-req.Context().Done():
@@ -142,13 +142,13 @@ func objectStore(r *run) {
 	m := r.start(config)
 	for i := range rounds {
 		fault := &s3Faults[i%len(s3Faults)]
-		if all := i/len(s3Faults)%3 == 2; all {
+		if i%5 == 4 {
 			// Nothing goes any more: it tries for a while and stops.
 			proxy.fail(fault, 1)
 			f.produce(perRound)
 			r.refuses(m, fault.stops...)
 		} else {
-			proxy.fail(fault, 0.1)
+			proxy.fail(fault, 0.25)
 			f.produce(perRound)
 			r.await("commits, or a process that gives up", func() bool { return m.ended() || r.reached(w, f.counts) })
 			if m.ended() {

@@ -61,10 +61,10 @@ func fullDisk(r *run) {
 	config := r.config(job{topic: f.topic, group: "full", out: w.out, rollRows: 10_000})
 	ballast := filepath.Join(dir, "_ballast")
 	for i := range rounds {
-		f.produce(20_000)
+		f.produce(100_000)
 		if i%2 == 0 {
 			// So much is left that it starts, and gets somewhere.
-			r.must(fill(ballast, int64(rand.IntN(300))<<10))
+			r.must(fill(ballast, int64(rand.IntN(32))<<10))
 			r.refuses(r.start(config), syscall.ENOSPC.Error())
 			r.must(os.Remove(ballast))
 			r.fault("file system full")

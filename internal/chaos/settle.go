@@ -100,6 +100,12 @@ func (r *run) finish(m *mill, f *feed, w want) {
 	w.counts = slices.Clone(f.counts)
 	ends := r.ends(f.client, f.topic, len(f.counts))
 	r.awaitWith(m, "everything to be committed", func() bool { return r.reached(w, ends) })
+	// What a process before it has committed and not published, it publishes when it gets the partition.
+	r.awaitWith(m, "everything to be published", func() bool {
+		report, err := r.report(w, "--shallow")
+		r.must(err)
+		return !slices.ContainsFunc(report.Problems, func(p commit.Problem) bool { return p.Kind == verify.UnfinishedPublish })
+	})
 	r.stop(m)
 	r.check(w)
 }
@@ -147,23 +153,32 @@ func (r *run) check(w want) *verify.Report {
 // verify runs "urlmill verify", which has to find nothing.
 func (r *run) verify(w want) *verify.Report {
 	r.Helper()
-	cmd := exec.Command(r.env.binary, "verify", w.out, "--json")
-	cmd.Env = append(cmd.Environ(), w.environ...)
-	text, err := cmd.Output()
-	report := new(verify.Report)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		r.Errorf("urlmill verify: %v\n%s", err, exit.Stderr)
-	} else {
-		r.must(err)
-	}
-	if err := json.Unmarshal(text, report); err != nil {
-		r.Fatalf("urlmill verify says %q: %v", text, err)
-	}
+	report, err := r.report(w)
+	r.must(err)
 	for i, p := range report.Problems {
 		if i < 10 {
 			r.Errorf("verify: %+v", p)
 		}
 	}
 	return report
+}
+
+// report runs "urlmill verify" and returns what it finds.
+func (r *run) report(w want, flags ...string) (*verify.Report, error) {
+	cmd := exec.Command(r.env.binary, append([]string{"verify", w.out, "--json"}, flags...)...)
+	cmd.Env = append(cmd.Environ(), w.environ...)
+	text, err := cmd.Output()
+	const notVerified = 5
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() != notVerified {
+		return nil, fmt.Errorf("urlmill verify: %w\n%s", err, exit.Stderr)
+	}
+	report := new(verify.Report)
+	if jsonErr := json.Unmarshal(text, report); jsonErr != nil {
+		return nil, fmt.Errorf("urlmill verify says %q: %w", text, errors.Join(jsonErr, err))
+	}
+	if report.OK != (err == nil) {
+		return nil, fmt.Errorf("the exit code of urlmill verify is not what it says: %s", text)
+	}
+	return report, nil
 }
