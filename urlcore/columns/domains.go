@@ -25,11 +25,19 @@ func (c *Columns) findDomain(r *Parts, flags *Flags, text []byte, at uint32, h l
 	r.Suffix, r.Domain = at+uint32(h.last), r.Host.End
 	switch {
 	case h.last == host && h.end > host: // one label, which is a suffix
-	case h.last == h.end || h.second >= h.last-1 || text[host] == '.' || c.filter.Irregular(text, h.second, h.last, h.end):
+	case h.last == h.end || h.second >= h.last-1 || text[host] == '.':
 		c.lookup(text[host:h.end], r, flags)
-	default:
+	case !c.filter.Irregular(text, h.second, h.last, h.end):
 		r.Domain = at + uint32(h.second)
 		*flags |= HasDomain
+	case !c.filter.EndsInTwo(text, h.third, h.second, h.last, h.end):
+		c.lookup(text[host:h.end], r, flags)
+	default:
+		r.Suffix = at + uint32(h.second)
+		if h.second > host {
+			r.Domain = at + uint32(h.third)
+			*flags |= HasDomain
+		}
 	}
 }
 

@@ -73,23 +73,6 @@ func (c *Columns) locateOne(in []byte, start, i int) bool {
 	return true
 }
 
-// labels is where a host ends, where its last label begins and where the one before that.
-type labels struct{ end, last, second int }
-
-// hostLabels finds the labels of a clean host.
-func hostLabels(in []byte, host int) labels {
-	h := labels{host, host, host}
-	for ; h.end < len(in); h.end++ {
-		if class := scan.Classes[in[h.end]]; class&(scan.Stop|scan.Dot) != 0 {
-			if class&scan.Stop != 0 {
-				break
-			}
-			h.second, h.last = h.last, h.end+1
-		}
-	}
-	return h
-}
-
 // endOfURL returns where the query begins, behind its question mark, and where it ends, and where the fragment begins
 // behind its number sign; a part that is not there is empty. ok is false when the two are not clean.
 func endOfURL(in []byte, pathEnd int) (query, queryEnd, fragment int, ok bool) {
@@ -100,7 +83,7 @@ func endOfURL(in []byte, pathEnd int) (query, queryEnd, fragment int, ok bool) {
 	queryEnd = query
 	if in[query] == '?' {
 		query++
-		queryEnd = query + unchanged(in[query:], inQuery)
+		queryEnd = endOfQuery(in, query)
 	}
 	if queryEnd == len(in) {
 		return query, queryEnd, queryEnd, true
@@ -125,47 +108,3 @@ func unchanged(s []byte, in region) int {
 	}
 	return i
 }
-
-// endOfPath returns where the path ends that begins with the slash at i, and false when it is not clean. It looks at
-// eight bytes together as long as none of them has a meaning, and no segment begins with less than a digit.
-func endOfPath(in []byte, i int) (int, bool) {
-	for i < len(in) {
-		for i+9 <= len(in) {
-			b := in[i : i+9 : i+9]
-			t := &scan.Classes
-			any := t[b[0]] | t[b[1]] | t[b[2]] | t[b[3]] | t[b[4]] | t[b[5]] | t[b[6]] | t[b[7]]
-			if any&(scan.Mark|scan.Dirty) != 0 ||
-				slashes(binary.LittleEndian.Uint64(b))&belowDigits(binary.LittleEndian.Uint64(b[1:])) != 0 {
-				break
-			}
-			i += 8
-		}
-		for end := min(i+8, len(in)); i < end; i++ {
-			c := in[i]
-			switch class := scan.Classes[c]; {
-			case class&(scan.Mark|scan.Dirty|scan.Slash) == 0:
-			case class&scan.Slash != 0:
-				if _, dots := dotSegment(in[i+1:]); dots > 0 {
-					return i, false
-				}
-			case class&scan.Mark != 0:
-				return i, true
-			case changes[c]&inPath != 0:
-				return i, false
-			}
-		}
-	}
-	return i, true
-}
-
-const lowBits, highBits = 0x0101010101010101, 0x8080808080808080
-
-// slashes has the highest bit of each byte of word set that is a slash, and no other bit.
-func slashes(word uint64) uint64 {
-	x := word ^ '/'*lowBits
-	return ^(x&^highBits + 0x7F*lowBits | x) & highBits
-}
-
-// belowDigits has the highest bit of each byte of word set that is less than a zero digit, and no other bit. The bytes
-// are ASCII.
-func belowDigits(word uint64) uint64 { return ^((word | highBits) - '0'*lowBits) & highBits }

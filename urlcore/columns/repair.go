@@ -272,9 +272,9 @@ func (r *repairer) path() bool {
 	return true
 }
 
-// second returns where the label before the last one begins.
-func (r *repairer) second() int {
-	return r.host + bytes.LastIndexByte(r.side[r.host:max(r.last-1, r.host)], '.') + 1
+// labelBefore returns where the label of the host begins that stands before the one that begins at label.
+func (r *repairer) labelBefore(label int) int {
+	return r.host + bytes.LastIndexByte(r.side[r.host:max(label-1, r.host)], '.') + 1
 }
 
 // shorten removes the last segment of the path, behind which there is a slash.
@@ -367,7 +367,8 @@ func (r *repairer) finish() {
 	}
 	row := r.c.row(r.row)
 	if r.flags&HasSuffix != 0 && r.c.wantsDomains() {
-		r.c.findDomain(&p.Parts[r.row], &r.flags, p.Side, scan.Side, labels{r.hostEnd, r.last, r.second()})
+		second := r.labelBefore(r.last)
+		r.c.findDomain(&p.Parts[r.row], &r.flags, p.Side, scan.Side, labels{r.hostEnd, r.last, second, r.labelBefore(second)})
 	}
 	p.Flags[row] = r.flags
 	if r.port >= 0 {

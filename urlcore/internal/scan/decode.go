@@ -64,12 +64,4 @@ func decodeGeneric(dst []byte, q *Queries, at, end int) ([]byte, bool) {
 }
 
 // nextEscape returns the position of the first plus or percent sign from at on and before end, else end.
-func (q *Queries) nextEscape(at, end int) int {
-	if Bitmapped() {
-		return Next(q.escape, at, end)
-	}
-	for at < end && Classes[q.Text[at]]&Escape == 0 {
-		at++
-	}
-	return at
-}
+func (q *Queries) nextEscape(at, end int) int { return nextNear(q.escape, at, end) }

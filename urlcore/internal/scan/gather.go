@@ -86,46 +86,67 @@ func GatherSafe(dst []byte, offsets []int32, spans Spans, n int, input, side []b
 	return dst
 }
 
-// gatherGeneric is the kernel of this name in Go: pieces of up to the usual length go word by word, whatever theirs.
+// gatherGeneric is the kernel of this name in Go: pieces of up to the usual length take no branch that depends on theirs.
+// As the kernels it checks no bounds: these checks were a third of its time.
 func gatherGeneric(dst []byte, offsets []int32, spans Spans, n int, input, side []byte) []byte {
-	input, side = input[:cap(input)], side[:cap(side)]
-	out, to := dst[:cap(dst)], len(dst)
-	usual := [...]int{UpTo128: 64, UpTo64: 64, UpTo32: 32, UpTo16: 16, MostlyEmpty: 0}[spans.Usual]
-	at := 0
+	in, aside, out := unsafe.Pointer(unsafe.SliceData(input)), unsafe.Pointer(unsafe.SliceData(side)), unsafe.Pointer(unsafe.SliceData(dst))
+	to := len(dst)
+	at := unsafe.Pointer(&spans.Words[spans.Start])
+	distance, stride := 4*(spans.End-spans.Start), 4*spans.Stride
+	usual := spans.Usual
 	for i := range offsets[:n] {
-		start, end := spans.Words[at+spans.Start], spans.Words[at+spans.End]
-		at += spans.Stride
+		start, end := *(*uint32)(at), *(*uint32)(unsafe.Add(at, distance))
+		if i < n-1 { // no pointer leaves the words
+			at = unsafe.Add(at, stride)
+		}
 		size := int(end - start)
-		from := input
+		from := in
 		if start&Side != 0 {
-			from = side
+			from = aside
 		}
-		src, d := from[start&^Side:], out[to:]
-		switch {
-		case size > usual:
-			copy(d, src[:size])
-		case usual == 16:
-			copy16(d, src)
-		case usual >= 32:
-			copy16(d, src)
-			copy16(d[16:], src[16:])
-			if usual == 64 {
-				copy16(d[32:], src[32:])
-				copy16(d[48:], src[48:])
-			}
-		}
+		from, d := unsafe.Add(from, start&^Side), unsafe.Add(out, to)
 		to += size
 		offsets[i] = int32(to)
+		switch usual {
+		case UpTo16:
+			copy16(d, from)
+			if size <= 16 {
+				continue
+			}
+		case UpTo32:
+			copy32(d, from)
+			if size <= 32 {
+				continue
+			}
+		case MostlyEmpty:
+			if size == 0 {
+				continue
+			}
+		default:
+			copy32(d, from)
+			copy32(unsafe.Add(d, 32), unsafe.Add(from, 32))
+			if size <= 64 {
+				continue
+			}
+			if usual == UpTo128 {
+				copy32(unsafe.Add(d, 64), unsafe.Add(from, 64))
+				copy32(unsafe.Add(d, 96), unsafe.Add(from, 96))
+				if size <= 128 {
+					continue
+				}
+			}
+		}
+		copy(unsafe.Slice((*byte)(d), size), unsafe.Slice((*byte)(from), size))
 	}
 	return dst[:to]
 }
 
-// copy16 copies 16 bytes.
-func copy16(dst, src []byte) {
-	le := binary.LittleEndian
-	_, _ = src[15], dst[15]
-	le.PutUint64(dst, le.Uint64(src))
-	le.PutUint64(dst[8:], le.Uint64(src[8:]))
+// copy16 copies 16 bytes: as many as are copied without a call of memmove.
+func copy16(dst, src unsafe.Pointer) { *(*[16]byte)(dst) = *(*[16]byte)(src) }
+
+func copy32(dst, src unsafe.Pointer) {
+	copy16(dst, src)
+	copy16(unsafe.Add(dst, 16), unsafe.Add(src, 16))
 }
 
 // Plane makes a bitmap of the rows that have a flag, in dst, which has room for it, and returns how many there are.

@@ -68,28 +68,22 @@ func (r *Rows) resolve() {
 func (r *Rows) resolveRow(p *Parts, flags *Flags) bool {
 	host, hostEnd := int(p.Host.Start)-r.Start, int(p.Host.End)-r.Start
 	dots := dotsBefore(r.Maps.Dot, hostEnd) | 1<<(63-(hostEnd-host))
-	tld := bits.LeadingZeros64(dots)
-	dots <<= tld + 1
-	label := bits.LeadingZeros64(dots)
-	dots <<= label + 1
-	labelEnd := hostEnd - tld - 1
-	start := labelEnd - label
-	if label == 0 || label > 8 || tld > 8 || r.Text[host] == '.' {
-		return false
+	tld := hostEnd - bits.LeadingZeros64(dots)
+	dots <<= hostEnd - tld + 1
+	label := tld - 1 - bits.LeadingZeros64(dots)
+	dots <<= tld - label
+	third := label // there is none
+	if label > host {
+		third = label - 1 - bits.LeadingZeros64(dots)
 	}
-	two := pairOfTails{tailBefore(r.Text, labelEnd, label), tailBefore(r.Text, hostEnd, tld)}
-	if !r.Suffixes.isFinal(two) {
+	if r.Text[host] == '.' || !r.Suffixes.EndsInTwo(r.Text, third, label, tld, hostEnd) {
 		return false
 	}
 	domain, has := hostEnd, Flags(0)
-	if start > host {
-		owner := bits.LeadingZeros64(dots)
-		if owner == 0 || r.Suffixes.hasThird(two, tailBefore(r.Text, start-1, owner), owner) {
-			return false
-		}
-		domain, has = start-1-owner, HasDomain
+	if label > host {
+		domain, has = third, HasDomain
 	}
-	p.Suffix, p.Domain = uint32(r.Start+start), uint32(r.Start+domain)
+	p.Suffix, p.Domain = uint32(r.Start+label), uint32(r.Start+domain)
 	*flags = *flags&^HasDomain | has
 	return true
 }

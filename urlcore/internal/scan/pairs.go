@@ -54,10 +54,6 @@ func (q *Queries) Split() {
 		}
 		return
 	}
-	if !Bitmapped() {
-		q.splitByTable()
-		return
-	}
 	q.classify()
 	splitPairs(q)
 }
@@ -77,90 +73,64 @@ func (q *Queries) classify() {
 }
 
 // classifyQueryGeneric is the reference of the kernels of this name: it makes bitmaps of the classes Amp, Equal and
-// Escape, and returns how many are of Amp.
+// Escape, and returns how many are of Amp. It takes eight bytes at a time: those that differ from a character have their
+// highest bit in the sum, and a multiplication brings these bits together.
 func classifyQueryGeneric(dst []byte, stride int, text []byte) int {
+	const low, high, collect = 0x0101010101010101, 0x8080808080808080, 0x0102040810204080
 	n := 0
-	for at := 0; at < len(text); at += block {
-		var amp, equal, escape uint64
-		for i, c := range text[at : at+block] {
-			class := Classes[c]
-			amp |= uint64(class/Amp&1) << i
-			equal |= uint64(class/Equal&1) << i
-			escape |= uint64(class/Escape&1) << i
-		}
-		n += bits.OnesCount64(amp)
-		for i, word := range [...]uint64{amp, equal, escape} {
-			binary.LittleEndian.PutUint64(dst[i*stride+at/8:], word)
-		}
+	amps, equals, escapes := dst, dst[stride:], dst[2*stride:]
+	for at := 0; at+8 <= len(text); at += 8 {
+		word := binary.LittleEndian.Uint64(text[at:])
+		ascii := word &^ high
+		amp := (ascii ^ '&'*low) + 0x7F*low
+		equal := (ascii ^ '='*low) + 0x7F*low
+		escape := ((ascii ^ '+'*low) + 0x7F*low) & ((ascii ^ '%'*low) + 0x7F*low)
+		amp = ^(amp | word) & high >> 7
+		amps[at/8] = byte(amp * collect >> 56)
+		equals[at/8] = byte(^(equal | word) & high >> 7 * collect >> 56)
+		escapes[at/8] = byte(^(escape | word) & high >> 7 * collect >> 56)
+		n += int(amp * low >> 56)
 	}
 	return n
 }
 
-// splitPairsGeneric is the reference of the kernel of this name. Pairs and Escaped have room.
+// splitPairsGeneric is the reference of the kernels of this name. Pairs and Escaped have room. It looks at as much of the
+// bitmaps as a window shows from where a pair begins, and further only for longer pairs.
 func splitPairsGeneric(q *Queries) {
 	at := 0
+	pairs := q.Pairs
 	for i, e := range q.Ends {
 		for end := int(e) - q.Start; at < end; {
-			pairEnd := Next(q.amp, at, end)
-			if pairEnd > at {
-				nameEnd := Next(q.equal, at, pairEnd)
-				q.add(at, nameEnd, pairEnd, Next(q.escape, at, pairEnd) < pairEnd)
+			size := min(bits.TrailingZeros64(Window(q.amp, at)), end-at)
+			name := min(bits.TrailingZeros64(Window(q.equal, at)), size)
+			escapes := Window(q.escape, at) & (1<<(uint(size)&63) - 1)
+			if size > window {
+				size = Next(q.amp, at, end) - at
+				name = Next(q.equal, at, at+size) - at
+				escapes = uint64(at + size - Next(q.escape, at, at+size))
 			}
-			at = pairEnd + 1
+			if size > 0 {
+				if escapes != 0 {
+					q.Escaped = append(q.Escaped, int32(len(pairs)))
+				}
+				start, pairEnd := uint32(at), uint32(at+size)
+				pairs = append(pairs, Pair{Span{start, start + uint32(name)}, Span{min(start+uint32(name)+1, pairEnd), pairEnd}})
+			}
+			at += size + 1
 		}
 		at = int(e) - q.Start
-		q.Counts[i] = q.Before + int32(len(q.Pairs))
+		q.Counts[i] = q.Before + int32(len(pairs))
 	}
+	q.Pairs = pairs
 }
 
-// add appends the pair of which the name begins at at.
-func (q *Queries) add(at, nameEnd, pairEnd int, escaped bool) {
-	if escaped {
-		q.Escaped = append(q.Escaped, int32(len(q.Pairs)))
-	}
-	span := func(start, end int) Span { return Span{uint32(start), uint32(end)} }
-	q.Pairs = append(q.Pairs, Pair{span(at, nameEnd), span(min(nameEnd+1, pairEnd), pairEnd)})
-}
+// window is how many bits [Window] shows at least.
+const window = 57
 
-// splitByTable is splitPairs without bitmaps.
-func (q *Queries) splitByTable() {
-	at := 0
-	for i, e := range q.Ends {
-		end := int(e) - q.Start
-		for query := q.Text[at:end]; len(query) > 0; {
-			pairEnd, nameEnd, escaped := endOfPair(query)
-			if pairEnd > 0 {
-				q.add(at, at+nameEnd, at+pairEnd, escaped)
-			}
-			pairEnd = min(pairEnd+1, len(query))
-			query = query[pairEnd:]
-			at += pairEnd
-		}
-		q.Counts[i] = q.Before + int32(len(q.Pairs))
+// nextNear is [Next] for a bit that is mostly near.
+func nextNear(bitmap []byte, i, limit int) int {
+	if w := Window(bitmap, i); w != 0 {
+		return min(i+bits.TrailingZeros64(w), limit)
 	}
-}
-
-// endOfPair returns where the first pair of a query ends, and where its name does, and whether something in it is
-// escaped.
-func endOfPair(query []byte) (pairEnd, nameEnd int, escaped bool) {
-	nameEnd = -1
-	for i, c := range query {
-		class := Classes[c]
-		if class&(Amp|Equal|Escape) == 0 {
-			continue
-		}
-		if class&Amp != 0 {
-			query = query[:i]
-			break
-		}
-		if class&Escape != 0 {
-			escaped = true
-		} else if nameEnd < 0 {
-			nameEnd = i
-		}
-	}
-	if nameEnd < 0 {
-		nameEnd = len(query)
-	}
-	return len(query), nameEnd, escaped
+	return Next(bitmap, i, limit)
 }

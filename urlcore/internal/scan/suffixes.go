@@ -129,6 +129,25 @@ func (f *SuffixFilter) Irregular(text []byte, label, tld, end int) bool {
 	return f.irregular(tailBefore(text, tld-1, labelSize), labelSize, tailBefore(text, end, tldSize), tldSize)
 }
 
+// EndsInTwo tells that the last two labels of the host that ends at end, which begin at label and at tld, are its public
+// suffix. The label before them begins at third, which is label if there is none, and is not empty else. It is false also
+// where that is not easily told. Eight bytes must stand in front of where each label ends.
+func (f *SuffixFilter) EndsInTwo(text []byte, third, label, tld, end int) bool {
+	labelSize, tldSize := tld-1-label, end-tld
+	if labelSize <= 0 || labelSize > 8 || tldSize > 8 {
+		return false
+	}
+	two := pairOfTails{tailBefore(text, tld-1, labelSize), tailBefore(text, end, tldSize)}
+	if !f.isFinal(two) {
+		return false
+	}
+	if third == label {
+		return true
+	}
+	size := label - 1 - third
+	return size > 0 && !f.hasThird(two, tailBefore(text, label-1, size), size)
+}
+
 func hashOfTLD(tail uint64, size int) uint64 { return (tail + uint64(size)) * hashTLD }
 
 func hashOfPair(tld, tail uint64, size int) uint64 {
