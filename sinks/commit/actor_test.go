@@ -10,7 +10,7 @@ import (
 // actor is a process that makes its calls to the system one by one, when it is told to.
 type actor struct {
 	*client
-	process *storetest.Process
+	process *storetest.Process  // nil if it is not on a disk
 	asks    chan storetest.Call // closed at its end
 	turn    chan bool           // makes the call, or dies instead
 
@@ -22,19 +22,29 @@ type actor struct {
 
 // launch starts a process that delivers a lane up to a position, and stops it before its first call.
 func launch(d *storetest.Disk, end int64) *actor {
-	a := &actor{process: d.Process(), asks: make(chan storetest.Call), turn: make(chan bool)}
+	p := d.Process()
+	a := launchOn(func(before func(storetest.Call) error) *client {
+		return newClient(storetest.Wrap(p, before))
+	}, p.Kill, end)
+	a.process = p
+	return a
+}
+
+// launchOn starts a process that asks before every call.
+func launchOn(process func(before func(storetest.Call) error) *client, kill func(), end int64) *actor {
+	a := &actor{asks: make(chan storetest.Call), turn: make(chan bool)}
 	dead := false
-	a.client = newClient(storetest.Wrap(a.process, func(c storetest.Call) error {
+	a.client = process(func(c storetest.Call) error {
 		if dead {
 			return storetest.ErrDead // deferred calls of the unwinding stack
 		}
 		a.asks <- c
 		if dead = !<-a.turn; dead {
-			a.process.Kill()
+			kill()
 			return storetest.ErrDead
 		}
 		return nil
-	}))
+	})
 	go func() {
 		defer close(a.asks)
 		a.err = a.run(context.Background(), clicks, end)

@@ -36,6 +36,7 @@ type Options struct {
 	// For tests; zero stands for the constants above.
 	every int
 	keep  time.Duration
+	old   *time.Duration
 }
 
 // Chain commits to the chains of all lanes of an output. Its methods may be called from several goroutines.
@@ -46,13 +47,17 @@ type Chain struct {
 	log    *slog.Logger
 	every  int
 	keep   time.Duration
+	old    time.Duration
 }
 
 // New returns a chain, without looking at the store yet.
 func New(o Options) *Chain {
 	c := &Chain{
-		root: o.Root, place: o.Place, log: o.Log, every: o.every, keep: o.keep,
+		root: o.Root, place: o.Place, log: o.Log, every: o.every, keep: o.keep, old: oldEnough,
 		origin: Origin{Run: o.Root.Run(), Provenance: o.Provenance},
+	}
+	if o.old != nil {
+		c.old = *o.old
 	}
 	if c.every == 0 {
 		c.every, c.keep = recordsPerCheckpoint, keepRecords
@@ -71,7 +76,7 @@ func (c *Chain) Probe(ctx context.Context) error {
 	at := path.Join("_tmp", c.root.Run(), "probe.new") // where it is swept, should we die here
 	err := c.root.Create(ctx, at, nil)
 	if errors.Is(err, errors.ErrUnsupported) {
-		return fmt.Errorf("%s cannot create a file that must not be there yet (it has neither hard links nor exclusive renames), "+
+		return fmt.Errorf("%s cannot create a file that must not be there yet, "+
 			"so that exactly-once delivery is not possible there: give another path, or set delivery: at_least_once: %w", c.root.Location(), err)
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urlmill/urlmill/sinks/store"
 )
@@ -14,8 +15,12 @@ import (
 // CheckEmpty refuses a place that has data files, recognized by their suffix, but no commit records: readers would
 // take the rows in them for delivered, and nobody knows what positions those are.
 func CheckEmpty(ctx context.Context, s store.Store, ext string) error {
-	entries, err := s.List(ctx, ".", "")
-	if err != nil {
+	// A place with a chain may have millions of files, which take long to list on S3.
+	entries, err := s.List(ctx, Dir, "")
+	if err != nil || len(entries) > 0 {
+		return err
+	}
+	if entries, err = s.List(ctx, ".", ""); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(entries, func(e store.Entry) bool { return e.Name == Dir && e.Dir }) {
@@ -55,6 +60,10 @@ func find(ctx context.Context, s store.Store, dir string, entries []store.Entry,
 // hidden tells whether readers of a directory leave out what has this name.
 func hidden(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") }
 
+// abandoned is after what time an unfinished file that nobody wrote to is removed without a chain, where nothing tells
+// whether its process is dead. Should it be alive, it stops with an error, and its rows are read again.
+const abandoned = 7 * 24 * time.Hour
+
 // SweepWithoutChain removes what dead processes have left unfinished in a place to which at-least-once delivery is
 // about to go. Such a place must not have commit records: from then on they would not tell of all files.
 func SweepWithoutChain(ctx context.Context, s store.Store, log *slog.Logger) error {
@@ -67,7 +76,8 @@ func SweepWithoutChain(ctx context.Context, s store.Store, log *slog.Logger) err
 			"give another directory, or leave delivery out", s.Location(), Dir)
 	}
 	w := &sweeper{}
-	if err := s.Sweep(ctx, func(f store.Leftover) bool { return f.Dead && w.count(f) }); err != nil {
+	garbage := func(f store.Leftover) bool { return f.Dead || time.Since(f.Modified) > abandoned }
+	if err := s.Sweep(ctx, func(f store.Leftover) bool { return garbage(f) && w.count(f) }); err != nil {
 		return err
 	}
 	w.report(s, log)

@@ -119,7 +119,7 @@ type sweeper struct {
 // garbage decides on one file. What a process has committed does not become more once it is known to be dead, so that
 // it is enough to finish the commits once after that.
 func (s *sweeper) garbage(f store.Leftover) bool {
-	if !f.Dead && time.Since(f.Modified) < oldEnough {
+	if !f.Dead && time.Since(f.Modified) < s.chain.old {
 		return false
 	}
 	if !s.read || f.Dead && f.Run != s.run {

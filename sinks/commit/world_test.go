@@ -42,28 +42,34 @@ type fataler interface {
 
 // client is a process that delivers the input, as the sinks do.
 type client struct {
-	sys      store.FS
-	rows     *store.Local
-	dead     *store.Local
+	stores   func(dir string) store.Store
+	rows     store.Store
+	dead     store.Store
 	chain    *Chain
 	seq      uint64
 	every    int
 	keep     time.Duration
+	old      *time.Duration
 	fenced   int
 	delivers func(next int64) (span int64) // how many positions to commit at once
 }
 
 func newClient(sys store.FS) *client {
-	return &client{sys: sys, every: 2, delivers: func(int64) int64 { return 3 }}
+	return newClientOf(func(dir string) store.Store { return store.NewLocal(dir, sys, quiet) })
+}
+
+// newClientOf returns a process whose directories are given.
+func newClientOf(stores func(dir string) store.Store) *client {
+	return &client{stores: stores, every: 2, delivers: func(int64) int64 { return 3 }}
 }
 
 // open does what a sink does when it starts.
 func (c *client) open(ctx context.Context) error {
-	c.rows, c.dead = store.NewLocal(rowsDir, c.sys, quiet), store.NewLocal(deadDir, c.sys, quiet)
+	c.rows, c.dead = c.stores(rowsDir), c.stores(deadDir)
 	if err := errors.Join(c.rows.Prepare(ctx), c.dead.Prepare(ctx)); err != nil {
 		return err
 	}
-	c.chain = New(Options{Root: c.rows, Place: c.place, Log: quiet, Provenance: Provenance{Urlmill: "test"}, every: c.every, keep: c.keep})
+	c.chain = New(Options{Root: c.rows, Place: c.place, Log: quiet, Provenance: Provenance{Urlmill: "test"}, every: c.every, keep: c.keep, old: c.old})
 	if err := c.chain.Probe(ctx); err != nil {
 		return err
 	}
@@ -108,7 +114,7 @@ func (c *client) commit(ctx context.Context, l *Lane, span pipeline.Span) error 
 	var files []File
 	for _, f := range []struct {
 		table pipeline.Table
-		store *store.Local
+		store store.Store
 		place string
 		dead  bool
 	}{{pipeline.DeadLetters, c.dead, "../dead", true}, {pipeline.Rows, c.rows, "", false}} {
@@ -125,7 +131,7 @@ func (c *client) commit(ctx context.Context, l *Lane, span pipeline.Span) error 
 }
 
 // write writes the rows or the dead letters of a span, if there are any: a line with the position for each.
-func (c *client) write(ctx context.Context, s *store.Local, id pipeline.LaneID, span pipeline.Span, dead bool) (File, error) {
+func (c *client) write(ctx context.Context, s store.Store, id pipeline.LaneID, span pipeline.Span, dead bool) (File, error) {
 	var lines []string
 	for p := span.First; p < span.Next; p++ {
 		if hasRecord(p) && deadLetter(p) == dead {
@@ -171,22 +177,36 @@ func newDisk(t fataler) *storetest.Disk {
 	return d
 }
 
-// check checks that a lane was delivered up to a position: every record is in one visible file, and in the right one;
-// every visible file is named by a record; the records follow each other.
+// check checks what was delivered to a disk.
 func check(d *storetest.Disk, id pipeline.LaneID, end int64) error {
 	p := d.Process()
-	named, err := checkChain(p, id, end)
+	return checkStores(func(dir string) store.Store { return store.NewLocal(dir, p, quiet) }, id, end)
+}
+
+// checkStores checks that a lane was delivered up to a position: every record is in one visible file, and in the right
+// one; every visible file is named by a record; the records follow each other.
+func checkStores(stores func(dir string) store.Store, id pipeline.LaneID, end int64) error {
+	ctx := context.Background()
+	named, err := checkChain(stores(rowsDir), id, end)
 	if err != nil {
 		return err
 	}
 	seen := map[int64]int{}
 	for _, dir := range []string{rowsDir, deadDir} {
-		for _, name := range d.Visible(dir) {
-			file := path.Join(dir, name)
+		s := stores(dir)
+		entries, err := s.List(ctx, ".", "")
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			file := path.Join(dir, e.Name)
+			if hidden(e.Name) {
+				continue
+			}
 			if !named[file] {
 				return fmt.Errorf("%s is visible, and no record names it", file)
 			}
-			content, err := p.ReadFile(file)
+			content, err := s.Read(ctx, e.Name)
 			if err != nil {
 				return err
 			}
@@ -212,8 +232,8 @@ func check(d *storetest.Disk, id pipeline.LaneID, end int64) error {
 }
 
 // checkChain walks over the records and returns the files that they name.
-func checkChain(sys store.FS, id pipeline.LaneID, end int64) (map[string]bool, error) {
-	ctx, s, lane := context.Background(), store.NewLocal(rowsDir, sys, quiet), laneName(id)
+func checkChain(s store.Store, id pipeline.LaneID, end int64) (map[string]bool, error) {
+	ctx, lane := context.Background(), laneName(id)
 	named := map[string]bool{}
 	take := func(r *Record) {
 		for _, f := range r.Files {

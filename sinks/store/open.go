@@ -35,16 +35,15 @@ func Rel(base, target string) string {
 
 // Join is the inverse of Rel.
 func Join(base, rel string) string {
-	if _, _, isURL := cutURL(rel); isURL {
+	_, _, isURL := cutURL(rel)
+	local := filepath.FromSlash(rel)
+	if isURL || filepath.IsAbs(local) {
 		return rel
 	}
 	if root, dir, isURL := cutURL(base); isURL {
-		return root + path.Join(dir, rel)
+		return root + strings.TrimSuffix(path.Join(dir, rel), "/")
 	}
-	if p := filepath.FromSlash(rel); !filepath.IsAbs(p) {
-		return filepath.Join(base, p)
-	}
-	return rel
+	return filepath.Join(base, local)
 }
 
 // cutURL cuts a URL into what its path is relative to and the path, which begins with a slash.

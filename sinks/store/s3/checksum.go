@@ -26,8 +26,8 @@ func (s *Store) crc(content []byte) *string {
 func (s *Store) wait(ctx context.Context, attempt int) bool {
 	pause := min(10*time.Second, 50*time.Millisecond<<min(attempt, 10))
 	pause += time.Duration(rand.Int64N(int64(pause)))
-	if s.opts.pause != nil {
-		pause = s.opts.pause(attempt)
+	if s.opts.Pause != nil {
+		pause = s.opts.Pause(attempt)
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

@@ -34,8 +34,8 @@ func newClient(ctx context.Context, o Options) (*s3.Client, error) {
 	if o.Profile != "" {
 		load = append(load, config.WithSharedConfigProfile(o.Profile))
 	}
-	if o.credentials != nil {
-		load = append(load, config.WithCredentialsProvider(o.credentials))
+	if o.Credentials != nil {
+		load = append(load, config.WithCredentialsProvider(o.Credentials))
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, load...)
 	if err != nil {
@@ -50,8 +50,8 @@ func newClient(ctx context.Context, o Options) (*s3.Client, error) {
 
 // apply sets the options of a client, which has those of the environment already.
 func (o Options) apply(s *s3.Options) {
-	if o.transport != nil {
-		s.HTTPClient = &http.Client{Transport: o.transport, Timeout: o.Timeout}
+	if o.Transport != nil {
+		s.HTTPClient = &http.Client{Transport: o.Transport, Timeout: o.Timeout}
 	}
 	if o.Endpoint != "" {
 		s.BaseEndpoint = &o.Endpoint
@@ -94,8 +94,8 @@ func newRetryer(o Options) aws.Retryer {
 			// Of requests that met another one for the same upload.
 			"OperationAborted": {}, "InternalError": {}, "ServiceUnavailable": {}, "IncompleteBody": {}, "BadDigest": {},
 		}})
-		if o.pause != nil {
-			s.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return o.pause(attempt), nil })
+		if o.Pause != nil {
+			s.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return o.Pause(attempt), nil })
 		}
 	})
 }

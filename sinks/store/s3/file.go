@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
@@ -73,6 +74,12 @@ func (s *Store) createUpload(ctx context.Context, name string) (string, error) {
 	out, err := s.client.CreateMultipartUpload(ctx, in)
 	if err != nil {
 		return "", s.explain("CreateMultipartUpload", name, err)
+	}
+	if tried, ok := retry.GetAttemptResults(out.ResultMetadata); ok && len(tried.Results) > 1 {
+		// An answer may have been lost with the identifier of an upload.
+		s.mu.Lock()
+		s.orphans = true
+		s.mu.Unlock()
 	}
 	return aws.ToString(out.UploadId), nil
 }

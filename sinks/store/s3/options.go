@@ -55,10 +55,11 @@ type Options struct {
 	// Timeout is the limit of one attempt, 30 s by default.
 	Timeout time.Duration
 
-	// For tests: what answers requests, what signs them, and the pauses between attempts.
-	transport   http.RoundTripper
-	credentials aws.CredentialsProvider
-	pause       func(attempt int) time.Duration
+	// Transport sends requests, Credentials sign them, and Pause says how long to wait after a failed attempt. Tests
+	// put others in place of the usual ones.
+	Transport   http.RoundTripper
+	Credentials aws.CredentialsProvider
+	Pause       func(attempt int) time.Duration
 }
 
 // Defaults of [Options].

@@ -38,12 +38,14 @@ type Store struct {
 	prefix string // without a slash at its end; "" for the whole bucket
 	log    *slog.Logger
 	shared *shared
+	now    func() time.Time // by the clock of this machine; tests have others
 
 	mu       sync.Mutex
 	run      string // "" before Prepare
 	claimed  time.Time
 	open     int             // files that are neither discarded nor finished
 	finished map[string]sent // by token: neither published nor discarded
+	orphans  bool            // there may be uploads whose identifiers are not known here
 }
 
 // shared is what all stores of an opener have together.
@@ -73,7 +75,7 @@ func Opener(o Options) store.Opener {
 			return nil, err
 		}
 		return &Store{
-			client: c, opts: o, bucket: bucket, prefix: prefix, log: log, shared: common, finished: map[string]sent{},
+			client: c, opts: o, bucket: bucket, prefix: prefix, log: log, shared: common, now: time.Now, finished: map[string]sent{},
 		}, nil
 	}
 }
@@ -130,7 +132,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.run, s.claimed = run, time.Now()
+	s.run, s.claimed = run, s.now()
 	return nil
 }
 
@@ -157,9 +159,9 @@ func (s *Store) claim(ctx context.Context) (string, error) {
 // refresh writes the claim again when it gets old. An error is no reason to stop.
 func (s *Store) refresh(ctx context.Context) {
 	s.mu.Lock()
-	due := time.Since(s.claimed) > claimEvery
+	due := s.now().Sub(s.claimed) > claimEvery
 	if due {
-		s.claimed = time.Now()
+		s.claimed = s.now()
 	}
 	run := s.run
 	s.mu.Unlock()
@@ -175,10 +177,10 @@ func (s *Store) refresh(ctx context.Context) {
 // Close implements [store.Store].
 func (s *Store) Close() error {
 	s.mu.Lock()
-	run, left := s.run, s.open+len(s.finished)
+	run, left := s.run, s.orphans || s.open+len(s.finished) > 0
 	s.run = ""
 	s.mu.Unlock()
-	if run == "" || left > 0 {
+	if run == "" || left {
 		return nil // with uploads left, the claim stays for others to find them
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)

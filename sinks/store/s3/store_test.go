@@ -41,8 +41,8 @@ func options(t *testing.T, server *s3test.Server) Options {
 	t.Cleanup(transport.CloseIdleConnections)
 	return Options{
 		Endpoint: server.Endpoint, Region: server.Region, Attempts: 4,
-		transport: transport, credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
-		pause: func(attempt int) time.Duration { return time.Duration(attempt*attempt) * 25 * time.Millisecond },
+		Transport: transport, Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
+		Pause: func(attempt int) time.Duration { return time.Duration(attempt*attempt) * 25 * time.Millisecond },
 	}
 }
 

@@ -26,9 +26,6 @@ func (s *Store) Sweep(ctx context.Context, garbage func(store.Leftover) bool) er
 		return err
 	}
 	delete(runs, s.Run())
-	if len(runs) == 0 {
-		return nil
-	}
 	left := map[string]int{}
 	pages := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{Bucket: &s.bucket, Prefix: s.dir(".")})
 	for pages.HasMorePages() {
@@ -37,6 +34,7 @@ func (s *Store) Sweep(ctx context.Context, garbage func(store.Leftover) bool) er
 			return s.explain("ListMultipartUploads", "", err)
 		}
 		for _, u := range page.Uploads {
+			s.sweepProbe(ctx, u)
 			m := runOfName.FindStringSubmatch(aws.ToString(u.Key))
 			if m == nil {
 				continue
@@ -96,10 +94,21 @@ func (s *Store) sweepUpload(ctx context.Context, u types.MultipartUpload, run st
 	return true
 }
 
+// sweepProbe removes the upload of a probe that did not come to its end.
+func (s *Store) sweepProbe(ctx context.Context, u types.MultipartUpload) {
+	name := strings.TrimPrefix(aws.ToString(u.Key), *s.dir("."))
+	if !strings.HasPrefix(name, tmpName+"/") || s.now().Sub(aws.ToTime(u.Initiated)) < claimEvery {
+		return
+	}
+	if err := s.abort(ctx, name, aws.ToString(u.UploadId)); err != nil {
+		s.log.Warn("cannot abort an unfinished upload of another process", "error", err)
+	}
+}
+
 // sweepClaims removes the marks of runs that seem to be over, and whatever else they have left beside them.
 func (s *Store) sweepClaims(ctx context.Context, runs map[string]time.Time, left map[string]int) {
 	for run, at := range runs {
-		if left[run] > 0 || time.Since(at) < claimLasts {
+		if left[run] > 0 || s.now().Sub(at) < claimLasts {
 			continue
 		}
 		entries, err := s.List(ctx, path.Join(tmpName, run), "")

@@ -202,31 +202,6 @@ func names(entries map[string]*inode) []string {
 	return out
 }
 
-// Visible returns the paths of the files below dir that no element with a leading underscore hides, sorted.
-func (d *Disk) Visible(dir string) []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n, err := d.find(dir)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	var walk func(prefix string, n *inode)
-	walk = func(prefix string, n *inode) {
-		for _, name := range names(n.entries) {
-			switch e := n.entries[name]; {
-			case strings.HasPrefix(name, "_"):
-			case e.dir:
-				walk(prefix+name+"/", e)
-			default:
-				out = append(out, prefix+name)
-			}
-		}
-	}
-	walk("", n)
-	return out
-}
-
 // Tree returns all paths, for the messages of failing tests.
 func (d *Disk) Tree() string {
 	d.mu.Lock()
