@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/urlmill/urlmill/sinks/store"
 )
@@ -17,6 +18,9 @@ import (
 // lookAgain is how often a file that seems to be gone is looked for, in about two seconds: another process may be
 // publishing it just now, and versitygw for one has neither the upload nor the object for a moment then.
 const lookAgain = 6
+
+// filesAtATime is how many files of a commit are looked after at the same time.
+const filesAtATime = 16
 
 // gone is the error of an upload that is not there any more, and neither is its object.
 func (s *Store) gone(upload, name string) error {
@@ -51,26 +55,43 @@ func (s *Store) listParts(ctx context.Context, f store.Pending) (uploaded, error
 	return up, nil
 }
 
+// each calls f with every file, several at a time, as a commit may have thousands. It returns the first error.
+func each(ctx context.Context, files []store.Pending, f func(context.Context, store.Pending) error) error {
+	for _, file := range files {
+		if err := check(file.Name); err != nil {
+			return err
+		}
+	}
+	if len(files) == 1 {
+		return f(ctx, files[0])
+	}
+	var group errgroup.Group
+	group.SetLimit(filesAtATime)
+	for _, file := range files {
+		group.Go(func() error { return f(ctx, file) })
+	}
+	return group.Wait()
+}
+
 // Settle implements [store.Files]. Parts are durable already; that they are still there is what a commit must be sure
 // of, since an upload that was aborted cannot be published any more.
 func (s *Store) Settle(ctx context.Context, files []store.Pending) error {
-	for _, f := range files {
-		if err := check(f.Name); err != nil {
-			return err
-		}
-		up, err := s.listParts(ctx, f)
-		if code(err) == codeNoSuchUpload {
-			return s.gone(f.Token, f.Name)
-		}
-		if err != nil {
-			return s.explain("ListParts", f.Name, err)
-		}
-		if up.bytes != f.Bytes {
-			return fmt.Errorf("the upload %s of %s has %d bytes after %d were written to it", f.Token, s.url(f.Name), up.bytes, f.Bytes)
-		}
-		if want, ok := s.sent(f.Token); ok && !want.equal(up.parts) {
-			return fmt.Errorf("the upload %s of %s does not have the parts that were sent", f.Token, s.url(f.Name))
-		}
+	return each(ctx, files, s.settle)
+}
+
+func (s *Store) settle(ctx context.Context, f store.Pending) error {
+	up, err := s.listParts(ctx, f)
+	if code(err) == codeNoSuchUpload {
+		return s.gone(f.Token, f.Name)
+	}
+	if err != nil {
+		return s.explain("ListParts", f.Name, err)
+	}
+	if up.bytes != f.Bytes {
+		return fmt.Errorf("the upload %s of %s has %d bytes after %d were written to it", f.Token, s.url(f.Name), up.bytes, f.Bytes)
+	}
+	if want, ok := s.sent(f.Token); ok && !want.equal(up.parts) {
+		return fmt.Errorf("the upload %s of %s does not have the parts that were sent", f.Token, s.url(f.Name))
 	}
 	return nil
 }
@@ -96,16 +117,13 @@ func (a sent) equal(b sent) bool {
 
 // Publish implements [store.Files].
 func (s *Store) Publish(ctx context.Context, files []store.Pending) error {
-	for _, f := range files {
-		if err := check(f.Name); err != nil {
-			return err
+	return each(ctx, files, func(ctx context.Context, f store.Pending) error {
+		err := s.publish(ctx, f)
+		if err == nil {
+			s.forget(f.Token)
 		}
-		if err := s.publish(ctx, f); err != nil {
-			return err
-		}
-		s.forget(f.Token)
-	}
-	return nil
+		return err
+	})
 }
 
 // forget drops what is known of an upload that is over.
@@ -184,18 +202,13 @@ func (s *Store) published(ctx context.Context, f store.Pending) error {
 
 // Discard implements [store.Files].
 func (s *Store) Discard(ctx context.Context, files []store.Pending) error {
-	var errs []error
-	for _, f := range files {
-		if err := check(f.Name); err != nil {
-			return err
-		}
+	return each(ctx, files, func(ctx context.Context, f store.Pending) error {
 		err := s.abort(ctx, f.Name, f.Token)
 		if err == nil {
 			s.forget(f.Token)
 		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+		return err
+	})
 }
 
 // abort removes an upload, and is content if it is not there.
