@@ -80,7 +80,7 @@ func (r *report) add(l *list, results []result) {
 			query++
 		}
 	}
-	r.Corpora = append(r.Corpora, corpusInfo{l.name, len(l.urls), l.meanBytes(), float64(query) / float64(len(l.urls)), seed})
+	r.Corpora = append(r.Corpora, corpusInfo{l.name, len(l.urls), l.meanBytes(), float64(query) / float64(len(l.urls)), l.seed})
 	ratios := ratioOf{}
 	for _, x := range results {
 		r.Results = append(r.Results, row{l.name, l.meanBytes(), x})

@@ -3,7 +3,8 @@
 //
 // What a kind of list looks like was fitted to two figures that are known of real ones, the mean length and
 // the share of URLs with a query: 45 bytes and 5 % for lists of web pages, 132 bytes and 42 % for requests
-// of browsers. The shapes below them (labels of hosts, popularity of hosts and suffixes, depth of paths, number and
+// of browsers. A third kind is fitted to nothing: it differs from both where they are alike, and was written after the
+// engine was tuned. The shapes below them (labels of hosts, popularity of hosts and suffixes, depth of paths, number and
 // length of parameters, share of escapes) are set by hand to what is common in such lists; TestFit keeps all of
 // them where they are.
 package corpus
@@ -27,10 +28,13 @@ const (
 	// WebDirty and BrowserDirty are the same with one row in ten in need of a change by the parser, or no URL.
 	WebDirty     Kind = "web-dirty"
 	BrowserDirty Kind = "browser-dirty"
+	// Unseen is a mix of calls of APIs, files on content delivery networks and beacons: a shape that the engine was not
+	// tuned with, and is not to be.
+	Unseen Kind = "unseen"
 )
 
 // Kinds lists all kinds.
-func Kinds() []Kind { return []Kind{Web, Browser, WebDirty, BrowserDirty} }
+func Kinds() []Kind { return []Kind{Web, Browser, Unseen, WebDirty, BrowserDirty} }
 
 // dirtyShare is the share of rows of the dirty kinds that are spoiled.
 const dirtyShare = 0.1
@@ -43,6 +47,8 @@ func Generate(kind Kind, n int, seed uint64) []string {
 	case Web, WebDirty:
 	case Browser, BrowserDirty:
 		make1 = g.browserURL
+	case Unseen:
+		make1 = g.unseenURL
 	default:
 		panic("corpus: unknown kind " + string(kind))
 	}

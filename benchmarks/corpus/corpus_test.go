@@ -21,7 +21,7 @@ func TestFit(t *testing.T) {
 	for _, want := range []struct {
 		kind        Kind
 		size, query float64
-	}{{Web, 45, 0.05}, {Browser, 132, 0.42}} {
+	}{{Web, 45, 0.05}, {Browser, 132, 0.42}, {Unseen, 110, 0.57}} {
 		urls := Generate(want.kind, 200_000, 1)
 		size, query := 0, 0
 		for _, u := range urls {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/urlmill/urlmill/urlcore/form"
+	"github.com/urlmill/urlmill/urlcore/charset"
 	"github.com/urlmill/urlmill/urlcore/internal/scan"
 )
 
@@ -24,14 +24,7 @@ func (c *Columns) emitParams(text *Text, n int) {
 		return
 	}
 	c.pos.resetSide()
-	// No text grows when it is decoded, but where it turns out to be ill-formed.
-	c.pos.Side = slices.Grow(c.pos.Side, len(q.Text)+scan.Slack)
-	for _, i := range q.Escaped {
-		if q.IsEscaped(q.Pairs[i].Key) {
-			c.decode(&q.Pairs[i].Key)
-		}
-		c.decode(&q.Pairs[i].Value)
-	}
+	c.decodePairs()
 	c.pos.Side = slices.Grow(c.pos.Side, scan.Slack)
 	pairs := len(q.Pairs)
 	words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(q.Pairs))), pairs*scan.PairWords)
@@ -53,14 +46,24 @@ func (p *ParamLists) growOffsets(n int) []int32 {
 	return p.Offsets[rows:]
 }
 
-// decode puts a name or value of the queries as it is meant into the side buffer.
-func (c *Columns) decode(s *Span) {
-	start := len(c.pos.Side)
-	c.pos.Side = slices.Grow(c.pos.Side, s.Len()+scan.Slack)
-	side, high := c.queries.Decode(c.pos.Side, *s)
-	if high && !utf8.Valid(side[start:]) {
-		side = form.AppendDecode(side[:start], c.queries.Text[s.Start:s.End])
+// decodePairs puts names and values with escapes as they are meant into the side buffer.
+func (c *Columns) decodePairs() {
+	p, q := &c.pos, &c.queries
+	for cursor := 0; cursor < 2*len(q.Escaped); {
+		// No text grows when it is decoded, but where it turns out to be ill-formed.
+		p.Side = slices.Grow(p.Side, len(q.Text)+scan.Slack)
+		var high *Span
+		p.Side, cursor, high = q.DecodePairs(p.Side, cursor)
+		if high == nil {
+			return
+		}
+		start := int(high.Start &^ scan.Side)
+		if !utf8.Valid(p.Side[start:]) {
+			// The text with replacements is longer: it goes behind the bytes and then into their place.
+			end := len(p.Side)
+			p.Side = charset.AppendUTF8(p.Side, p.Side[start:end])
+			p.Side = append(p.Side[:start], p.Side[end:]...)
+			*high = p.sideSpan(start)
+		}
 	}
-	c.pos.Side = side
-	*s = c.pos.sideSpan(start)
 }

@@ -6,35 +6,55 @@ import (
 	"github.com/urlmill/urlmill/urlcore/percent"
 )
 
-// Decode appends the decoding of a piece of the queries' text, as far as it is one of bytes: plus signs become spaces,
-// and triplets the bytes that they stand for. s is a name or value of Pairs. It tells whether there is a byte from
-// 0x80 on, so that the result may not be well-formed UTF-8.
+// DecodePairs decodes the names and values of the pairs in Escaped, as far as decoding is one of bytes: plus signs become
+// spaces, and triplets the bytes that they stand for. It appends what it decodes to side and makes the pairs' spans those
+// of there; a name without escapes may stay where it is. It stops behind the first text that has a byte from 0x80 on, so
+// that it may not be well-formed UTF-8, and returns that text's span; nil if there is none. cursor is 0 at first, and what
+// was returned for it afterwards.
 //
-// dst must have room for the piece and Slack bytes more, and Slack bytes behind Text must be readable.
-func (q *Queries) Decode(dst []byte, s Span) ([]byte, bool) {
-	start, end := int(s.Start), int(s.End)
-	if start == end {
-		return dst, false
+// side must have room for as many bytes as are left of Text and Slack more, and Slack bytes behind Text must be readable.
+func (q *Queries) DecodePairs(side []byte, cursor int) ([]byte, int, *Span) {
+	if cursor >= 2*len(q.Escaped) {
+		return side, cursor, nil
 	}
-	_ = q.Text[start:end]
-	_ = dst[:len(dst)+end-start+Slack]
-	return decode(dst, q, start, end)
+	next := &q.Pairs[q.Escaped[cursor/2]]
+	left := len(q.Text) - int(next.Key.Start)
+	if cursor%2 != 0 {
+		left = len(q.Text) - int(next.Value.Start)
+	}
+	_, _ = side[:len(side)+left+Slack], q.Text[:len(q.Text)+Slack]
+	return decodePairs(q, side, cursor)
 }
 
-// IsEscaped reports whether there are plus or percent signs in a piece of the queries' text.
-func (q *Queries) IsEscaped(s Span) bool {
-	end := int(s.End)
-	return q.nextEscape(int(s.Start), end) < end
+// decodePairsGeneric is the reference of the kernels of this name.
+func decodePairsGeneric(q *Queries, side []byte, cursor int) ([]byte, int, *Span) {
+	for ; cursor < 2*len(q.Escaped); cursor++ {
+		pair := &q.Pairs[q.Escaped[cursor/2]]
+		s := &pair.Value
+		if cursor%2 == 0 {
+			s = &pair.Key
+		}
+		start, end := int(s.Start), int(s.End)
+		if nextNear(q.escape, start, end) == end {
+			continue
+		}
+		before, high := len(side), false
+		side, high = decodeGeneric(side, q, start, end)
+		if *s = (Span{Side | uint32(before), Side | uint32(len(side))}); high {
+			return side, cursor + 1, s
+		}
+	}
+	return side, cursor, nil
 }
 
-// decodeGeneric is the reference of the kernels of this name: it copies runs without escapes, by whole words.
+// decodeGeneric decodes one text: it copies runs without escapes, by whole words.
 func decodeGeneric(dst []byte, q *Queries, at, end int) ([]byte, bool) {
 	le := binary.LittleEndian
 	text := q.Text[:min(len(q.Text)+Slack, cap(q.Text))]
 	out, to := dst[:cap(dst)], len(dst)
 	seen := byte(0)
 	for {
-		escape := q.nextEscape(at, end)
+		escape := nextNear(q.escape, at, end)
 		size := escape - at
 		if size <= 16 {
 			le.PutUint64(out[to:], le.Uint64(text[at:]))
@@ -62,6 +82,3 @@ func decodeGeneric(dst []byte, q *Queries, at, end int) ([]byte, bool) {
 		to++
 	}
 }
-
-// nextEscape returns the position of the first plus or percent sign from at on and before end, else end.
-func (q *Queries) nextEscape(at, end int) int { return nextNear(q.escape, at, end) }

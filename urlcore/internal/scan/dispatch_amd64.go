@@ -236,10 +236,26 @@ func locate(r *Rows) {
 	r.Declined, r.Irregular = r.Declined[:a.declinedN], r.Irregular[:a.irregularN]
 }
 
-func decode(dst []byte, q *Queries, start, end int) ([]byte, bool) {
+// decodeArgs are the fields that decodePairs512 reads and writes, in the order that its generator knows.
+type decodeArgs struct {
+	text, escape  *byte
+	pairs         *Pair
+	escaped       *int32
+	cursor, limit int
+	side          *byte
+	at            int
+	span          *Span
+	start         int
+}
+
+func decodePairs(q *Queries, side []byte, cursor int) ([]byte, int, *Span) {
 	if current != AVX512 {
-		return decodeGeneric(dst, q, start, end)
+		return decodePairsGeneric(q, side, cursor)
 	}
-	n, high := decode512(&dst[:cap(dst)][len(dst)], &q.Text[start], end-start)
-	return dst[:len(dst)+n], high != 0
+	a := decodeArgs{
+		text: unsafe.SliceData(q.Text), escape: unsafe.SliceData(q.escape), pairs: unsafe.SliceData(q.Pairs), escaped: unsafe.SliceData(q.Escaped),
+		cursor: cursor, limit: 2 * len(q.Escaped), side: unsafe.SliceData(side), at: len(side),
+	}
+	decodePairs512((*byte)(unsafe.Pointer(&a)))
+	return side[:a.at], a.cursor, a.span
 }

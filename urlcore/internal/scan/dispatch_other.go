@@ -26,6 +26,6 @@ func splitPairs(q *Queries) { splitPairsGeneric(q) }
 
 func plane(dst []byte, flags []Flags, flag Flags) int { return planeGeneric(dst, flags, flag) }
 
-func decode(dst []byte, q *Queries, start, end int) ([]byte, bool) {
-	return decodeGeneric(dst, q, start, end)
+func decodePairs(q *Queries, side []byte, cursor int) ([]byte, int, *Span) {
+	return decodePairsGeneric(q, side, cursor)
 }

@@ -2454,6 +2454,144 @@ planeAVX2_loop:
 	MOVQ      DX, ret+32(FP)
 	RET
 
+// func decodePairs512(a *byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI2, CMOV, POPCNT
+TEXT ·decodePairs512(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	VMOVDQU64    hexDigits<>+0(SB), Z0
+	VMOVDQU64    hexDigits<>+64(SB), Z1
+	MOVL         $0x00000025, CX
+	VPBROADCASTB CX, Z2
+	MOVL         $0x0000002b, CX
+	VPBROADCASTB CX, Z3
+	MOVL         $0x00000020, CX
+	VPBROADCASTB CX, Z4
+	MOVL         $0x000000f0, CX
+	VPBROADCASTB CX, Z5
+	MOVQ         48(AX), CX
+	ADDQ         56(AX), CX
+	MOVQ         32(AX), DX
+	XORL         BX, BX
+
+decodePairs512_pair:
+	MOVQ  DX, SI
+	SHRQ  $0x01, SI
+	MOVQ  24(AX), R9
+	MOVL  (R9)(SI*4), SI
+	SHLQ  $0x04, SI
+	ADDQ  16(AX), SI
+	TESTB $0x01, DL
+	JNZ   decodePairs512_value
+	MOVL  (SI), DI
+	MOVL  4(SI), R8
+	SUBL  DI, R8
+	CMPL  R8, $0x39
+	JHI   decodePairs512_text
+	MOVL  DI, R9
+	SHRL  $0x03, R9
+	ADDQ  8(AX), R9
+	MOVL  DI, R10
+	ANDL  $0x07, R10
+	SHRXQ R10, (R9), R9
+	BZHIQ R8, R9, R9
+	TESTQ R9, R9
+	JNZ   decodePairs512_text
+	INCQ  DX
+
+decodePairs512_value:
+	ADDQ $0x08, SI
+	MOVL (SI), DI
+	MOVL 4(SI), R8
+	SUBL DI, R8
+	JZ   decodePairs512_next
+
+decodePairs512_text:
+	ADDQ (AX), DI
+	MOVQ CX, R9
+	SUBQ 48(AX), R9
+	MOVQ R9, 72(AX)
+	BTSL $0x1f, R9
+	MOVL R9, (SI)
+
+decodePairs512_loop:
+	VMOVDQU64 (DI), Z6
+	VMOVDQU64 1(DI), Z7
+	VMOVDQU64 2(DI), Z8
+	VPORQ     Z7, Z8, Z9
+	VPERMI2B  Z1, Z0, Z7
+	VPERMI2B  Z1, Z0, Z8
+	VPORQ     Z7, Z9, Z9
+	VPORQ     Z8, Z9, Z9
+	VPMOVB2M  Z9, K1
+	VPCMPEQB  Z2, Z6, K2
+	KANDNQ    K2, K1, K2
+	KMOVQ     K2, R9
+
+	// Triplets begin in this step and end in the text.
+	MOVQ     R8, R10
+	SUBQ     $0x02, R10
+	CMOVQMI  decodeNumbers<>+0(SB), R10
+	CMPQ     R10, $0x3e
+	CMOVQGT  decodeNumbers<>+8(SB), R10
+	BZHIQ    R10, R9, R9
+	VPCMPEQB Z3, Z6, K1
+	VMOVDQU8 Z4, K1, Z6
+	VPSLLW   $0x04, Z7, Z7
+	VPANDQ   Z5, Z7, Z7
+	VPORQ    Z8, Z7, Z7
+	KMOVQ    R9, K1
+	VMOVDQU8 Z7, K1, Z6
+
+	// The digits go, and so do those that the step before has seen to.
+	LEAQ          (R9)(R9*1), R11
+	LEAQ          (R11)(R9*4), R11
+	MOVQ          R11, R9
+	NOTQ          R9
+	MOVQ          R8, R10
+	CMPQ          R10, $0x3e
+	CMOVQGT       decodeNumbers<>+8(SB), R10
+	BZHIQ         R10, R9, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z6, K1, Z6
+	VMOVDQU64     Z6, (CX)
+	VPMOVB2M      Z6, K1
+	KMOVQ         K1, R12
+	ORQ           R12, BX
+	POPCNTQ       R9, R9
+	ADDQ          R9, CX
+	CMPQ          R8, $0x3e
+	JLE           decodePairs512_done
+	SHRQ          $0x3e, R11
+	POPCNTQ       R11, R11
+	ADDQ          R10, R11
+	ADDQ          R11, DI
+	SUBQ          R11, R8
+	JG            decodePairs512_loop
+
+decodePairs512_done:
+	MOVQ  CX, R9
+	SUBQ  48(AX), R9
+	BTSL  $0x1f, R9
+	MOVL  R9, 4(SI)
+	TESTQ BX, BX
+	JNZ   decodePairs512_high
+
+decodePairs512_next:
+	INCQ DX
+	CMPQ DX, 40(AX)
+	JLT  decodePairs512_pair
+	XORL SI, SI
+	DECQ DX
+
+decodePairs512_high:
+	INCQ DX
+	MOVQ DX, 32(AX)
+	MOVQ SI, 64(AX)
+	SUBQ 48(AX), CX
+	MOVQ CX, 56(AX)
+	VZEROUPPER
+	RET
+
 DATA hexDigits<>+0(SB)/1, $0x80
 DATA hexDigits<>+1(SB)/1, $0x80
 DATA hexDigits<>+2(SB)/1, $0x80
@@ -2584,88 +2722,9 @@ DATA hexDigits<>+126(SB)/1, $0x80
 DATA hexDigits<>+127(SB)/1, $0x80
 GLOBL hexDigits<>(SB), RODATA|NOPTR, $128
 
-// func decode512(dst *byte, src *byte, n int) (written int, high uint64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, BMI2, CMOV, POPCNT
-TEXT ·decode512(SB), NOSPLIT, $0-40
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         AX, BX
-	VMOVDQU64    hexDigits<>+0(SB), Z0
-	VMOVDQU64    hexDigits<>+64(SB), Z1
-	MOVL         $0x00000025, SI
-	VPBROADCASTB SI, Z2
-	MOVL         $0x0000002b, SI
-	VPBROADCASTB SI, Z3
-	MOVL         $0x00000020, SI
-	VPBROADCASTB SI, Z4
-	MOVL         $0x000000f0, SI
-	VPBROADCASTB SI, Z5
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         $0x0000003e, R8
-	MOVQ         $-1, R9
-
-decode512_loop:
-	VMOVDQU64 (CX), Z6
-	VMOVDQU64 1(CX), Z7
-	VMOVDQU64 2(CX), Z8
-	VPORQ     Z7, Z8, Z9
-	VPERMI2B  Z1, Z0, Z7
-	VPERMI2B  Z1, Z0, Z8
-	VPORQ     Z7, Z9, Z9
-	VPORQ     Z8, Z9, Z9
-	VPMOVB2M  Z9, K1
-	VPCMPEQB  Z2, Z6, K2
-	KANDNQ    K2, K1, K2
-	KMOVQ     K2, R10
-
-	// Triplets begin in this step and end in the text.
-	MOVQ     DX, R11
-	SUBQ     $0x02, R11
-	CMOVQMI  DI, R11
-	CMPQ     R11, R8
-	CMOVQGT  R8, R11
-	BZHIQ    R11, R10, R10
-	VPCMPEQB Z3, Z6, K1
-	VMOVDQU8 Z4, K1, Z6
-	VPSLLW   $0x04, Z7, Z7
-	VPANDQ   Z5, Z7, Z7
-	VPORQ    Z8, Z7, Z7
-	KMOVQ    R10, K1
-	VMOVDQU8 Z7, K1, Z6
-
-	// The digits go, and so do those that the step before has seen to.
-	LEAQ          (R10)(R10*1), R12
-	LEAQ          (R12)(R10*4), R12
-	ANDNQ         R9, R12, R10
-	MOVQ          DX, R11
-	CMPQ          R11, R8
-	CMOVQGT       R8, R11
-	BZHIQ         R11, R10, R10
-	KMOVQ         R10, K1
-	VPCOMPRESSB.Z Z6, K1, Z6
-	VMOVDQU64     Z6, (AX)
-	VPMOVB2M      Z6, K1
-	KMOVQ         K1, R13
-	ORQ           R13, SI
-	POPCNTQ       R10, R10
-	ADDQ          R10, AX
-	SHRQ          $0x3e, R12
-	POPCNTQ       R12, R12
-	CMPQ          DX, R8
-	JLE           decode512_done
-	ADDQ          R11, R12
-	ADDQ          R12, CX
-	SUBQ          R12, DX
-	JG            decode512_loop
-
-decode512_done:
-	VZEROUPPER
-	SUBQ BX, AX
-	MOVQ AX, written+24(FP)
-	MOVQ SI, high+32(FP)
-	RET
+DATA decodeNumbers<>+0(SB)/8, $0x0000000000000000
+DATA decodeNumbers<>+8(SB)/8, $0x000000000000003e
+GLOBL decodeNumbers<>(SB), RODATA|NOPTR, $16
 
 // func locateBMI(a *byte)
 // Requires: BMI, BMI2, CMOV, LZCNT

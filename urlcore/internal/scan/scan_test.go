@@ -323,37 +323,67 @@ func TestSplit(t *testing.T) {
 	})
 }
 
-// What is decoded is what the reference of the whole format says, with ends of both texts before guard pages.
-func TestDecode(t *testing.T) {
-	pieces := []string{"a", "b", "%41", "%4", "%", "+", "%zz", "%e4%bd%a0", "%FF", "%2", "ü", "%ü0", strings.Repeat("x", 57), "%00", "%:0", "%g0", "%0G", "%@@", "%`a"}
+// What is decoded is what the reference of the whole format says, with ends of both texts before guard pages, and the
+// decoding stops behind each text that is not ASCII.
+func TestDecodePairs(t *testing.T) {
+	pieces := []string{
+		"a", "b", "%41", "%4", "%", "+", "%zz", "%e4%bd%a0", "%FF", "%2", "ü", "%ü0", strings.Repeat("x", 57), "%00", "%:0", "%g0", "%0G", "%@@", "%`a",
+		"=", "=", "&", "&", "&",
+	}
+	isHigh := func(b byte) bool { return b >= 0x80 }
+	decoded := func(s string) []byte { return percent.AppendDecode(nil, []byte(strings.ReplaceAll(s, "+", " "))) }
 	eachVariant(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(6, 6))
 		var q Queries
 		for round := range 20000 {
-			text := []byte("name=")
+			text := ""
 			for range 1 + r.IntN(1+round%40) {
-				text = append(text, pieces[r.IntN(len(pieces))]...)
+				text += pieces[r.IntN(len(pieces))]
 			}
 			memory, _ := guardedPage(t, len(text)+Slack)
 			q.Text = memory[:copy(memory, text)]
 			q.Ends, q.Counts = append(q.Ends[:0], int32(len(text))), make([]int32, 1)
 			q.Split()
-			if len(q.Pairs) != 1 {
-				t.Fatalf("%q: %d pairs", text, len(q.Pairs))
-			}
-			want := percent.AppendDecode(nil, bytes.ReplaceAll(text[5:], []byte("+"), []byte(" ")))
 			before := "before"
-			room, _ := guarded2(t, len(before)+len(text)-5+Slack)
-			got, high := q.Decode(append(room[:0], before...), q.Pairs[0].Value)
-			isHigh := func(b byte) bool { return b >= 0x80 }
-			if string(got[:len(before)]) != before || !bytes.Equal(got[len(before):], want) || high && !slices.ContainsFunc(want, isHigh) {
-				t.Fatalf("%q: %q %v, want %q", text, got, high, want)
+			room, _ := guarded2(t, len(before)+len(text)+Slack)
+			side := append(room[:0], before...)
+			cursor, stops := 0, map[Span]bool{}
+			for {
+				var span *Span
+				if side, cursor, span = q.DecodePairs(side, cursor); span == nil {
+					break
+				}
+				stops[*span] = true
+				if got := side[span.Start&^Side : span.End&^Side]; span.Start&span.End&Side == 0 || !slices.ContainsFunc(got, isHigh) || int(span.End&^Side) != len(side) {
+					t.Fatalf("%q: stopped at %q of %q", text, got, side)
+				}
 			}
-			if !high && slices.ContainsFunc(percent.AppendDecode(nil, text), isHigh) && !slices.ContainsFunc(text, isHigh) {
-				t.Fatalf("%q: no byte from 0x80 on was seen", text)
+			if string(side[:len(before)]) != before {
+				t.Fatalf("%q: %q", text, side)
 			}
-			if name, _ := q.Decode(room[:0], q.Pairs[0].Key); string(name) != "name" {
-				t.Fatalf("name %q", name)
+			i := 0
+			for pair := range strings.SplitSeq(text, "&") {
+				if pair == "" {
+					continue
+				}
+				name, value, _ := strings.Cut(pair, "=")
+				for j, raw := range []string{name, value} {
+					s, got, want := []Span{q.Pairs[i].Key, q.Pairs[i].Value}[j], q.Text, decoded(raw)
+					if s.Start&Side != 0 {
+						got = side
+					}
+					if got = got[s.Start&^Side : s.End&^Side]; !bytes.Equal(got, want) {
+						t.Fatalf("%q: %q, want %q", text, got, want)
+					}
+					// Whether bytes that are not escaped count does not matter: no URL has any.
+					if slices.ContainsFunc(want, isHigh) && !slices.ContainsFunc([]byte(raw), isHigh) && !stops[s] {
+						t.Fatalf("%q: did not stop at %q", text, want)
+					}
+				}
+				i++
+			}
+			if i != len(q.Pairs) {
+				t.Fatalf("%q: %d pairs, want %d", text, len(q.Pairs), i)
 			}
 		}
 	})

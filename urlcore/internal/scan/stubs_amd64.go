@@ -109,11 +109,12 @@ func gatherRows128(a *byte)
 //go:noescape
 func planeAVX2(dst *byte, flags *byte, shift int, n int) int
 
-// decode512 is decodeGeneric for n bytes at src, at least one. high is not zero when there are bytes from 0x80 on. It reads up
-// to 65 bytes behind the text and writes up to 63 too much, and checks no bounds.
+// decodePairs512 is decodePairsGeneric for a *decodeArgs, which stops behind the first text that has bytes from 0x80 on, and tells where
+// its span is, or else zero. It reads up to 65 bytes behind a text and writes up to 63 too much, and checks no bounds.
+// There is at least one text left.
 //
 //go:noescape
-func decode512(dst *byte, src *byte, n int) (written int, high uint64)
+func decodePairs512(a *byte)
 
 // locateBMI is locateGeneric for a *locateArgs. It checks no bounds; a.rows is at least 1.
 //

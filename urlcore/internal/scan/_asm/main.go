@@ -26,7 +26,7 @@ func main() {
 	gatherRows("gatherRows64", 64)
 	gatherRows("gatherRows128", 128)
 	plane()
-	decode()
+	decodePairs()
 	locate()
 	filterSuffixes()
 	lzcnt()
