@@ -14,12 +14,14 @@ import (
 // checkRoot reports conflicts between sections.
 func checkRoot(d *decoder, c *Config) {
 	const policy = "on_error"
-	at, dead, ok := deadLetters(c)
+	at, dead := deadLetters(c)
 	switch {
-	case !ok:
-	case c.OnError == pipeline.ToDeadLetters && dead == "":
+	case at == "":
+	case c.OnError == pipeline.ToDeadLetters && dead == (place{}) && c.Sink.Kafka != nil:
+		d.conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the topic for the dead letters there, such as %s", at, topicExample)
+	case c.OnError == pipeline.ToDeadLetters && dead == (place{}):
 		d.conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the folder for the dead letters there", at)
-	case c.OnError != pipeline.ToDeadLetters && dead != "":
+	case c.OnError != pipeline.ToDeadLetters && dead != (place{}):
 		d.conflict(at, []string{policy}, "%s is set, but no row goes there; give on_error: dead_letter, or take it out", at)
 	}
 	if k := c.Source.Kafka; k != nil && k.OnCorrupt == "dead_letter" && c.OnError != pipeline.ToDeadLetters {
@@ -36,28 +38,32 @@ func checkRoot(d *decoder, c *Config) {
 			"%s (%s) has to be shorter than %s (%s), or a rebalance takes partitions away before their rows are committed",
 			drain, c.Pipeline.DrainTimeout, rebalance, k.RebalanceTimeout)
 	}
+	checkTargets(d, c)
 }
 
-// deadLetters returns the place of the setting for dead letters in the sink that is given, and its value.
-func deadLetters(c *Config) (path, folder string, ok bool) {
+// place is where dead letters go; zero where that is not given.
+type place struct {
+	folder string
+	topic  *KafkaTopic
+}
+
+// deadLetters returns the path of the setting for dead letters in the sink that is given, and its value.
+func deadLetters(c *Config) (path string, p place) {
 	switch s := c.Sink; {
 	case s.Parquet != nil:
-		return "sink.parquet.dead_letters", s.Parquet.DeadLetters, true
+		return "sink.parquet.dead_letters", place{s.Parquet.DeadLetters, s.Parquet.DeadLetterTopic}
 	case s.ArrowIPC != nil:
-		return "sink.arrowipc.dead_letters", s.ArrowIPC.DeadLetters, true
+		return "sink.arrowipc.dead_letters", place{s.ArrowIPC.DeadLetters, s.ArrowIPC.DeadLetterTopic}
 	case s.NDJSON != nil:
-		return "sink.ndjson.dead_letters", s.NDJSON.DeadLetters, true
+		return "sink.ndjson.dead_letters", place{s.NDJSON.DeadLetters, s.NDJSON.DeadLetterTopic}
+	case s.Kafka != nil:
+		return "sink.kafka.dead_letters", place{topic: s.Kafka.DeadLetterTopic}
 	}
-	return "", "", false
+	return "", place{}
 }
 
 func checkKafka(d *decoder, path string, k *Kafka) {
-	for i, broker := range k.Brokers {
-		at := fmt.Sprintf("%s.brokers[%d]", path, i)
-		if hint := brokerProblem(broker); hint != "" {
-			d.report(d.at[at], at, "brokers: item %d %s; give host:port, such as kafka-1:9092", i+1, hint)
-		}
-	}
+	checkBrokers(d, path, k.Brokers)
 	session, heartbeat := join(path, "session_timeout"), join(path, "heartbeat_interval")
 	if !d.given(heartbeat) {
 		k.HeartbeatInterval = min(k.HeartbeatInterval, k.SessionTimeout/3)

@@ -254,11 +254,12 @@ type Also struct {
 	Include []string // nil: urlcols.AlsoDefault
 }
 
-// Sink is where rows go: exactly one of Parquet, ArrowIPC and NDJSON is set.
+// Sink is where rows go: exactly one of Parquet, ArrowIPC, NDJSON and Kafka is set.
 type Sink struct {
 	Parquet  *Parquet
 	ArrowIPC *ArrowIPC
 	NDJSON   *NDJSONOut
+	Kafka    *KafkaOut
 	Roll     Roll
 	S3       S3 // for folders that are s3://bucket/prefix
 }
@@ -273,9 +274,11 @@ const (
 type Output struct {
 	Path        string
 	Stdout      bool
-	DeadLetters string // folder of the dead letters
+	DeadLetters string // folder of the dead letters, "" where they go to a topic
 	Delivery    string // "exactly_once" or "at_least_once"; "" for the first with Path, for the second with Stdout
 	PartitionBy []string
+	// DeadLetterTopic takes the dead letters instead of a folder.
+	DeadLetterTopic *KafkaTopic
 }
 
 // Parquet writes Parquet files.
@@ -290,6 +293,8 @@ type Parquet struct {
 	// PartitionBy makes directories of columns and of what is computed from them: "country", "date(timestamp)",
 	// "hour(timestamp)", "bucket(16, host)", each with a name of its own on request: "day=date(timestamp)".
 	PartitionBy []string
+	// DeadLetterTopic takes the dead letters instead of a folder.
+	DeadLetterTopic *KafkaTopic
 }
 
 // ArrowIPC writes Arrow IPC files or one stream.

@@ -169,6 +169,24 @@ func TestGood(t *testing.T) {
 			c.Pipeline.Buffers = 5
 			return c
 		},
+		"kafka-out": func() Config {
+			c := Default()
+			c.Source.Kafka = kafka(func(k *Kafka) {
+				k.Brokers, k.Topics, k.Group = []string{"kafka-1:9092"}, []string{"clicks"}, "g"
+			})
+			dead := DefaultKafkaTopic()
+			dead.Topic = "clicks.dead"
+			c.OnError = pipeline.ToDeadLetters
+			c.Sink.Kafka = &KafkaOut{
+				KafkaTopic: KafkaTopic{
+					Brokers: []string{"out-1:9092", "out-2:9092"}, Topic: "clicks.parsed", ClientID: "mill",
+					TLS: TLS{Enabled: true, CAFile: "ca.pem"}, SASL: &SASL{Mechanism: "plain", Username: "mill", Password: theSecret},
+					Compression: "lz4", MaxMessageBytes: 2 << 20, DialTimeout: 5 * time.Second, StartTimeout: time.Minute,
+				},
+				Format: "json", Key: "host", DeadLetterTopic: &dead, Delivery: AtLeastOnce,
+			}
+			return c
+		},
 		"generate": func() Config {
 			c := Default()
 			c.Source.Generate = &generate
@@ -365,7 +383,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := Parse("f.yaml", data, env)
 		if err == nil {
-			if c.Sink.Parquet == nil && c.Sink.ArrowIPC == nil && c.Sink.NDJSON == nil {
+			if c.Sink.Parquet == nil && c.Sink.ArrowIPC == nil && c.Sink.NDJSON == nil && c.Sink.Kafka == nil {
 				t.Error("accepted without a sink")
 			}
 			return

@@ -265,10 +265,11 @@ func sinkSchema(s *Sink) object {
 			{name: "parquet", value: optional(&s.Parquet, DefaultParquet, parquetSchema)},
 			{name: "arrowipc", value: optional(&s.ArrowIPC, DefaultArrowIPC, arrowSchema)},
 			{name: "ndjson", value: optional(&s.NDJSON, func() NDJSONOut { return NDJSONOut{} }, func(n *NDJSONOut) object { return outputSchema(&n.Output) })},
+			{name: "kafka", value: optional(&s.Kafka, DefaultKafkaOut, kafkaOutSchema)},
 			{name: "roll", value: section(&s.Roll, rollSchema)},
 			{name: "s3", value: section(&s.S3, s3Schema)},
 		},
-		oneOf: []string{"parquet", "arrowipc", "ndjson"},
+		oneOf: []string{"parquet", "arrowipc", "ndjson", "kafka"},
 		check: func(d *decoder, path string) { checkS3(d, path, s) },
 	}
 }
@@ -280,7 +281,7 @@ func parquetSchema(p *Parquet) object {
 	return object{
 		fields: []field{
 			{name: "path", value: text(&p.Path, "/var/lib/urlmill/clicks"), example: "path: out"},
-			{name: "dead_letters", value: text(&p.DeadLetters, "/var/lib/urlmill/dead")},
+			{name: "dead_letters", value: deadLettersValue{&p.DeadLetters, &p.DeadLetterTopic}},
 			{name: "compression", value: names(&p.Compression, "none", "snappy", "gzip", "zstd")},
 			{name: "compression_level", value: integer(&p.CompressionLevel, 1, 22)},
 			{name: "row_group_rows", value: integer(&p.RowGroupRows, 1, 16<<20)},
@@ -303,7 +304,7 @@ func outputSchema(o *Output) object {
 		fields: []field{
 			{name: "path", value: text(&o.Path, "/var/lib/urlmill/clicks")},
 			{name: "stdout", value: boolean(&o.Stdout)},
-			{name: "dead_letters", value: text(&o.DeadLetters, "/var/lib/urlmill/dead")},
+			{name: "dead_letters", value: deadLettersValue{&o.DeadLetters, &o.DeadLetterTopic}},
 			{name: "delivery", value: names(&o.Delivery, ExactlyOnce, AtLeastOnce)},
 			{name: "partition_by", value: texts(&o.PartitionBy, partitionExample)},
 		},

@@ -89,10 +89,7 @@ func AddPartitions(tb testing.TB, client *kgo.Client, topic string, total int) {
 // awaitTopic returns when every partition of the topic has a leader.
 func awaitTopic(ctx context.Context, tb testing.TB, client *kgo.Client, topic string, partitions int) {
 	tb.Helper()
-	t := kmsg.NewMetadataRequestTopic()
-	t.Topic = &topic
-	req := kmsg.NewPtrMetadataRequest()
-	req.Topics = append(req.Topics, t)
+	req := topicMetadata(topic)
 	for {
 		resp, err := req.RequestWith(ctx, client)
 		if err != nil {
@@ -138,23 +135,34 @@ func Commit(tb testing.TB, client *kgo.Client, group, topic string, partition in
 	t.Topic, t.TopicID, t.Partitions = topic, topicID(ctx, tb, client, topic), append(t.Partitions, p)
 	req := kmsg.NewPtrOffsetCommitRequest()
 	req.Group, req.Generation, req.Topics = group, -1, append(req.Topics, t)
-	resp, err := req.RequestWith(ctx, client)
-	if err == nil {
-		err = kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
-	}
+	err := patiently(ctx, func() error {
+		resp, err := req.RequestWith(ctx, client)
+		if err != nil {
+			return err
+		}
+		return kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
+	})
 	if err != nil {
 		tb.Fatalf("committing an offset of group %s: %v", group, err)
+	}
+}
+
+// patiently calls request until its error is none that goes by itself: the first that asks for groups, for example, has
+// the brokers create the topic that they keep them in.
+func patiently(ctx context.Context, request func() error) error {
+	for {
+		err := request()
+		if err == nil || !kerr.IsRetriable(err) || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 
 // topicID returns what newer versions of requests call a topic by.
 func topicID(ctx context.Context, tb testing.TB, client *kgo.Client, topic string) [16]byte {
 	tb.Helper()
-	t := kmsg.NewMetadataRequestTopic()
-	t.Topic = &topic
-	req := kmsg.NewPtrMetadataRequest()
-	req.Topics = append(req.Topics, t)
-	resp, err := req.RequestWith(ctx, client)
+	resp, err := topicMetadata(topic).RequestWith(ctx, client)
 	if err != nil {
 		tb.Fatalf("asking for topic %s: %v", topic, err)
 	}
@@ -170,21 +178,69 @@ func Committed(tb testing.TB, client *kgo.Client, group, topic string, partition
 	t.Topic, t.Partitions = topic, []int32{partition}
 	req := kmsg.NewPtrOffsetFetchRequest()
 	req.Group, req.Topics = group, append(req.Topics, t)
-	resp, err := req.RequestWith(ctx, client)
+	offset := int64(-1)
+	err := patiently(ctx, func() error {
+		resp, err := req.RequestWith(ctx, client)
+		if err != nil {
+			return err
+		}
+		if err := kerr.ErrorForCode(resp.ErrorCode); err != nil {
+			return err
+		}
+		if len(resp.Topics) == 0 || len(resp.Topics[0].Partitions) == 0 {
+			return nil
+		}
+		offset = resp.Topics[0].Partitions[0].Offset
+		return kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
+	})
+	if errors.Is(err, kerr.GroupIDNotFound) {
+		return -1
+	}
 	if err != nil {
 		tb.Fatalf("fetching the offset of group %s: %v", group, err)
 	}
-	if err := kerr.ErrorForCode(resp.ErrorCode); errors.Is(err, kerr.GroupIDNotFound) {
-		return -1
-	} else if err != nil {
-		tb.Fatalf("fetching the offset of group %s: %v", group, err)
+	return offset
+}
+
+// Records returns how many offsets the partitions of a topic have had, together.
+func Records(tb testing.TB, client *kgo.Client, topic string) (sum int64) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	meta, err := client.Request(ctx, topicMetadata(topic))
+	if err != nil {
+		tb.Fatalf("asking for topic %s: %v", topic, err)
 	}
-	if len(resp.Topics) == 0 || len(resp.Topics[0].Partitions) == 0 {
-		return -1
+	req := kmsg.NewPtrListOffsetsRequest()
+	t := kmsg.NewListOffsetsRequestTopic()
+	t.Topic = topic
+	for _, known := range meta.(*kmsg.MetadataResponse).Topics[0].Partitions {
+		p := kmsg.NewListOffsetsRequestTopicPartition()
+		p.Partition, p.Timestamp = known.Partition, -1
+		t.Partitions = append(t.Partitions, p)
 	}
-	p := resp.Topics[0].Partitions[0]
-	if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-		tb.Fatalf("fetching the offset of group %s: %v", group, err)
+	req.ReplicaID, req.Topics = -1, append(req.Topics, t)
+	// Every partition's leader gets its part.
+	for _, shard := range client.RequestSharded(ctx, req) {
+		if shard.Err != nil {
+			tb.Fatalf("asking for the end of topic %s: %v", topic, shard.Err)
+		}
+		for _, answered := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
+			for _, p := range answered.Partitions {
+				if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+					tb.Fatalf("asking for the end of topic %s: %v", topic, err)
+				}
+				sum += p.Offset
+			}
+		}
 	}
-	return p.Offset
+	return sum
+}
+
+func topicMetadata(topic string) *kmsg.MetadataRequest {
+	t := kmsg.NewMetadataRequestTopic()
+	t.Topic = &topic
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = append(req.Topics, t)
+	return req
 }

@@ -28,6 +28,8 @@ type Options struct {
 	// DeadLetters is the directory of the dead letters, which are files in any case. It is needed only
 	// with that error policy.
 	DeadLetters string
+	// DeadLetterStream takes the dead letters instead of a directory, at least once.
+	DeadLetterStream lanesink.Stream
 	// Compression is one of none, lz4 and zstd. Default none: readers then map files into memory and use
 	// them as they are.
 	Compression string
@@ -85,7 +87,7 @@ func (o Options) Validate() error {
 
 func (o *Options) shared(log *slog.Logger) lanesink.Options {
 	s := lanesink.Options{
-		Path: o.Path, DeadLetters: o.DeadLetters, Format: format{o},
+		Path: o.Path, DeadLetters: o.DeadLetters, DeadLetterStream: o.DeadLetterStream, Format: format{o},
 		Delivery: o.Delivery, Provenance: o.Provenance, Log: log, Stores: o.Stores,
 		PartitionBy: o.PartitionBy, FileBytes: o.FileBytes, Memory: o.Memory,
 	}

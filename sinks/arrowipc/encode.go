@@ -1,6 +1,7 @@
 package arrowipc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -129,7 +130,7 @@ type stream struct {
 
 func newStream(o *Options) *stream { return &stream{opts: o, out: outstream.New(o.Stdout)} }
 
-func (s *stream) Start(schema *arrow.Schema) error {
+func (s *stream) Start(_ context.Context, schema *arrow.Schema) error {
 	if err := check(schema); err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (s *stream) Start(schema *arrow.Schema) error {
 	return nil
 }
 
-func (s *stream) Write(r arrow.Record) (int64, error) {
+func (s *stream) Write(_ context.Context, r arrow.Record) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rec := array.NewRecord(s.schema, r.Columns(), r.NumRows())

@@ -9,6 +9,7 @@
 package ndjson
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"sync"
@@ -32,6 +33,8 @@ type Options struct {
 	// DeadLetters is the directory of the dead letters, which are files in any case. It is needed only
 	// with that error policy.
 	DeadLetters string
+	// DeadLetterStream takes the dead letters instead of a directory, at least once.
+	DeadLetterStream lanesink.Stream
 	// Delivery is exactly_once or at_least_once. Default exactly_once for files; a stream can only be the other.
 	Delivery commit.Delivery
 	// Provenance goes into commit records.
@@ -58,7 +61,7 @@ func (o Options) Validate() error {
 
 func (o *Options) shared(log *slog.Logger) lanesink.Options {
 	s := lanesink.Options{
-		Path: o.Path, DeadLetters: o.DeadLetters, Format: format{},
+		Path: o.Path, DeadLetters: o.DeadLetters, DeadLetterStream: o.DeadLetterStream, Format: format{},
 		Delivery: o.Delivery, Provenance: o.Provenance, Log: log, Stores: o.Stores,
 		PartitionBy: o.PartitionBy, FileBytes: o.FileBytes, Memory: o.Memory,
 	}
@@ -140,12 +143,12 @@ type stream struct {
 // maxPooled is the largest buffer that is kept: one huge row must not pin its memory.
 const maxPooled = 4 * flushAt
 
-func (s *stream) Start(schema *arrow.Schema) error {
+func (s *stream) Start(_ context.Context, schema *arrow.Schema) error {
 	s.names = namesOf(schema)
 	return check(schema)
 }
 
-func (s *stream) Write(r arrow.Record) (int64, error) {
+func (s *stream) Write(_ context.Context, r arrow.Record) (int64, error) {
 	buf, ok := s.lines.Get().(*[]byte)
 	if !ok {
 		buf = new([]byte)

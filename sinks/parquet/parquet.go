@@ -24,6 +24,8 @@ type Options struct {
 	Path string
 	// DeadLetters is the directory of the dead letters. It is needed only with that error policy.
 	DeadLetters string
+	// DeadLetterStream takes the dead letters instead of a directory, at least once.
+	DeadLetterStream lanesink.Stream
 	// Compression is one of none, snappy, gzip and zstd. Default zstd.
 	Compression string
 	// CompressionLevel is 1 to 22 for zstd, 1 to 9 for gzip; the others have none. Default 1 for zstd and 6
@@ -190,7 +192,7 @@ func (o *Options) createdBy() string { return "urlmill version " + o.Version }
 
 func (o *Options) shared(log *slog.Logger) lanesink.Options {
 	return lanesink.Options{
-		Path: o.Path, DeadLetters: o.DeadLetters, Format: &format{opts: o},
+		Path: o.Path, DeadLetters: o.DeadLetters, DeadLetterStream: o.DeadLetterStream, Format: &format{opts: o},
 		Delivery: o.Delivery, Provenance: o.Provenance, Log: log, Stores: o.Stores,
 		PartitionBy: o.PartitionBy, FileBytes: o.FileBytes, Memory: o.Memory,
 	}

@@ -1,6 +1,7 @@
 package lanesink
 
 import (
+	"context"
 	"io"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -49,9 +50,9 @@ type Provenance struct {
 // called from several goroutines.
 type Stream interface {
 	// Start is called once before the first Write.
-	Start(s *arrow.Schema) error
-	// Write adds rows and returns the bytes that they took.
-	Write(r arrow.Record) (int64, error)
+	Start(ctx context.Context, s *arrow.Schema) error
+	// Write adds rows and returns the bytes that they took. r and its memory are the caller's again when it returns.
+	Write(ctx context.Context, r arrow.Record) (int64, error)
 	// Commit hands everything written to the system.
 	Commit() error
 	// Close ends the stream.

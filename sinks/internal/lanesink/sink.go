@@ -25,8 +25,10 @@ type Options struct {
 	Path string
 	// DeadLetters is the directory of the files with dead letters. It may be empty when there are none.
 	DeadLetters string
-	// Stream takes the rows instead of files. Dead letters are in files all the same.
-	Stream Stream
+	// Stream takes the rows instead of files, and DeadLetterStream the dead letters: at least once, whatever Delivery
+	// promises for the rows, for they are out before the commit.
+	Stream, DeadLetterStream Stream
+	// Format is needed for files.
 	Format Format
 	// Delivery is by default ExactlyOnce for files, and AtLeastOnce with Stream, for which nothing else is possible.
 	Delivery commit.Delivery
@@ -90,6 +92,9 @@ func (o Options) Validate() error {
 	} else if o.Stream != nil && len(o.PartitionBy) > 0 {
 		problems = append(problems, Problem("PartitionBy", "standard output has no directories; leave it out, or give a directory for the output files"))
 	}
+	if o.DeadLetters != "" && o.DeadLetterStream != nil {
+		problems = append(problems, Problem("DeadLetters", "names a directory, but they go to a topic; keep one of the two"))
+	}
 	if err := o.Delivery.Check(); err != nil {
 		problems = append(problems, Problem("Delivery", "%w", err))
 	} else if o.Stream != nil && o.Delivery == commit.ExactlyOnce {
@@ -150,7 +155,7 @@ func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
 }
 
 func (s *Sink) start(ctx context.Context) error {
-	if s.schemas[pipeline.DeadLetters] != nil && s.opts.DeadLetters == "" {
+	if s.schemas[pipeline.DeadLetters] != nil && s.opts.DeadLetters == "" && s.opts.DeadLetterStream == nil {
 		return errors.New("the error policy is dead_letter, but there is no place for dead letters: " +
 			"set dead_letters of this sink to a directory, or choose another on_error")
 	}
@@ -158,7 +163,7 @@ func (s *Sink) start(ctx context.Context) error {
 		return err
 	}
 	for t, schema := range s.schemas {
-		if schema == nil || s.streams(pipeline.Table(t)) {
+		if schema == nil || s.stream(pipeline.Table(t)) != nil {
 			continue
 		}
 		if err := s.opts.Format.Check(schema); err != nil {
@@ -168,9 +173,11 @@ func (s *Sink) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.opts.Stream != nil {
-		if err := s.opts.Stream.Start(s.schemas[pipeline.Rows]); err != nil {
-			return err
+	for t, schema := range s.schemas {
+		if stream := s.stream(pipeline.Table(t)); schema != nil && stream != nil {
+			if err := stream.Start(ctx, schema); err != nil {
+				return err
+			}
 		}
 	}
 	return s.startDelivery(ctx)
@@ -239,8 +246,10 @@ func (s *Sink) startDelivery(ctx context.Context) error {
 	return nil
 }
 
-// streams tells whether the rows of t go to the stream.
-func (s *Sink) streams(t pipeline.Table) bool { return t == pipeline.Rows && s.opts.Stream != nil }
+// stream returns the stream that t goes to, nil where it goes to files.
+func (s *Sink) stream(t pipeline.Table) Stream {
+	return [...]Stream{pipeline.Rows: s.opts.Stream, pipeline.DeadLetters: s.opts.DeadLetterStream}[t]
+}
 
 // Open implements [pipeline.Sink].
 func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
@@ -255,9 +264,13 @@ func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, i
 		w.commit, w.next = lane, lane.Next()
 	}
 	for t := range w.tables {
-		if table := pipeline.Table(t); s.streams(table) {
-			w.tables[t] = &streamTable{stream: s.opts.Stream, schema: s.schemas[t], sum: &s.written}
-		} else if s.schemas[t] != nil {
+		table := pipeline.Table(t)
+		if s.schemas[t] == nil {
+			continue
+		}
+		if stream := s.stream(table); stream != nil {
+			w.tables[t] = &streamTable{stream: stream, table: table, schema: s.schemas[t], sum: &s.written}
+		} else {
 			w.tables[t] = &fileTable{
 				sink: s, table: table, place: s.stores[t], schema: s.schemas[t], lane: id, open: map[string]*openFile{},
 				partitioned: table == pipeline.Rows && len(s.opts.PartitionBy) > 0,
@@ -276,8 +289,10 @@ func (s *Sink) Written() (files, bytes int64) {
 // Close implements [pipeline.Sink].
 func (s *Sink) Close() error {
 	var err error
-	if s.opts.Stream != nil {
-		err = s.opts.Stream.Close()
+	for t := range s.schemas {
+		if stream := s.stream(pipeline.Table(t)); stream != nil {
+			err = errors.Join(err, stream.Close())
+		}
 	}
 	return errors.Join(err, s.closeStores())
 }

@@ -136,16 +136,17 @@ func (t *fileTable) revert() ([]commit.File, error) {
 // streamTable writes to the stream that all lanes share. What is written is out and cannot be taken back.
 type streamTable struct {
 	stream Stream
+	table  pipeline.Table
 	schema *arrow.Schema
 	sum    *written
 	bytes  int64
 }
 
-func (t *streamTable) write(_ context.Context, r arrow.Record, _ pipeline.Span) error {
+func (t *streamTable) write(ctx context.Context, r arrow.Record, _ pipeline.Span) error {
 	if !r.Schema().Equal(t.schema) {
-		return fmt.Errorf("%s: %w", pipeline.Rows, errSchema)
+		return fmt.Errorf("%s: %w", t.table, errSchema)
 	}
-	n, err := t.stream.Write(r)
+	n, err := t.stream.Write(ctx, r)
 	t.bytes += n
 	t.sum.bytes.Add(n)
 	return err

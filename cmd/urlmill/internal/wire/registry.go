@@ -28,7 +28,7 @@ func Standard() Registry {
 	return Registry{
 		Sources: []SourceKind{kafkaSource, fileSource, generateSource},
 		Codecs:  []CodecKind{ndjsonCodec, accessLogCodec, delimitedCodec, linesCodec},
-		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink},
+		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink, kafkaSink},
 	}
 }
 

@@ -19,6 +19,7 @@ var parquetSink = SinkKind{
 		if p == nil {
 			return Sink{}, false
 		}
+		dead := newDeadLetterOutput(c, p.DeadLetterTopic)
 		options := parquet.Options{
 			Path: p.Path, DeadLetters: p.DeadLetters, Compression: p.Compression, CompressionLevel: p.CompressionLevel,
 			RowGroupRows: p.RowGroupRows, RowGroupBytes: p.RowGroupBytes, Version: s.Version,
@@ -26,9 +27,16 @@ var parquetSink = SinkKind{
 			PartitionBy: p.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
 		return Sink{
-			Validate:  func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
+			Validate: func() error {
+				return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate(), dead.validate())
+			},
 			CheckRows: options.CheckRows,
-			Open:      func() (pipeline.Sink, error) { return parquet.New(options, s.Log) },
+			Open: func() (pipeline.Sink, error) {
+				if err := dead.open(&options.DeadLetterStream, s); err != nil {
+					return nil, err
+				}
+				return parquet.New(options, s.Log)
+			},
 		}, true
 	},
 }
@@ -40,15 +48,23 @@ var arrowipcSink = SinkKind{
 		if a == nil {
 			return Sink{}, false
 		}
+		dead := newDeadLetterOutput(c, a.DeadLetterTopic)
 		options := arrowipc.Options{
 			Path: a.Path, DeadLetters: a.DeadLetters, Stdout: stream(a.Output, s), Compression: a.Compression, Version: s.Version,
 			Delivery: commit.Delivery(a.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
 			PartitionBy: a.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
 		return Sink{
-			Validate:  func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
+			Validate: func() error {
+				return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate(), dead.validate())
+			},
 			CheckRows: options.CheckRows,
-			Open:      func() (pipeline.Sink, error) { return arrowipc.New(options, s.Log) },
+			Open: func() (pipeline.Sink, error) {
+				if err := dead.open(&options.DeadLetterStream, s); err != nil {
+					return nil, err
+				}
+				return arrowipc.New(options, s.Log)
+			},
 		}, true
 	},
 }
@@ -60,15 +76,23 @@ var ndjsonSink = SinkKind{
 		if n == nil {
 			return Sink{}, false
 		}
+		dead := newDeadLetterOutput(c, n.DeadLetterTopic)
 		options := ndjson.Options{
 			Path: n.Path, DeadLetters: n.DeadLetters, Stdout: stream(n.Output, s),
 			Delivery: commit.Delivery(n.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
 			PartitionBy: n.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
 		return Sink{
-			Validate:  func() error { return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate()) },
+			Validate: func() error {
+				return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate(), dead.validate())
+			},
 			CheckRows: options.CheckRows,
-			Open:      func() (pipeline.Sink, error) { return ndjson.New(options, s.Log) },
+			Open: func() (pipeline.Sink, error) {
+				if err := dead.open(&options.DeadLetterStream, s); err != nil {
+					return nil, err
+				}
+				return ndjson.New(options, s.Log)
+			},
 		}, true
 	},
 }

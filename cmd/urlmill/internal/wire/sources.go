@@ -47,10 +47,7 @@ var kafkaSource = SourceKind{
 func kafkaOptions(k *config.Kafka) kafka.Options {
 	o := kafka.Options{
 		Brokers: k.Brokers, Topics: k.Topics, Group: k.Group, ClientID: k.ClientID, Start: kafkaStart(k.Start),
-		TLS: kafka.TLS{
-			Enabled: k.TLS.Enabled, CAFile: k.TLS.CAFile, CertFile: k.TLS.CertFile, KeyFile: k.TLS.KeyFile,
-			ServerName: k.TLS.ServerName, InsecureSkipVerify: k.TLS.InsecureSkipVerify,
-		},
+		TLS: kafkaTLS(k.TLS), SASL: kafkaSASL(k.SASL),
 		SessionTimeout: k.SessionTimeout, HeartbeatInterval: k.HeartbeatInterval, RebalanceTimeout: k.RebalanceTimeout,
 		Isolation: k.Isolation, OnAhead: k.OnAhead, OnTruncated: k.OnTruncated, OnCorrupt: k.OnCorrupt,
 		MaxWait: k.MaxWait, MinBytes: k.MinBytes, MaxBytes: k.MaxBytes, FetchMemory: k.FetchMemory, MaxRecordBytes: k.MaxRecordBytes,
@@ -58,9 +55,6 @@ func kafkaOptions(k *config.Kafka) kafka.Options {
 	}
 	if o.TopicTimeout == 0 {
 		o.TopicTimeout = -1 // for ever; 0 is the default there
-	}
-	if k.SASL != nil {
-		o.SASL = kafka.SASL{Mechanism: k.SASL.Mechanism, Username: k.SASL.Username, Password: k.SASL.Password.Reveal()}
 	}
 	return o
 }

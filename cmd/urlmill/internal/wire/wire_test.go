@@ -104,6 +104,19 @@ sink: {parquet: {path: out}}
 `, `x.yaml:7:35: tls.ca_file: open ${DIR}/${SECRET}.pem: no such file or directory`,
 		},
 		{
+			"dead letters in a topic", `
+source: {kafka: {brokers: [localhost:9092], topics: [clicks], group: g, tls: {enabled: true, ca_file: "${DIR}/none.pem"}}}
+on_error: dead_letter
+sink: {ndjson: {path: out, dead_letters: {kafka: {topic: "a b"}}}}
+`, `x.yaml:4:58: dead_letters.kafka.topic: "a b" is no topic name`,
+		},
+		{
+			"key", `
+source: {kafka: {brokers: [localhost:9092], topics: [clicks], group: g}}
+sink: {kafka: {topic: out, key: params}}
+`, `x.yaml:3:33: key: the column "params", a list`,
+		},
+		{
 			"columns", `
 source: {file: {paths: [urls.txt]}}
 columns:

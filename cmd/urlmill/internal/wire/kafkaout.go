@@ -1,0 +1,99 @@
+package wire
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/kafkaconn"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/kafka"
+)
+
+var kafkaSink = SinkKind{
+	Name: "kafka",
+	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+		k := c.Sink.Kafka
+		if k == nil {
+			return Sink{}, false
+		}
+		options := kafka.Options{Target: kafkaTarget(c, &k.KafkaTopic), Format: k.Format, Key: k.Key}
+		if k.DeadLetterTopic != nil {
+			dead := kafkaTarget(c, k.DeadLetterTopic)
+			options.DeadLetters = &dead
+		}
+		return Sink{
+			Validate:  func() error { return errors.Join(options.Validate(), validateDeadLetters(options.DeadLetters)) },
+			CheckRows: options.CheckRows,
+			Open:      func() (pipeline.Sink, error) { return kafka.New(options, s.Log) },
+		}, true
+	},
+}
+
+// kafkaTarget returns the options of a topic to write to. Without brokers of its own, those of the source are its, and
+// how to connect to them.
+func kafkaTarget(c *config.Config, t *config.KafkaTopic) kafka.Target {
+	brokers, encryption, login := t.Brokers, t.TLS, t.SASL
+	if len(brokers) == 0 && c.Source.Kafka != nil {
+		brokers, encryption, login = c.Source.Kafka.Brokers, c.Source.Kafka.TLS, c.Source.Kafka.SASL
+	}
+	return kafka.Target{
+		Brokers: brokers, Topic: t.Topic, ClientID: t.ClientID, TLS: kafkaTLS(encryption), SASL: kafkaSASL(login),
+		Compression: t.Compression, MaxMessageBytes: t.MaxMessageBytes, DialTimeout: t.DialTimeout, StartTimeout: t.StartTimeout,
+	}
+}
+
+func kafkaTLS(t config.TLS) kafkaconn.TLS {
+	return kafkaconn.TLS{
+		Enabled: t.Enabled, CAFile: t.CAFile, CertFile: t.CertFile, KeyFile: t.KeyFile,
+		ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify,
+	}
+}
+
+func kafkaSASL(s *config.SASL) kafkaconn.SASL {
+	if s == nil {
+		return kafkaconn.SASL{}
+	}
+	return kafkaconn.SASL{Mechanism: s.Mechanism, Username: s.Username, Password: s.Password.Reveal()}
+}
+
+// deadLetterOutput is where the dead letters of a sink that writes files go, when that is a topic.
+type deadLetterOutput struct{ target *kafka.Target }
+
+func newDeadLetterOutput(c *config.Config, t *config.KafkaTopic) deadLetterOutput {
+	if t == nil {
+		return deadLetterOutput{}
+	}
+	target := kafkaTarget(c, t)
+	return deadLetterOutput{&target}
+}
+
+func (o deadLetterOutput) validate() error { return validateDeadLetters(o.target) }
+
+// open sets stream, but for a sink whose dead letters go to a folder.
+func (o deadLetterOutput) open(stream *kafka.Stream, s Setting) error {
+	if o.target == nil {
+		return nil
+	}
+	dead, err := kafka.NewDeadLetters(*o.target, s.Log)
+	if err == nil {
+		*stream = dead
+	}
+	return err
+}
+
+// validateDeadLetters names the fields of a target as those of the sink's dead letters.
+func validateDeadLetters(t *kafka.Target) error {
+	if t == nil {
+		return nil
+	}
+	err := t.Validate()
+	if err == nil {
+		return nil
+	}
+	var problems []error
+	for line := range strings.Lines(err.Error()) {
+		problems = append(problems, errors.New("DeadLetters.Kafka."+strings.TrimSuffix(line, "\n")))
+	}
+	return errors.Join(problems...)
+}

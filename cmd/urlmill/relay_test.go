@@ -1,0 +1,240 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/urlmill/urlmill/internal/kafkatest"
+)
+
+// relayConfig is for a topic with good and bad URLs.
+const relayConfig = `
+source:
+  kafka:
+    brokers: [%s]
+    topics: [%s]
+    group: %[2]s
+    session_timeout: 3s
+    heartbeat_interval: 1s
+  codec: {lines: {}}
+columns: {include: [href, topic, partition, offset]}
+on_error: dead_letter
+sink:
+  %s
+  roll: {rows: 20000, every: 300ms}
+`
+
+// TestKillWithTopics kills a process that writes to Kafka at random moments. Rows in a topic and dead letters are there
+// at least once; rows in files beside dead letters in a topic are there once.
+func TestKillWithTopics(t *testing.T) {
+	cluster := kafkatest.Start(t, kafkatest.Options{})
+	t.Run("rows", func(t *testing.T) {
+		r := newRelay(t, cluster, "relay", `kafka: {topic: relay.rows, key: href, dead_letters: {kafka: {topic: relay.dead}}}`)
+		r.run(t)
+		r.check(t, "rows", r.follow(t, "relay.rows"), true)
+		r.check(t, "dead letters", r.follow(t, "relay.dead"), false)
+	})
+	t.Run("files", func(t *testing.T) {
+		out := filepath.Join(t.TempDir(), "out")
+		r := newRelay(t, cluster, "letters", fmt.Sprintf(`parquet: {path: %s, dead_letters: {kafka: {topic: letters.dead}}}`, out))
+		r.run(t)
+		r.check(t, "dead letters", r.follow(t, "letters.dead"), false)
+		seen := r.counts()
+		for _, name := range parquetFiles(t, out) {
+			countRows(t, name, seen)
+		}
+		if twice := r.check(t, "rows", seen, true); twice > 0 {
+			t.Errorf("%d rows are there twice", twice)
+		}
+	})
+}
+
+// relay is a topic that is filled while a process that reads it is killed.
+type relay struct {
+	cluster       *kafkatest.Cluster
+	topic, config string
+	client        *kgo.Client
+	perPartition  int // records so far
+}
+
+const relayPartitions = 3
+
+func newRelay(t *testing.T, cluster *kafkatest.Cluster, topic, sink string) *relay {
+	t.Helper()
+	cluster.CreateTopic(t, topic, relayPartitions)
+	cluster.CreateTopic(t, topic+".rows", 2)
+	cluster.CreateTopic(t, topic+".dead", 1)
+	r := &relay{cluster: cluster, topic: topic, client: cluster.Client(t), config: filepath.Join(t.TempDir(), "relay.yaml")}
+	if err := os.WriteFile(r.config, fmt.Appendf(nil, relayConfig, cluster.Addr(), topic, sink), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// isBad tells which records are no URL.
+func isBad(i int) bool { return i%10 == 3 }
+
+// produce adds records to every partition.
+func (r *relay) produce(ctx context.Context, n int) error {
+	var records []*kgo.Record
+	for p := range relayPartitions {
+		for i := r.perPartition; i < r.perPartition+n; i++ {
+			value := fmt.Appendf(nil, "https://example.com/%d/%d", p, i)
+			if isBad(i) {
+				value = fmt.Appendf(nil, "https://[/%d/%d", p, i)
+			}
+			records = append(records, &kgo.Record{Topic: r.topic, Partition: int32(p), Key: []byte("k"), Value: value})
+		}
+	}
+	if err := r.client.ProduceSync(ctx, records...).FirstErr(); err != nil {
+		return err
+	}
+	r.perPartition += n
+	return nil
+}
+
+// run kills processes while records arrive, and lets the last one finish.
+func (r *relay) run(t *testing.T) {
+	const kills = 3
+	stop, produced := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				produced <- nil
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+			if err := r.produce(t.Context(), 300); err != nil {
+				produced <- err
+				return
+			}
+		}
+	}()
+	for i := range kills {
+		before := r.committed(t)
+		p := startRun(t, r.config)
+		p.waitFor(t, "a commit", func() bool { return r.committed(t) > before })
+		time.Sleep(time.Duration(rand.IntN(700)) * time.Millisecond)
+		_ = p.end(t, syscall.SIGKILL)
+		t.Logf("kill %d: %d records are committed", i+1, r.committed(t))
+	}
+	close(stop)
+	if err := <-produced; err != nil {
+		t.Fatal(err)
+	}
+	p := startRun(t, r.config)
+	p.waitFor(t, "every offset to be committed", func() bool { return r.committed(t) == int64(r.perPartition*relayPartitions) })
+	if err := p.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, p.log)
+	}
+}
+
+// committed returns the sum of the committed offsets.
+func (r *relay) committed(t *testing.T) (sum int64) {
+	t.Helper()
+	for p := range int32(relayPartitions) {
+		sum += max(0, kafkatest.Committed(t, r.client, r.topic, r.topic, p))
+	}
+	return sum
+}
+
+// counts has a zero for every record.
+func (r *relay) counts() [][]int {
+	seen := make([][]int, relayPartitions)
+	for p := range seen {
+		seen[p] = make([]int, r.perPartition)
+	}
+	return seen
+}
+
+// follow counts what is in a topic, and checks that it says where it comes from.
+func (r *relay) follow(t *testing.T, topic string) [][]int {
+	t.Helper()
+	seen := r.counts()
+	ends := kafkatest.Records(t, r.client, topic)
+	client := r.cluster.Client(t, kgo.ConsumeTopics(topic))
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	var once sync.Once
+	for left := ends; left > 0; {
+		fetches := client.PollFetches(ctx)
+		if err := ctx.Err(); err != nil {
+			t.Fatalf("%s: %d of %d records: %v", topic, ends-left, ends, err)
+		}
+		fetches.EachRecord(func(record *kgo.Record) {
+			left--
+			p, i, err := origin(record)
+			if err != nil || p >= relayPartitions || i >= r.perPartition {
+				once.Do(func() { t.Errorf("%s: %s %v: %v", topic, record.Value, record.Headers, err) })
+				return
+			}
+			seen[p][i]++
+		})
+	}
+	return seen
+}
+
+// origin returns the place of the record that a row, or a dead letter, comes from.
+func origin(record *kgo.Record) (partition, offset int, err error) {
+	headers := map[string]string{}
+	for _, h := range record.Headers {
+		headers[h.Key] = string(h.Value)
+	}
+	if headers["urlmill.error"] == "" {
+		var row struct {
+			Href              string
+			Partition, Offset int
+		}
+		err = json.Unmarshal(record.Value, &row)
+		if want := fmt.Sprintf("https://example.com/%d/%d", row.Partition, row.Offset); err == nil && (row.Href != want || string(record.Key) != want) {
+			err = fmt.Errorf("want %s", want)
+		}
+		return row.Partition, row.Offset, err
+	}
+	if _, err := fmt.Sscanf(string(record.Value), "https://[/%d/%d", &partition, &offset); err != nil {
+		return 0, 0, err
+	}
+	if headers["urlmill.partition"] != fmt.Sprint(partition) || headers["urlmill.offset"] != fmt.Sprint(offset) || headers["urlmill.reason"] != "url" || string(record.Key) != "k" {
+		return 0, 0, fmt.Errorf("headers %v", headers)
+	}
+	return partition, offset, nil
+}
+
+// check checks that every good record, or every bad one, is there, and none of the others. It returns how many are there
+// more than once.
+func (r *relay) check(t *testing.T, what string, seen [][]int, good bool) (twice int) {
+	t.Helper()
+	lost, wrong, total := 0, 0, 0
+	for p := range seen {
+		for i, n := range seen[p] {
+			switch {
+			case isBad(i) == good && n > 0:
+				wrong++
+			case isBad(i) == good:
+			case n == 0:
+				lost++
+			default:
+				total++
+				twice += n - 1
+			}
+		}
+	}
+	t.Logf("%s: %d of %d records: %d lost, %d twice", what, total, relayPartitions*r.perPartition, lost, twice)
+	if lost > 0 || wrong > 0 || total == 0 {
+		t.Errorf("%s: %d lost, %d that do not belong there, %d in all", what, lost, wrong, total)
+	}
+	return twice
+}

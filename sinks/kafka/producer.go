@@ -1,0 +1,291 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+)
+
+const (
+	// requestTimeout bounds one try. A broker that is gone without a word is noticed after it.
+	requestTimeout = 30 * time.Second
+	// metadataTTL bounds how long the transport believes what it has learned about leaders and partitions.
+	metadataTTL = 4 * time.Second
+	minPause    = 100 * time.Millisecond
+	maxPause    = 5 * time.Second
+)
+
+// producer sends records to a topic and waits for their acknowledgement. Its methods may be called from several
+// goroutines.
+type producer struct {
+	target    Target
+	log       *slog.Logger
+	transport *kafkago.Transport
+	client    *kafkago.Client
+	turn      atomic.Uint32 // of the partitions, among records without keys
+}
+
+// newProducer returns a producer that connects to nobody before start. The target has been validated.
+func newProducer(t Target, log *slog.Logger) (*producer, error) {
+	t = t.withDefaults()
+	p := &producer{target: t, log: log.With("sink", "kafka", "topic", t.Topic)}
+	var err error
+	if p.transport, err = t.newTransport(); err != nil {
+		return nil, err
+	}
+	p.client = &kafkago.Client{Addr: kafkago.TCP(t.Brokers...), Transport: p.transport}
+	return p, nil
+}
+
+func (t Target) newTransport() (*kafkago.Transport, error) {
+	config, err := t.TLS.Config()
+	if err != nil {
+		return nil, err
+	}
+	login, err := t.SASL.NewMechanism()
+	if err != nil {
+		return nil, err
+	}
+	return &kafkago.Transport{
+		Dial: (&net.Dialer{Timeout: t.DialTimeout}).DialContext, DialTimeout: t.DialTimeout, MetadataTTL: metadataTTL,
+		MetadataTopics: []string{t.Topic}, ClientID: t.ClientID, TLS: config, SASL: login,
+	}, nil
+}
+
+// start returns when a broker says that the topic is there.
+func (p *producer) start(ctx context.Context) error {
+	began, pause := time.Now(), backoff{}
+	for {
+		err := p.look(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		if err = p.explain(err); isFatal(err) {
+			return err
+		}
+		if time.Since(began) > p.target.StartTimeout {
+			if isMissing(err) {
+				return p.missing()
+			}
+			return fmt.Errorf("kafka: no broker of %s after %v: %w", strings.Join(p.target.Brokers, ","), p.target.StartTimeout, err)
+		}
+		p.log.Warn("the topic to write to is not there yet; trying again", "error", err)
+		if !pause.wait(ctx) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// look asks a broker for the topic. It uses connections of its own, for the transport keeps its first error to itself.
+func (p *producer) look(ctx context.Context) error {
+	transport, err := p.target.newTransport()
+	if err != nil {
+		return err
+	}
+	defer transport.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	_, err = partitions(ctx, &kafkago.Client{Addr: p.client.Addr, Transport: transport}, p.target.Topic)
+	return err
+}
+
+// partitions returns how many partitions a topic has. Of a transport that is in use this is what it has learned last.
+func partitions(ctx context.Context, client *kafkago.Client, topic string) (int, error) {
+	meta, err := client.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range meta.Topics {
+		if t.Name != topic {
+			continue
+		}
+		if t.Error == nil && len(t.Partitions) == 0 {
+			break
+		}
+		return len(t.Partitions), t.Error
+	}
+	return 0, kafkago.UnknownTopicOrPartition
+}
+
+// message is a record to produce.
+type message struct {
+	key, value []byte // nil for null
+	headers    []kafkago.Header
+}
+
+// size is what the message takes in a batch at most, before compression.
+func (m *message) size() int {
+	const overhead = 32 // lengths, attributes, the differences of offset and timestamp
+	n := overhead + len(m.key) + len(m.value)
+	for _, h := range m.headers {
+		n += 10 + len(h.Key) + len(h.Value)
+	}
+	return n
+}
+
+// send produces messages and returns when all are acknowledged, or with an error, and then perhaps some are. clean tells
+// whether nobody looks at their memory any more: kafka-go may do so as long as a request that was given up hangs.
+func (p *producer) send(ctx context.Context, messages []message) (bytes int64, clean bool, err error) {
+	if len(messages) == 0 {
+		return 0, true, nil
+	}
+	for i := range messages {
+		n := messages[i].size()
+		if n > p.target.MaxMessageBytes {
+			return 0, true, p.tooLarge(n)
+		}
+		bytes += int64(n)
+	}
+	var retried atomic.Bool
+	var count int
+	err = p.try(ctx, &retried, func(ctx context.Context) (err error) {
+		count, err = partitions(ctx, p.client, p.target.Topic)
+		return err
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	var wg sync.WaitGroup
+	byPartition := p.divide(messages, count)
+	errs := make([]error, count)
+	for partition, mine := range byPartition {
+		if len(mine) > 0 {
+			wg.Go(func() { errs[partition] = p.sendTo(ctx, partition, mine, &retried) })
+		}
+	}
+	wg.Wait()
+	err = errors.Join(errs...)
+	return bytes, err == nil && !retried.Load(), err
+}
+
+// divide deals messages out to partitions: those with a key as Java's default partitioner does, the others together to
+// the next one.
+func (p *producer) divide(messages []message, count int) [][]message {
+	all := make([]int, count)
+	for i := range all {
+		all[i] = i
+	}
+	next := int(p.turn.Add(1) % uint32(count))
+	byKey := kafkago.Murmur2Balancer{Consistent: true}
+	out := make([][]message, count)
+	for _, m := range messages {
+		to := next
+		if m.key != nil {
+			to = byKey.Balance(kafkago.Message{Key: m.key}, all...)
+		}
+		out[to] = append(out[to], m)
+	}
+	return out
+}
+
+// sendTo produces messages to a partition in as many requests as they need, one after the other.
+func (p *producer) sendTo(ctx context.Context, partition int, messages []message, retried *atomic.Bool) error {
+	for len(messages) > 0 {
+		n, bytes := 0, 0
+		for n < len(messages) {
+			if bytes += messages[n].size(); bytes > p.target.MaxMessageBytes && n > 0 {
+				break
+			}
+			n++
+		}
+		batch := messages[:n]
+		messages = messages[n:]
+		err := p.try(ctx, retried, func(ctx context.Context) error {
+			resp, err := p.client.Produce(ctx, &kafkago.ProduceRequest{
+				Topic: p.target.Topic, Partition: partition, RequiredAcks: kafkago.RequireAll,
+				Compression: compressions[p.target.Compression], Records: &recordReader{messages: batch},
+			})
+			if err != nil {
+				return err
+			}
+			return resp.Error
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// try makes tries until one succeeds, ctx ends, or an error says that trying again is of no use.
+func (p *producer) try(ctx context.Context, retried *atomic.Bool, request func(context.Context) error) error {
+	var pause backoff
+	var missingSince time.Time
+	for {
+		limited, cancel := context.WithTimeout(ctx, requestTimeout)
+		err := request(limited)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		retried.Store(true)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err = p.explain(err); isFatal(err) {
+			return err
+		}
+		switch {
+		case !isMissing(err):
+			missingSince = time.Time{}
+		case missingSince.IsZero():
+			missingSince = time.Now()
+		case time.Since(missingSince) > p.target.StartTimeout:
+			return p.missing()
+		}
+		if pause.tries > 0 {
+			p.log.Warn("producing failed; trying again", "error", err)
+		}
+		if !pause.wait(ctx) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (p *producer) close() { p.transport.CloseIdleConnections() }
+
+// recordReader hands messages to kafka-go.
+type recordReader struct {
+	messages []message
+	record   protocol.Record
+}
+
+// ReadRecord implements [kafkago.RecordReader]. The record is valid until the next call.
+func (r *recordReader) ReadRecord() (*kafkago.Record, error) {
+	if len(r.messages) == 0 {
+		return nil, errNoMore
+	}
+	m := &r.messages[0]
+	r.messages = r.messages[1:]
+	r.record = protocol.Record{Key: protocol.NewBytes(m.key), Value: protocol.NewBytes(m.value), Headers: m.headers}
+	return &r.record, nil
+}
+
+// backoff spaces tries that fail: each pause is up to twice as long as the one before, less a random part.
+type backoff struct{ tries int }
+
+func (b *backoff) wait(ctx context.Context) bool {
+	d := min(minPause<<min(b.tries, 10), maxPause)
+	b.tries++
+	timer := time.NewTimer(d/2 + rand.N(d/2))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
