@@ -68,6 +68,13 @@ func (p *Pool) Give(n int64) {
 	p.serve()
 }
 
+// Used returns what is lent now.
+func (p *Pool) Used() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.used
+}
+
 // Peak returns the most that was ever lent.
 func (p *Pool) Peak() int64 {
 	p.mu.Lock()

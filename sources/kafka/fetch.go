@@ -31,6 +31,7 @@ type fetched struct {
 	highWatermark int64  // offset after the last record that every replica has
 	lastStable    int64  // offset of the first record whose transaction is still open, or highWatermark
 	logStart      int64  // first offset of the log, -1 if the broker did not tell
+	held          int64  // what the answer takes of the memory for all of them, to be given back with buf
 }
 
 // wireFetcher speaks the fetch request itself, over the connections that kafka-go's transport keeps, routes,
@@ -39,10 +40,17 @@ type fetched struct {
 type wireFetcher struct {
 	session *session
 	turns   *turns
+	memory  *fetchMemory
 }
 
 func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64, maxBytes int, buf []byte) (fetched, error) {
 	done, err := f.turns.take(ctx, id)
+	if err != nil {
+		return fetched{}, err
+	}
+	leader := int32(noBroker)
+	defer func() { done(leader) }()
+	reserved, err := f.memory.reserve(ctx, maxBytes)
 	if err != nil {
 		return fetched{}, err
 	}
@@ -53,13 +61,20 @@ func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64
 		maxWait: f.turns.wait(o.MaxWait), minBytes: o.MinBytes, maxBytes: maxBytes,
 		buf: buf, leader: noBroker,
 	}
-	defer func() { done(req.leader) }()
+	defer func() { leader = req.leader }()
 	ctx, cancel := context.WithTimeout(ctx, o.MaxWait+requestTimeout)
 	defer cancel()
 	if _, err := f.session.transport.RoundTrip(ctx, f.session.transportAddr(), req); err != nil {
+		f.memory.pool.Give(reserved)
 		return fetched{}, err
 	}
-	return req.answer, req.code
+	if req.code != nil {
+		f.memory.pool.Give(reserved)
+		return req.answer, req.code
+	}
+	req.answer.held = int64(cap(req.answer.buf))
+	f.memory.answered(reserved, req.answer.held)
+	return req.answer, nil
 }
 
 // Versions of the request that are spoken: from the first with format v2 to the last before flexible fields.

@@ -24,16 +24,16 @@ type lane struct {
 	codec   codec.Codec
 	reader  records.Reader
 	record  records.Record
-	failure error  // the lane's end
-	current []byte // buffer of the set in reader
-	waiting *chunk // that Wait has taken
+	failure error   // the lane's end
+	current *buffer // of the set in reader
+	decoded int64   // what the reader has decompressed holds of the memory for answers
+	waiting *chunk  // that Wait has taken
 
 	damage    *damage // where reading has stopped
 	damagedAt int64   // offset of the last one
 	refetched backoff // how often it was fetched once more
 
 	chunks       chan chunk    // from the prefetcher
-	free         chan []byte   // buffers back to it
 	fetching     chan struct{} // closed when it has ended; nil before Start
 	stopFetching context.CancelFunc
 	maxBytes     int    // of a fetch
@@ -54,9 +54,9 @@ var (
 func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
 	l := &lane{
 		g: g, id: id, assigned: assigned,
-		codec:  g.source.codec.New(),
-		reader: records.Reader{Decompressor: g.decompressor},
-		chunks: make(chan chunk), free: make(chan []byte, 2),
+		codec:    g.source.codec.New(),
+		reader:   records.Reader{Decompressor: g.decompressor},
+		chunks:   make(chan chunk),
 		maxBytes: g.session.opts.fetchBytes(g.lanes()), damagedAt: -1,
 	}
 	l.ctx, l.cancel = context.WithCancel(g.ctx)
@@ -76,6 +76,16 @@ func (l *lane) close() {
 	l.cancel()
 	if l.fetching != nil {
 		<-l.fetching
+	}
+	l.letGo()
+}
+
+// letGo lets go of everything that was fetched.
+func (l *lane) letGo() {
+	l.recycle()
+	if l.waiting != nil {
+		l.release(l.waiting.buf)
+		l.waiting = nil
 	}
 }
 
@@ -100,8 +110,8 @@ func (l *lane) fetchFrom(from int64) {
 		l.stopFetching()
 		<-l.fetching
 	}
-	l.recycle()
-	l.damage, l.waiting = nil, nil
+	l.letGo()
+	l.damage = nil
 	l.reader.Reset(nil, from)
 	var ctx context.Context
 	ctx, l.stopFetching = context.WithCancel(l.ctx)
@@ -143,6 +153,7 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 			break // an error shows again in the next call
 		}
 	}
+	l.countDecoded()
 	l.position.Store(b.Next)
 	return nil
 }
@@ -250,7 +261,7 @@ func (l *lane) nextChunk(ctx context.Context, b *pipeline.Batch) error {
 		l.failure = c.err
 		return c.err
 	case c.damage != nil:
-		l.damage = c.damage
+		l.damage, l.current = c.damage, c.buf
 		return nil
 	}
 	l.current = c.buf
@@ -261,17 +272,31 @@ func (l *lane) nextChunk(ctx context.Context, b *pipeline.Batch) error {
 	return nil
 }
 
-// recycle lets the prefetcher have the buffer of the set that has been read.
+// recycle lets go of the set that has been read, and of what it was decompressed to.
 func (l *lane) recycle() {
 	if l.current == nil {
 		return
 	}
 	l.reader.Reset(nil, l.reader.Position())
-	select {
-	case l.free <- l.current:
-	default:
-	}
+	l.reader.Free()
+	l.countDecoded()
+	l.release(l.current)
 	l.current = nil
+}
+
+// release lets go of a buffer, which may be nil.
+func (l *lane) release(b *buffer) {
+	if b != nil {
+		l.g.memory.put(b, maxKeptFetch*l.maxBytes)
+	}
+}
+
+// countDecoded counts what has been decompressed as part of the memory for answers, without waiting for it.
+func (l *lane) countDecoded() {
+	if n := l.reader.Held(); n != l.decoded {
+		l.g.memory.pool.Give(l.decoded - n)
+		l.decoded = n
+	}
 }
 
 // Acknowledge implements [pipeline.Lane]: it commits next for the consumer group. It returns an error of kind

@@ -64,7 +64,15 @@ func loneLane(t *testing.T, opts Options, f fetcher) *lane {
 		t.Fatal(err)
 	}
 	t.Cleanup(decompressor.Close)
-	c := &consumer{source: source, session: &session{opts: source.opts, log: source.log}, decompressor: decompressor, fetcher: f}
+	c := &consumer{
+		source: source, session: &session{opts: source.opts, log: source.log}, decompressor: decompressor, fetcher: f,
+		memory: newFetchMemory(source.opts.FetchMemory, source.opts.MaxBytes),
+	}
+	t.Cleanup(func() {
+		if n := c.memory.pool.Used(); n != 0 {
+			t.Errorf("%d bytes of the memory for answers were not given back", n)
+		}
+	})
 	g := newGeneration(context.Background(), c, &kafkago.Generation{})
 	l := newLane(g, pipeline.LaneID{Stream: "t"}, 0)
 	t.Cleanup(l.close)

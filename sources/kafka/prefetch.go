@@ -18,7 +18,7 @@ type chunk struct {
 	moved   bool   // what is before from is left out
 	set     []byte // in buf
 	aborted []byte // in buf: the list of aborted transactions
-	buf     []byte // goes back through lane.free
+	buf     *buffer
 	damage  *damage
 	err     error
 }
@@ -37,6 +37,7 @@ func (l *lane) prefetch(ctx context.Context, from int64) {
 		select {
 		case l.chunks <- c:
 		case <-ctx.Done():
+			f.release(c.buf)
 			return
 		}
 		if c.err != nil || c.damage != nil {
@@ -56,39 +57,28 @@ type prefetcher struct {
 // chunk returns the next chunk that has entries, or an error.
 func (f *prefetcher) chunk(ctx context.Context) chunk {
 	for ctx.Err() == nil {
-		var buf []byte
-		select {
-		case buf = <-f.free:
-		default:
-		}
-		got, err := f.g.fetcher.fetch(ctx, f.id, f.next, f.ask, buf)
+		buf := f.g.memory.get()
+		got, err := f.g.fetcher.fetch(ctx, f.id, f.next, f.ask, buf.bytes)
+		buf.bytes, buf.held = got.buf, got.held // lost with an error
 		if err == nil {
 			f.recovered()
 			f.highWatermark.Store(got.highWatermark)
 			f.lastStable.Store(got.lastStable)
 			c, ok := f.split(got)
 			if ok {
+				c.buf = buf
 				return c
 			}
-			f.giveBack(got.buf)
+			f.release(buf)
 			continue
 		}
+		f.release(buf)
 		if c, ok := f.tolerate(ctx, err); ok {
 			return c
 		}
 		f.pause.wait(ctx, nil)
 	}
 	return chunk{err: ctx.Err()}
-}
-
-func (f *prefetcher) giveBack(buf []byte) {
-	if cap(buf) > maxKeptFetch*f.maxBytes {
-		return
-	}
-	select {
-	case f.free <- buf:
-	default:
-	}
 }
 
 // split makes a chunk of an answer. It returns false if the answer has no whole entry.
@@ -115,10 +105,7 @@ func (f *prefetcher) split(got fetched) (chunk, bool) {
 		return chunk{damage: &damage{rest, records.Behind(rest, f.next), err}}, true
 	}
 	f.ask = f.maxBytes
-	c := chunk{from: f.next, set: whole, aborted: got.aborted, buf: got.buf}
-	if cap(c.buf) > maxKeptFetch*f.maxBytes {
-		c.buf = nil
-	}
+	c := chunk{from: f.next, set: whole, aborted: got.aborted}
 	f.next, f.fetchedAny = next, true
 	return c, true
 }

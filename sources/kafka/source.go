@@ -34,8 +34,9 @@ type Source struct {
 	log   *slog.Logger
 	watch time.Duration // partitionWatchInterval, or less in tests
 
-	mu    sync.Mutex
-	lanes map[*lane]struct{} // being read
+	mu     sync.Mutex
+	lanes  map[*lane]struct{} // being read
+	memory *fetchMemory       // of the latest Run
 }
 
 // New returns a source, or every problem of opts. It connects to nobody before Run.
@@ -105,9 +106,13 @@ func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(conte
 	defer decompressor.Close()
 	known, err := session.awaitTopics(ctx, drain)
 	if err == nil {
-		turns := newTurns()
+		turns, memory := newTurns(), newFetchMemory(s.opts.FetchMemory, s.opts.MaxBytes)
+		s.mu.Lock()
+		s.memory = memory
+		s.mu.Unlock()
 		r := &consumer{
-			source: s, session: session, decompressor: decompressor, fetcher: wireFetcher{session, turns}, turns: turns,
+			source: s, session: session, decompressor: decompressor,
+			fetcher: wireFetcher{session, turns, memory}, turns: turns, memory: memory,
 			each: each, known: known, initial: known,
 		}
 		err = r.consume(ctx, drain)
@@ -130,6 +135,7 @@ type consumer struct {
 	decompressor *records.Decompressor
 	fetcher      fetcher
 	turns        *turns
+	memory       *fetchMemory
 	each         func(context.Context, pipeline.Lane) error
 	group        *groupMember
 	initial      layout // what there was when the run began

@@ -34,6 +34,8 @@ type Decompressor struct {
 	zstd  *zstd.Decoder
 	gzip  sync.Pool // *gzip.Reader
 	lz4   sync.Pool // *lz4.Reader
+	// buffers are lent to readers, of which most of a thousand have nothing to read.
+	buffers sync.Pool // *[]byte
 }
 
 // NewDecompressor returns a decompressor that refuses batches of more than limit bytes. Close it after use.
@@ -47,6 +49,8 @@ func NewDecompressor(limit int) (*Decompressor, error) {
 		zstd:  z,
 		gzip:  sync.Pool{New: func() any { return new(gzip.Reader) }},
 		lz4:   sync.Pool{New: func() any { return lz4.NewReader(nil) }},
+
+		buffers: sync.Pool{New: func() any { return new([]byte) }},
 	}, nil
 }
 

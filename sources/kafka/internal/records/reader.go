@@ -13,8 +13,9 @@ type Reader struct {
 	batch batch
 	inner messages
 	txns  transactions
-	buf   []byte // decompressed bytes of the entry that is open
-	err   error  // what stopped reading
+	buf   []byte  // decompressed bytes of the entry that is open
+	from  *[]byte // where buf came from in the decompressor's pool, nil while there is none
+	err   error   // what stopped reading
 }
 
 // maxKeptBuffer bounds the buffer that a reader keeps between entries, so that one giant does not stay.
@@ -37,6 +38,27 @@ func (r *Reader) ResetCommitted(set, list []byte, from int64) {
 // a batch, after the batch, whose last offsets may have no records. After an error it is where the record or
 // the batch begins that could not be read, or after the record before it.
 func (r *Reader) Position() int64 { return r.next }
+
+// Held returns the bytes that the reader holds of what was decompressed.
+func (r *Reader) Held() int64 {
+	if r.from == nil {
+		return 0
+	}
+	return int64(cap(r.buf))
+}
+
+// Free lets other readers have that memory. It may follow a Reset only, and the records read before are not valid any more.
+func (r *Reader) Free() {
+	if r.from == nil {
+		return
+	}
+	if cap(r.buf) > maxKeptBuffer {
+		r.buf = nil
+	}
+	*r.from = r.buf
+	r.Decompressor.buffers.Put(r.from)
+	r.buf, r.from = nil, nil
+}
 
 // Done tells whether nothing of the set is left: Next would return false and no error, and the position would stay.
 func (r *Reader) Done() bool {
@@ -113,6 +135,10 @@ func (r *Reader) open(e []byte, offset int64, rec *Record) (isRecord bool, err e
 func (r *Reader) decompress(codec uint16, src []byte, offset int64) ([]byte, error) {
 	if cap(r.buf) > maxKeptBuffer {
 		r.buf = nil
+	}
+	if r.from == nil && r.Decompressor != nil {
+		r.from = r.Decompressor.buffers.Get().(*[]byte)
+		r.buf = *r.from
 	}
 	out, err := r.Decompressor.Append(r.buf[:0], codec, src)
 	if err != nil {

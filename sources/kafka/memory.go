@@ -1,0 +1,76 @@
+package kafka
+
+import (
+	"context"
+	"sync"
+
+	"github.com/urlmill/urlmill/pipeline/budget"
+)
+
+// fetchMemory is what the answers of all lanes, and what they decompress to, have to share. How large answers are is
+// known only when they come: brokers send a batch whole, whatever was asked for. So a fetch reserves what the largest of
+// the latest answers took, and who gets more takes it all the same; others wait then until it is used up.
+type fetchMemory struct {
+	pool *budget.Pool
+	most int64 // bytes of idle buffers
+
+	mu      sync.Mutex
+	largest int64     // of the latest answers
+	idle    []*buffer // the last one back is the first to go
+	resting int64     // bytes of those
+}
+
+// buffer holds an answer.
+type buffer struct {
+	bytes []byte
+	held  int64 // of the pool
+}
+
+// newFetchMemory returns memory of so many bytes. Answers are expected to take as much as usual at first.
+func newFetchMemory(limit, usual int) *fetchMemory {
+	idle := limit / 8
+	return &fetchMemory{pool: budget.NewPool(int64(limit - idle)), most: int64(idle), largest: int64(min(usual, limit/8))}
+}
+
+// reserve takes memory for an answer to a fetch of the given bytes, for which it waits.
+func (m *fetchMemory) reserve(ctx context.Context, ask int) (int64, error) {
+	m.mu.Lock()
+	n := max(int64(ask), m.largest)
+	m.mu.Unlock()
+	return n, m.pool.Take(ctx, n)
+}
+
+// answered says what the answer took of what was reserved, or in its place.
+func (m *fetchMemory) answered(reserved, size int64) {
+	m.mu.Lock()
+	m.largest = max(size, m.largest-m.largest/8)
+	m.mu.Unlock()
+	m.pool.Give(reserved - size)
+}
+
+// get returns a buffer, which holds nothing of the pool.
+func (m *fetchMemory) get() *buffer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := len(m.idle)
+	if n == 0 {
+		return new(buffer)
+	}
+	b := m.idle[n-1]
+	m.idle = m.idle[:n-1]
+	m.resting -= int64(cap(b.bytes))
+	return b
+}
+
+// put takes a buffer back. Its memory stays if there is not much of it.
+func (m *fetchMemory) put(b *buffer, largest int) {
+	m.pool.Give(b.held)
+	b.held = 0
+	size := int64(cap(b.bytes))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if size > 0 && size <= int64(largest) && m.resting+size <= m.most {
+		m.idle = append(m.idle, b)
+		m.resting += size
+	}
+}
