@@ -1,0 +1,113 @@
+//go:build linux && !race
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/demo"
+	"github.com/urlmill/urlmill/internal/kafkatest"
+)
+
+// A process that catches up over a thousand partitions stays below its memory limit, and all rows arrive. (Not under the
+// race detector, which takes several times the memory.)
+func TestMemoryLimit(t *testing.T) {
+	const partitions, records = 1000, 400_000
+	broker, err := demo.StartBroker("clicks", partitions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer broker.Close()
+	produce := process(t, "produce", "--brokers", broker.Addr, "--topic", "clicks", "--records", strconv.Itoa(records), "--partitions", strconv.Itoa(partitions))
+	if said, err := produce.CombinedOutput(); err != nil {
+		t.Fatalf("produce: %v\n%s", err, said)
+	}
+	client := kafkatest.Client(t, []string{broker.Addr})
+	for name, limit := range map[string]string{"small": "memory_limit: 256MiB", "default": "", "partitioned": "memory_limit: 256MiB"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			out, by := filepath.Join(dir, "out"), ""
+			if name == "partitioned" {
+				by = ", partition_by: ['bucket(2, host)']"
+			}
+			config := filepath.Join(dir, "c.yaml")
+			text := fmt.Sprintf(`
+source:
+  kafka: {brokers: ["%s"], topics: [clicks], group: %s, rebalance_timeout: 30m}
+  codec: {ndjson: {url: /url, carry: [{name: session, pointer: /session}]}}
+sink:
+  parquet: {path: "%s"%s}
+  roll: {every: 20s}
+pipeline: {drain_timeout: 20m}
+%s
+`, broker.Addr, name, out, by, limit)
+			if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			run := startRun(t, config)
+			peak := int64(0)
+			run.waitFor(t, "every record to be committed", func() bool {
+				peak = max(peak, highWater(run.cmd.Process.Pid))
+				return committed(t, client, name, partitions) >= records
+			})
+			peak = max(peak, highWater(run.cmd.Process.Pid))
+			if err := run.end(t, syscall.SIGTERM); err != nil {
+				t.Errorf("after SIGTERM: %v\n%s", err, run.log)
+			}
+			t.Logf("peak %d MiB", peak>>20)
+			if peak == 0 || limit != "" && peak > 256<<20 {
+				t.Errorf("the process took %d MiB", peak>>20)
+			}
+		})
+	}
+}
+
+// highWater returns the most memory that a process has had, 0 if it has ended.
+func highWater(pid int) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// committed returns the sum of the offsets that a group has committed in the topic clicks.
+func committed(t *testing.T, client *kgo.Client, group string, partitions int32) (sum int64) {
+	t.Helper()
+	topic := kmsg.NewOffsetFetchRequestTopic()
+	topic.Topic = "clicks"
+	for p := range partitions {
+		topic.Partitions = append(topic.Partitions, p)
+	}
+	req := kmsg.NewPtrOffsetFetchRequest()
+	req.Group, req.Topics = group, append(req.Topics, topic)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	resp, err := req.RequestWith(ctx, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, topic := range resp.Topics {
+		for _, p := range topic.Partitions {
+			sum += max(p.Offset, 0)
+		}
+	}
+	return sum
+}
