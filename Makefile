@@ -81,6 +81,10 @@ bench-core: ## the batch engine beside net/url, nlnwa, Ada and rust-url; QUICK=1
 bench-consume: ## CPU and allocations of getting records out of Kafka, beside kafka-go and franz-go; QUICK=1, REAL_KAFKA=1
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-consume ./consume && QUICK=$(QUICK) REAL_KAFKA=$(REAL_KAFKA) ../$(BIN)/bench-consume -out results/consume.json
 
+.PHONY: bench-delivery
+bench-delivery: ## what exactly-once delivery costs against at-least-once; QUICK=1
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-delivery ./delivery && QUICK=$(QUICK) ../$(BIN)/bench-delivery -out results/delivery.json
+
 .PHONY: bench-sweep
 bench-sweep: ## batch sizes and cores, plotted into docs/performance
 	cd benchmarks && $(GO) run ./core -sweep ../docs/performance
