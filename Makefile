@@ -24,8 +24,8 @@ build: ## bin/urlmill, static
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/urlmill ./cmd/urlmill
 
 .PHONY: integration
-integration: ## what we write, read back by DuckDB, pyarrow and polars (C compiler, python3), and the deployment files
-	cd internal/itest && $(GO) test ./...
+integration: ## what we write, read back by other readers (C compiler, python3; LONG=1: Spark too), and the deployment files
+	cd internal/itest && $(if $(LONG),URLMILL_SPARK=1) $(GO) test -timeout 30m ./...
 
 .PHONY: race
 race: ## all tests under the race detector

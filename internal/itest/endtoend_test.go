@@ -59,17 +59,11 @@ func TestEndToEnd(t *testing.T) {
 	input, want, out := filepath.Join(dir, "clicks.ndjson.gz"), filepath.Join(dir, "want.ndjson"), filepath.Join(dir, "out")
 	writeClicks(t, input, want, records)
 
-	binary := filepath.Join(dir, "urlmill")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/urlmill")
-	build.Dir = filepath.Join("..", "..")
-	if text, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, text)
-	}
 	config := filepath.Join(dir, "run.yaml")
 	if err := os.WriteFile(config, fmt.Appendf(nil, endToEndConfig, input, out), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := exec.Command(binary, "run", config).CombinedOutput(); err != nil {
+	if text, err := exec.Command(binary(t), "run", config).CombinedOutput(); err != nil {
 		t.Fatalf("urlmill run: %v\n%s", err, text)
 	}
 

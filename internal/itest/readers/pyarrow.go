@@ -51,16 +51,12 @@ type Chunk struct {
 // import pyarrow it skips the test, or fails it when URLMILL_REQUIRE_PYARROW is 1.
 func Pyarrow(tb testing.TB, format, path string) (About, []Row) {
 	tb.Helper()
-	python := os.Getenv("URLMILL_PYTHON")
-	if python == "" {
-		python = "python3"
-	}
-	cmd := exec.CommandContext(tb.Context(), python, "-c", script, format, path)
+	cmd := exec.CommandContext(tb.Context(), python(), "-c", script, format, path)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if _, notThere := err.(*exec.Error); notThere { //nolint:errorlint // Output returns it as it is
-		without(tb, err.Error())
+		without(tb, "pyarrow", err.Error())
 	}
 	if err != nil {
 		tb.Fatalf("pyarrow cannot read %s: %v\n%s", path, err, stderr.String())
@@ -75,7 +71,7 @@ func Pyarrow(tb testing.TB, format, path string) (About, []Row) {
 		tb.Fatal(err)
 	}
 	if about.Unavailable != "" {
-		without(tb, about.Unavailable)
+		without(tb, "pyarrow", about.Unavailable)
 	}
 	var rows []Row
 	for {
@@ -91,13 +87,14 @@ func Pyarrow(tb testing.TB, format, path string) (About, []Row) {
 	}
 }
 
-func without(tb testing.TB, reason string) {
+// without skips a test for which a library of Python is missing, or fails it where it has to be there.
+func without(tb testing.TB, library, reason string) {
 	tb.Helper()
-	advice := "; run: pip install pyarrow, or set URLMILL_PYTHON to a Python that has it"
-	if os.Getenv("URLMILL_REQUIRE_PYARROW") == "1" {
-		tb.Fatal("URLMILL_REQUIRE_PYARROW=1, but there is no pyarrow: " + reason + advice)
+	advice := "; run: pip install pyarrow polars datafusion, or set URLMILL_PYTHON to a Python that has them"
+	if os.Getenv("URLMILL_REQUIRE_PYARROW") == "1" || library == "spark" {
+		tb.Fatal("there is no " + library + ": " + reason + advice)
 	}
-	tb.Skip("no pyarrow: " + reason + advice)
+	tb.Skip("no " + library + ": " + reason + advice)
 }
 
 func rowOf(pairs [][2]any) Row {

@@ -13,7 +13,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/compute"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
@@ -130,26 +129,22 @@ func writeFile(ctx context.Context, t Target, folder string, r Reader) (rows int
 	return rows, names[0], nil
 }
 
-// writeEmpty writes a file without rows by the libraries' writers.
+// writeEmpty writes a file without rows.
 func writeEmpty(t Target, path string, s *arrow.Schema) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	var w io.Closer
 	if t.Format == Parquet {
-		w, err = pqarrow.NewFileWriter(s, keepOpen{f}, nil, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+		err = parquet.WriteEmpty(f, s, parquet.Options{Compression: t.Compression, Version: t.Version})
 	} else {
-		w, err = ipc.NewFileWriter(f, ipc.WithSchema(s))
+		var w *ipc.FileWriter
+		if w, err = ipc.NewFileWriter(f, ipc.WithSchema(s)); err == nil {
+			err = w.Close()
+		}
 	}
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	return errors.Join(w.Close(), f.Sync(), f.Close())
+	return errors.Join(err, f.Sync(), f.Close())
 }
-
-// keepOpen hides that a file can be closed: pqarrow would do so.
-type keepOpen struct{ io.Writer }
 
 func syncFolder(path string) error {
 	d, err := os.Open(path)
