@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet/file"
@@ -91,13 +92,20 @@ func (a *arrowStream) Close() error {
 	return nil
 }
 
-// parquetFile reads a Parquet file. Of a row group it holds the pages as they are in the file, and of its rows a batch.
+// parquetFile reads a Parquet file, one row group at a time. (pqarrow's RecordReader panics where a batch
+// ends within a page of an INT64 column that has nulls and a delta encoding: its decoder forgets where it was, arrow v15.)
 type parquetFile struct {
 	projection
-	read *arrow.Schema // of the chosen columns in the order of the file
-	r    *file.Reader
-	now  arrow.Record
-	rows pqarrow.RecordReader
+	ctx    context.Context // that of Open, for all that is read
+	read   *arrow.Schema   // of the chosen columns in the order of the file
+	leaves []int
+	r      *file.Reader
+	fr     *pqarrow.FileReader
+	batch  int64
+	next   int // row group
+	table  arrow.Table
+	rows   *array.TableReader // of the table
+	now    arrow.Record
 }
 
 func openParquet(ctx context.Context, f *os.File, o Options) (_ Reader, err error) {
@@ -135,12 +143,9 @@ func openParquet(ctx context.Context, f *os.File, o Options) (_ Reader, err erro
 	if p, err = newProjection(arrow.NewSchema(read, &md), o.Columns); err != nil {
 		return nil, err
 	}
-	out := &parquetFile{projection: p, read: arrow.NewSchema(read, &md), r: r}
-	if r.NumRows() == 0 { // the record reader has no schema for no rows
-		return out, nil
-	}
-	out.rows, err = fr.GetRecordReader(ctx, leaves, nil)
-	return out, err
+	return &parquetFile{
+		projection: p, ctx: ctx, read: arrow.NewSchema(read, &md), leaves: leaves, r: r, fr: fr, batch: o.BatchRows,
+	}, nil
 }
 
 func verify(name string, rows int64) error {
@@ -167,22 +172,26 @@ func appendLeaves(leaves []int, f *pqarrow.SchemaField) []int {
 func (p *parquetFile) Schema() *arrow.Schema { return p.schema }
 
 func (p *parquetFile) Next() (arrow.Record, error) {
-	if p.rows == nil {
-		return nil, io.EOF
-	}
-	for p.rows.Next() {
-		if r := p.rows.Record(); r.NumRows() > 0 {
-			p.drop()
-			p.now = retyped(r, p.read)
+	for {
+		p.drop()
+		if p.rows != nil && p.rows.Next() {
+			p.now = retyped(p.rows.Record(), p.read)
 			return p.of(p.now), nil
 		}
+		p.dropTable()
+		if p.next == p.r.NumRowGroups() {
+			return nil, io.EOF
+		}
+		var err error
+		if p.table, err = p.fr.ReadRowGroups(p.ctx, p.leaves, []int{p.next}); err != nil {
+			return nil, err
+		}
+		p.rows = array.NewTableReader(p.table, p.batch)
+		p.next++
 	}
-	if err := p.rows.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	return nil, io.EOF
 }
 
+// drop lets go of the last record.
 func (p *parquetFile) drop() {
 	p.release()
 	if p.now != nil {
@@ -191,10 +200,17 @@ func (p *parquetFile) drop() {
 	}
 }
 
-func (p *parquetFile) Close() error {
-	p.drop()
+// dropTable lets go of the last row group.
+func (p *parquetFile) dropTable() {
 	if p.rows != nil {
 		p.rows.Release()
+		p.table.Release()
+		p.rows, p.table = nil, nil
 	}
+}
+
+func (p *parquetFile) Close() error {
+	p.drop()
+	p.dropTable()
 	return p.r.Close() // closes the file
 }
