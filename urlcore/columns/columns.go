@@ -109,7 +109,8 @@ type Error struct {
 }
 
 // Columns is a batch of parsed URLs. The zero value is ready for use; it must not be used by several goroutines
-// at once. All buffers belong to the Columns and are valid until its next use.
+// at once. All buffers belong to the Columns and are valid until its next use. They are kept for the batches to come, but
+// not for long when those are much smaller.
 type Columns struct {
 	// Want is the set of columns to fill; zero means all. The others stay empty.
 	Want Mask
@@ -161,5 +162,6 @@ type Columns struct {
 
 	filter      scan.SuffixFilter // of list
 	hosts       hostCache
+	sizes       sizes
 	unknownHost []byte // of the row being fixed: the host that hosts does not know
 }

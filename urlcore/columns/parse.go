@@ -11,6 +11,9 @@ const (
 	stretchBytes = 128 << 10
 )
 
+// rowMemory is about how many bytes a row takes besides its text.
+const rowMemory = 64
+
 // Parse fills dst with the URLs of a batch: URL i is data[ends[i-1]:ends[i]]. It keeps neither slice.
 //
 // Once dst's buffers have grown to the size of the batches it allocates nothing, except for hosts that need
@@ -28,6 +31,7 @@ func ParseWithBases(dst *Columns, data []byte, ends []int32, bases []byte, baseE
 // result belongs to c and is valid until its next use; its spans are of data, and of its own side buffer. They
 // suffice while data is at most 128 MiB long.
 func (c *Columns) Locate(data []byte, ends []int32) *Positions {
+	c.spareBuffers(len(data) + rowMemory*len(ends))
 	c.prepare()
 	all := &c.located
 	all.reset()
@@ -46,6 +50,7 @@ func (c *Columns) Locate(data []byte, ends []int32) *Positions {
 }
 
 func (c *Columns) parseAll(data []byte, ends []int32, bases []byte, baseEnds []int32) {
+	c.spareBuffers(len(data) + len(bases) + rowMemory*len(ends))
 	c.reset()
 	c.bases, c.baseEnds = bases, baseEnds
 	safe := safeRows(data, ends)

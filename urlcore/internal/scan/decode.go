@@ -38,9 +38,9 @@ func decodePairsGeneric(q *Queries, side []byte, cursor int) ([]byte, int, *Span
 		if nextNear(q.escape, start, end) == end {
 			continue
 		}
-		before, high := len(side), false
-		side, high = decodeGeneric(side, q, start, end)
-		if *s = (Span{Side | uint32(before), Side | uint32(len(side))}); high {
+		out, high := decodeGeneric(side, q, start, end)
+		*s = Span{Side | uint32(len(side)), Side | uint32(len(out))}
+		if side = out; high {
 			return side, cursor + 1, s
 		}
 	}
