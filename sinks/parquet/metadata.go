@@ -13,8 +13,20 @@ import (
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
 
-// metadataOf returns the key-value metadata of a file: what it holds and how it was made.
+// metadataOf returns the key-value metadata of a file of a lane: what it holds and how it was made.
 func metadataOf(s *arrow.Schema, o *Options, p lanesink.Provenance) ([]encode.KeyValue, error) {
+	kvs, err := describe(s, o)
+	return append(kvs,
+		encode.KeyValue{Key: "urlmill.table", Value: p.Table.String()},
+		encode.KeyValue{Key: "urlmill.stream", Value: strings.ToValidUTF8(p.Lane.Stream, "\ufffd")},
+		encode.KeyValue{Key: "urlmill.partition", Value: strconv.Itoa(int(p.Lane.Partition))},
+		encode.KeyValue{Key: "urlmill.first", Value: strconv.FormatInt(p.Span.First, 10)},
+		encode.KeyValue{Key: "urlmill.next", Value: strconv.FormatInt(p.Span.Next, 10)},
+	), err
+}
+
+// describe returns the metadata that does not depend on a lane, in which that of the schema comes last.
+func describe(s *arrow.Schema, o *Options) ([]encode.KeyValue, error) {
 	arrowSchema, err := serialize(s)
 	if err != nil {
 		return nil, err
@@ -23,20 +35,16 @@ func metadataOf(s *arrow.Schema, o *Options, p lanesink.Provenance) ([]encode.Ke
 		// Tells arrow's readers what the format's own types do not, such as the names of list elements.
 		{Key: "ARROW:schema", Value: arrowSchema},
 		{Key: "urlmill.version", Value: o.Version},
-		{Key: "urlmill.table", Value: p.Table.String()},
-		{Key: "urlmill.stream", Value: strings.ToValidUTF8(p.Lane.Stream, "\ufffd")},
-		{Key: "urlmill.partition", Value: strconv.Itoa(int(p.Lane.Partition))},
-		{Key: "urlmill.first", Value: strconv.FormatInt(p.Span.First, 10)},
-		{Key: "urlmill.next", Value: strconv.FormatInt(p.Span.Next, 10)},
 	}
 	md := s.Metadata()
-	add := func(key, value string) {
-		if value != "" && md.FindKey(key) < 0 {
-			kvs = append(kvs, encode.KeyValue{Key: key, Value: value})
+	for _, kv := range []encode.KeyValue{
+		{Key: "urlmill.config", Value: o.Provenance.Config},
+		{Key: "urlmill.psl", Value: o.Provenance.PSL},
+	} {
+		if kv.Value != "" && md.FindKey(kv.Key) < 0 {
+			kvs = append(kvs, kv)
 		}
 	}
-	add("urlmill.config", o.Provenance.Config)
-	add("urlmill.psl", o.Provenance.PSL)
 	for i, key := range md.Keys() {
 		kvs = append(kvs, encode.KeyValue{Key: key, Value: md.Values()[i]})
 	}

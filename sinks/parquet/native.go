@@ -19,21 +19,25 @@ type native struct {
 }
 
 func newNative(s *arrow.Schema, o *Options) (*native, error) {
+	w, err := newWriter(s, o)
+	if err != nil {
+		return nil, err
+	}
+	return &native{opts: o, schema: s, w: w}, nil
+}
+
+func newWriter(s *arrow.Schema, o *Options) (*encode.Writer, error) {
 	root, err := rootOf(s)
 	if err != nil {
 		return nil, err
 	}
-	w, err := encode.New(s, root, encode.Options{
+	return encode.New(s, root, encode.Options{
 		Codec: codecs[o.Compression].native, Level: o.CompressionLevel,
 		PageBytes: int(o.PageBytes), PageRows: o.PageRows,
 		RowGroupBytes: o.RowGroupBytes, RowGroupRows: o.RowGroupRows,
 		V2: o.PageVersion == 2, Plain: o.Encodings == EncodingsPlain,
 		Bloom: o.BloomFilters, Sorted: "offset", CreatedBy: o.createdBy(),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &native{opts: o, schema: s, w: w}, nil
 }
 
 func (e *native) start(w io.Writer) error { return e.w.Reset(w) }

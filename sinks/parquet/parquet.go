@@ -42,7 +42,7 @@ type Options struct {
 	// Encoder is urlmill, our own, or arrow, that of arrow v15. Default urlmill. The other has none of the options that
 	// follow.
 	Encoder string
-	// PageRows bounds the rows of a page. Default 20,000.
+	// PageRows bounds the rows of a page. Default 32,768.
 	PageRows int
 	// PageVersion is that of data pages, 1 or 2. Default 1, which every reader knows.
 	PageVersion int
@@ -76,7 +76,7 @@ const (
 	maxRowGroup         = 512 << 20
 	defaultPage         = 1 << 20
 	defaultArrowPage    = 2 << 20
-	defaultPageRows     = 20_000
+	defaultPageRows     = 32 << 10
 	maxRowGroupRows     = 1 << 28
 )
 

@@ -1,8 +1,6 @@
 package encode
 
 import (
-	"math/bits"
-
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
@@ -76,7 +74,7 @@ func (l *leaf) plainCost(n int, s *scratch) (enc, cost int) {
 func (l *leaf) sampleDistinct(n, limit int) bool {
 	d := &l.group.dict
 	at := 0
-	for i := 0; i < n; i++ {
+	for i := range n {
 		size := l.width
 		if l.source == sourceBytes {
 			size = int(l.lens[i])
@@ -85,24 +83,31 @@ func (l *leaf) sampleDistinct(n, limit int) bool {
 		at += size
 		// Give up early on a column like an identifier or a full URL.
 		if i == 511 && d.len() > 460 {
-			n = i + 1
+			d.release()
+			return false
 		}
 	}
-	distinct := d.len()
-	pays := 2*distinct <= n || distinct == 1
-	pays = pays && n*bits.Len(uint(distinct))+8*len(d.data) < limit
-	pays = pays && len(d.data) <= maxDictionary
+	cost := 8*(len(d.data)+4*d.len()) + n*int(indexWidth(d.len()))
+	// The values of a dictionary are compressed as well as others are, but indices hardly.
+	pays := 4*cost < 3*limit && len(d.data) <= maxDictionary
 	if !pays {
 		d.release()
 	}
 	return pays
 }
 
-// dictionaryPays tells whether to go on with the dictionary after a page.
-func (l *leaf) dictionaryPays() bool {
-	g := &l.group
-	d := g.dict.len()
-	return len(g.dict.data) <= maxDictionary && d <= maxDistinct
+// dictionaryPays tells whether to go on with the dictionary after a page, for whose values it had to grow from before.
+func (l *leaf) dictionaryPays(before interned) bool {
+	now := l.group.dict.size()
+	if now.bytes > maxDictionary || now.values > maxDistinct {
+		return false
+	}
+	plain := 8 * len(l.data)
+	if l.source == sourceBytes {
+		plain += 6 * len(l.lens)
+	}
+	cost := 8*(now.bytes-before.bytes+4*(now.values-before.values)) + l.count()*int(indexWidth(now.values))
+	return cost < plain
 }
 
 // intern turns the values of the open page into indices.
@@ -123,10 +128,28 @@ func (l *leaf) intern(s *scratch) {
 		}
 		return
 	}
+	if d.len() <= fewValues {
+		l.internFew(s)
+	} else {
+		s.ids = d.appendIDs(s.ids, l.data, l.lens)
+	}
+}
+
+// fewValues is the size of a dictionary whose values often follow themselves.
+const fewValues = 16
+
+func (l *leaf) internFew(s *scratch) {
+	d := &l.group.dict
+	var last []byte
+	id := ^uint32(0)
 	at := 0
 	for _, k := range l.lens {
-		s.ids = append(s.ids, d.id(l.data[at:at+int(k)]))
+		v := l.data[at : at+int(k)]
 		at += int(k)
+		if id == ^uint32(0) || string(v) != string(last) {
+			id, last = d.id(v), v
+		}
+		s.ids = append(s.ids, id)
 	}
 }
 

@@ -11,7 +11,6 @@ type group struct {
 	decided  bool
 	encoding int
 	dict     interner
-	seen     []uint32 // by number of a dictionary's value, the last page that has it, counted from one
 
 	data         rope // pages with their headers
 	dictData     rope // the dictionary page
@@ -36,7 +35,7 @@ type group struct {
 
 func (g *group) memory() int64 {
 	return g.dict.memory() + g.data.held + g.dictData.held +
-		int64(4*cap(g.seen)+8*cap(g.hashes)+cap(g.bloom)+cap(g.bounds)+48*cap(g.pages)+cap(g.lo)+cap(g.hi))
+		int64(8*cap(g.hashes)+cap(g.bloom)+cap(g.bounds)+48*cap(g.pages)+cap(g.lo)+cap(g.hi))
 }
 
 // reset begins a new row group.
@@ -53,10 +52,9 @@ func (g *group) release() {
 	g.dict.release()
 	g.data.release()
 	g.dictData.release()
-	uint32Pool.put(g.seen)
 	uint64Pool.put(g.hashes)
 	bytePool.put(g.bloom)
-	g.seen, g.hashes, g.bloom = nil, nil, nil
+	g.hashes, g.bloom = nil, nil
 	const small = 4 << 10
 	if cap(g.bounds) > small {
 		g.bounds = nil

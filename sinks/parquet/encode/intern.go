@@ -2,21 +2,17 @@ package encode
 
 import (
 	"encoding/binary"
-	"hash/maphash"
 	"math/bits"
 )
-
-// seed keys the hashes of all dictionaries of the process, so that nobody can send values that collide on purpose. What is
-// written does not depend on it.
-var seed = maphash.MakeSeed()
 
 // interner numbers distinct values in the order of their appearance. Values are back to back in data, in a table with
 // linear probing are their numbers, each beside half of the hash, so that values are only compared when they are
 // very likely equal.
 type interner struct {
-	data  []byte
-	ends  []int32  // of value i in data, at i+1; the first is zero
-	slots []uint64 // hash<<32 | number+1
+	data   []byte
+	ends   []int32  // of value i in data, at i+1; the first is zero
+	slots  []uint64 // upper half of the hash, number+1; the place is by the former
+	expect int      // values of the dictionary before
 }
 
 // release gives all memory back.
@@ -24,12 +20,17 @@ func (d *interner) release() {
 	bytePool.put(d.data)
 	int32Pool.put(d.ends)
 	uint64Pool.put(d.slots)
-	*d = interner{}
+	*d = interner{expect: d.len()}
 }
 
 func (d *interner) memory() int64 { return int64(cap(d.data) + 4*cap(d.ends) + 8*cap(d.slots)) }
 
 func (d *interner) len() int { return max(0, len(d.ends)-1) }
+
+// interned is the size of a dictionary.
+type interned struct{ values, bytes int }
+
+func (d *interner) size() interned { return interned{d.len(), len(d.data)} }
 
 func (d *interner) value(id int) []byte { return d.data[d.ends[id]:d.ends[id+1]] }
 
@@ -38,10 +39,14 @@ func (d *interner) id(v []byte) uint32 {
 	if 2*d.len() >= len(d.slots) { // also at the start
 		d.grow()
 	}
-	h := hash(v)
+	return d.find(v, hash(v))
+}
+
+// find does the same where there is room for one more.
+func (d *interner) find(v []byte, h uint64) uint32 {
 	mask := uint64(len(d.slots) - 1)
 	tag := h &^ 0xffffffff
-	for i := h & mask; ; i = (i + 1) & mask {
+	for i := h >> 32 & mask; ; i = (i + 1) & mask {
 		s := d.slots[i]
 		if s == 0 {
 			d.slots[i] = tag | uint64(len(d.ends))
@@ -59,26 +64,71 @@ func (d *interner) id(v []byte) uint32 {
 	}
 }
 
+// lot is the number of values that are looked up side by side.
+const lot = 16
+
+// appendIDs appends the numbers of texts that stand back to back in data. Large dictionaries are not in the fastest cache:
+// the steps of a look-up, each of which waits for memory, are made for a lot of values at a time, so that they wait
+// together.
+func (d *interner) appendIDs(dst []uint32, data []byte, lens []int32) []uint32 {
+	var hashes [lot]uint64
+	var found [lot]uint64
+	var starts, ends [lot]int32
+	at := 0
+	for len(lens) > 0 {
+		n := min(lot, len(lens))
+		for 2*(d.len()+lot) >= len(d.slots) {
+			d.grow()
+		}
+		mask := uint64(len(d.slots) - 1)
+		pos := at
+		for i, k := range lens[:n] {
+			h := hash(data[pos : pos+int(k)])
+			pos += int(k)
+			hashes[i], found[i] = h, d.slots[h>>32&mask]
+		}
+		for i := range n {
+			s := found[i]
+			if ends[i] = -1; s != 0 && s>>32 == hashes[i]>>32 {
+				starts[i], ends[i] = d.ends[uint32(s)-1], d.ends[uint32(s)]
+			}
+		}
+		for i, k := range lens[:n] {
+			v := data[at : at+int(k)]
+			at += int(k)
+			if e := ends[i]; e >= 0 && string(d.data[starts[i]:e]) == string(v) {
+				dst = append(dst, uint32(found[i])-1)
+			} else {
+				dst = append(dst, d.find(v, hashes[i]))
+			}
+		}
+		lens = lens[n:]
+	}
+	return dst
+}
+
+// grow doubles the table. The first is as large as the dictionary before would need.
 func (d *interner) grow() {
 	n := max(256, 2*len(d.slots))
 	if len(d.ends) == 0 {
 		d.ends = append(int32Pool.get(64), 0)
+		n = max(n, 2<<bits.Len(uint(d.expect)))
 	}
-	uint64Pool.put(d.slots)
+	old := d.slots
 	d.slots = uint64Pool.get(n)[:n]
 	clear(d.slots)
 	mask := uint64(n - 1)
-	for id := range d.len() {
-		h := hash(d.value(id))
-		i := h & mask
-		for d.slots[i] != 0 {
-			i = (i + 1) & mask
+	for _, s := range old {
+		if s != 0 {
+			i := s >> 32 & mask
+			for d.slots[i] != 0 {
+				i = (i + 1) & mask
+			}
+			d.slots[i] = s
 		}
-		d.slots[i] = h&^0xffffffff | uint64(id+1)
 	}
+	uint64Pool.put(old)
 }
-
-func hash(v []byte) uint64 { return maphash.Bytes(seed, v) }
 
 // appendDictionary appends all values as PLAIN: fixed is their width, or zero for those of different lengths.
 func (d *interner) appendDictionary(dst []byte, fixed int) []byte {

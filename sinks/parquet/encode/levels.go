@@ -66,12 +66,29 @@ func (l *levels) pack(n int) {
 	}
 }
 
-func (l *levels) putGroup() {
+// bits adds n levels of one bit, at most 32, of which the first is the lowest bit.
+func (l *levels) bits(pattern uint64, n uint) {
+	l.close()
+	l.group |= pattern << l.groupN
+	for l.groupN += n; l.groupN >= 8; l.groupN -= 8 {
+		l.openPacked()
+		l.buf = append(l.buf, byte(l.group))
+		l.group >>= 8
+		l.groups++
+	}
+}
+
+// openPacked sees to it that a packed run is open and has room for a group.
+func (l *levels) openPacked() {
 	if l.header < 0 || l.groups == 63 {
 		l.endPacked()
 		l.header = len(l.buf)
 		l.buf = append(l.buf, 0)
 	}
+}
+
+func (l *levels) putGroup() {
+	l.openPacked()
 	for range l.width {
 		l.buf = append(l.buf, byte(l.group))
 		l.group >>= 8

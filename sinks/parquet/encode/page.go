@@ -3,6 +3,7 @@ package encode
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"math/bits"
 	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -28,9 +29,10 @@ const (
 // scratch is what encoding a page needs. It belongs to one goroutine at a time.
 type scratch struct {
 	ids    []uint32
-	packed []byte // encoded values
-	body   []byte // a page before compression
-	out    []byte // and after
+	seen   []uint64 // bits of the dictionary's values that a page has
+	packed []byte   // encoded values
+	body   []byte   // a page before compression
+	out    []byte   // and after
 	thrift thrift
 	codec  compressor
 }
@@ -75,7 +77,7 @@ func (l *leaf) flushPage(s *scratch) error {
 		l.decide(s)
 	}
 	p := page{offset: g.data.size, rows: int32(l.rows), nulls: int64(l.entries - n), hasValue: n > 0}
-	enc := g.encoding
+	enc, before := g.encoding, g.dict.size()
 	var values [2][]byte
 	if n == 0 {
 		enc = encPlain
@@ -96,7 +98,7 @@ func (l *leaf) flushPage(s *scratch) error {
 	g.nulls += p.nulls
 	g.used |= 1 << enc
 	g.perEncoding[enc]++
-	if enc == encDictionary && !l.dictionaryPays() {
+	if enc == encDictionary && !l.dictionaryPays(before) {
 		g.encoding = l.plainest()
 	}
 	l.resetPage()
@@ -251,7 +253,7 @@ func (l *leaf) pageBounds(p *page, enc int, s *scratch) {
 	switch {
 	case l.order == unordered:
 	case enc == encDictionary:
-		lo, hi = l.boundsOfIndices(s.ids)
+		lo, hi = l.boundsOfIndices(s)
 	case l.source == sourceBytes:
 		lo, hi = boundsOfTexts(l.data, l.lens)
 	case l.source == sourceBits:
@@ -296,23 +298,19 @@ func boundsOfBools(data []byte) (lo, hi []byte) {
 }
 
 // boundsOfIndices looks at each value of the dictionary that the page has once.
-func (l *leaf) boundsOfIndices(ids []uint32) (lo, hi []byte) {
-	g := &l.group
-	n := g.dict.len()
-	if len(g.seen) < n {
-		g.seen = uint32Pool.grow(g.seen, n-len(g.seen))
-		old := len(g.seen)
-		g.seen = g.seen[:n]
-		clear(g.seen[old:])
+func (l *leaf) boundsOfIndices(s *scratch) (lo, hi []byte) {
+	d := &l.group.dict
+	words := (d.len() + 63) / 64
+	s.seen = uint64Pool.grow(s.seen[:0], words)[:words]
+	seen := s.seen
+	clear(seen)
+	for _, id := range s.ids {
+		seen[id/64] |= 1 << (id % 64)
 	}
-	stamp := uint32(len(g.pages) + 1)
-	last := ^uint32(0)
-	for _, id := range ids {
-		if id == last || g.seen[id] == stamp {
-			continue
+	for i, word := range seen {
+		for ; word != 0; word &= word - 1 {
+			lo, hi = l.widen(lo, hi, d.value(64*i+bits.TrailingZeros64(word)))
 		}
-		g.seen[id], last = stamp, id
-		lo, hi = l.widen(lo, hi, g.dict.value(int(id)))
 	}
 	return lo, hi
 }

@@ -1,6 +1,10 @@
 package encode
 
-import "github.com/apache/arrow/go/v15/arrow/bitutil"
+import (
+	"encoding/binary"
+
+	"github.com/apache/arrow/go/v15/arrow/bitutil"
+)
 
 // Levels are those of the Dremel paper as the format's documentation has them: the definition level of an entry counts
 // the optional and repeated nodes on its path that are there, the repetition level says at which list it goes on. They
@@ -18,6 +22,16 @@ func (l *leaf) nodes(depth, from, to int, first, rest byte) error {
 	from, to = from+v.offset, to+v.offset
 	if v.valid == nil {
 		return l.present(depth, from, to, first, rest)
+	}
+	if depth == 0 && n.nullable {
+		if n.kind == leafNode && l.source == sourceBytes && v.offsets != nil {
+			l.nullableTexts(v, from, to)
+			return nil
+		}
+		if shift, ok := l.dense(1); ok && n.kind == listNode {
+			l.denseLists(n, v, from, to, shift)
+			return nil
+		}
 	}
 	if !n.nullable {
 		if bitutil.CountSetBits(v.valid, from, to-from) != to-from {
@@ -71,8 +85,8 @@ func (l *leaf) present(depth, from, to int, first, rest byte) error {
 	case structNode:
 		return l.nodes(depth+1, from, to, first, rest)
 	}
-	if shift, ok := l.dense(depth + 1); ok {
-		l.denseLists(n, v, from, to, first, rest, shift)
+	if shift, ok := l.dense(depth + 1); ok && depth == 0 {
+		l.denseLists(n, v, from, to, shift)
 		return nil
 	}
 	for i := from; i < to; i++ {
@@ -99,31 +113,107 @@ func (l *leaf) dense(depth int) (shift int, ok bool) {
 	return shift, true
 }
 
-// denseLists adds lists whose elements are dense. Their values stand together.
-func (l *leaf) denseLists(n *node, v *view, from, to int, first, rest byte, shift int) {
+// denseLists adds lists of a column, some of which may be null, whose elements are dense. Their values stand together, but for
+// those that a null hides.
+func (l *leaf) denseLists(n *node, v *view, from, to, shift int) {
 	if from == to {
 		return
 	}
-	before := v.start(from)
-	begin := before
-	run := 0 // elements of lists that are not empty
+	end := v.start(from)
+	begin := end // of the values that are still to be added
+	run := 0     // elements of lists that are not empty, whose definition levels are still to be added
 	for i := from; i < to; i++ {
-		end := v.start(i + 1)
-		count := end - before
-		before = end
-		l.rep.add(first, 1)
-		if count > 0 {
-			run += count
-			l.rep.add(n.rep, count-1)
-		} else {
+		start := end
+		end = v.start(i + 1)
+		count := end - start
+		def := n.def
+		if v.valid != nil && v.valid[i/8]>>(i%8)&1 == 0 {
+			if count > 0 {
+				l.values(begin+shift, start+shift)
+				begin = end
+			}
+			def, count = def-1, 0
+		}
+		switch {
+		case count == 0:
+			l.rep.bits(0, 1)
 			l.def.add(l.maxDef, run)
-			l.def.add(n.def, 1)
+			l.def.add(def, 1)
 			l.entries += run + 1
 			run = 0
+			continue
+		case count <= 32:
+			l.rep.bits(1<<count-2, uint(count))
+		default:
+			l.rep.add(0, 1)
+			l.rep.add(1, count-1)
 		}
-		first = rest
+		run += count
 	}
 	l.def.add(l.maxDef, run)
 	l.entries += run
-	l.values(begin+shift, before+shift)
+	l.values(begin+shift, end+shift)
+}
+
+// nullableTexts adds texts of a column, some of which are null, 64 at a time where both kinds are mixed.
+func (l *leaf) nullableTexts(v *view, from, to int) {
+	for from < to {
+		if from%8 != 0 || from+64 > to {
+			end, valid := nextRun(v.valid, from, min(to, from+64))
+			l.run(valid, from, end)
+			from = end
+			continue
+		}
+		word := binary.LittleEndian.Uint64(v.valid[from/8:])
+		end := from + 64
+		switch {
+		case word == 0:
+			l.run(false, from, end)
+		case word == ^uint64(0) || !l.mixedTexts(v, from, word):
+			for at := from; at < end; {
+				stop, valid := nextRun(v.valid, at, end)
+				l.run(valid, at, stop)
+				at = stop
+			}
+		}
+		from = end
+	}
+}
+
+// run adds texts that are all there, or all null.
+func (l *leaf) run(valid bool, from, to int) {
+	l.entries += to - from
+	if !valid {
+		l.def.add(0, to-from)
+		return
+	}
+	l.def.add(1, to-from)
+	l.values(from, to)
+}
+
+// mixedTexts adds the 64 texts from from on, of which word tells those that are there. It does nothing, and returns
+// false, when a null hides bytes.
+func (l *leaf) mixedTexts(v *view, from int, word uint64) bool {
+	l.lens = int32Pool.grow(l.lens, 64)
+	n := len(l.lens)
+	lens := l.lens[n : n+64]
+	offsets := v.offsets[from : from+65]
+	k, hidden := 0, int32(0)
+	prev := offsets[0]
+	for i, o := range offsets[1:] {
+		there := int(word >> i & 1)
+		lens[k&63] = o - prev
+		hidden |= (o - prev) & int32(there-1)
+		prev = o
+		k += there
+	}
+	if hidden != 0 {
+		return false
+	}
+	l.lens = l.lens[:n+k]
+	l.data = bytePool.appendTo(l.data, v.data[offsets[0]:offsets[64]])
+	l.def.bits(word&0xffffffff, 32)
+	l.def.bits(word>>32, 32)
+	l.entries += 64
+	return true
 }

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// report is the JSON file.
+type report struct {
+	Machine      machine          `json:"machine"`
+	Commit       string           `json:"commit"`
+	Rows         int              `json:"rows"`
+	URLBytes     float64          `json:"url_bytes_mean"`
+	RowBytes     float64          `json:"row_bytes_mean"`
+	Params       float64          `json:"params_mean"`
+	RowGroupRows int              `json:"row_group_rows"`
+	Repetitions  int              `json:"repetitions"`
+	Results      []result         `json:"results"`
+	Ratios       map[string]ratio `json:"ratios"` // by codec
+}
+
+type machine struct {
+	CPU   string `json:"cpu"`
+	Cores int    `json:"cores"`
+	OS    string `json:"os"`
+	Arch  string `json:"arch"`
+	Go    string `json:"go"`
+}
+
+// ratio compares urlmill with the others on one core.
+type ratio struct {
+	Speed   float64 `json:"speed_to_best"`     // rows a second by the most of another, medians
+	Best    string  `json:"best"`              // whose they are
+	SizeV15 float64 `json:"size_to_arrow_v15"` // bytes by those of arrow_v15
+	Size    float64 `json:"size_to_smallest"`  // bytes by the least of another
+}
+
+func newReport(t *table, repetitions int) *report {
+	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		commit = []byte("unknown")
+	}
+	rows := float64(t.rows)
+	return &report{
+		Machine: machine{cpuName(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()},
+		Commit:  strings.TrimSpace(string(commit)), Rows: t.rows, Repetitions: repetitions, RowGroupRows: groupRows,
+		URLBytes: float64(t.urlBytes) / rows, RowBytes: float64(t.bytes) / rows, Params: float64(t.params) / rows,
+		Ratios: map[string]ratio{},
+	}
+}
+
+// cpuName returns the model name that Linux tells.
+func cpuName() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "unknown"
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown"
+}
+
+// add adds the results of a codec, of which urlmill's is the first.
+func (r *report) add(results []result) {
+	r.Results = append(r.Results, results...)
+	if len(results) < 2 {
+		return
+	}
+	own, best, smallest := results[0], results[1], results[1]
+	var v15 result
+	for _, x := range results[1:] {
+		if x.RowsPerS > best.RowsPerS {
+			best = x
+		}
+		if x.OutBytes < smallest.OutBytes {
+			smallest = x
+		}
+		if x.System == "arrow_v15" {
+			v15 = x
+		}
+	}
+	r.Ratios[own.Codec] = ratio{
+		Speed: own.RowsPerS / best.RowsPerS, Best: best.System,
+		SizeV15: float64(own.OutBytes) / float64(v15.OutBytes), Size: float64(own.OutBytes) / float64(smallest.OutBytes),
+	}
+}
+
+func (r *report) write(path string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}
+
+func (r *report) print(w io.Writer) {
+	fmt.Fprintf(w, "%d rows: URLs of %.0f bytes, %.0f bytes a row, %.1f parameters\n", r.Rows, r.URLBytes, r.RowBytes, r.Params)
+	fmt.Fprintf(w, "%-8s %-12s %5s %9s %9s %9s %9s %11s\n", "codec", "system", "cores", "M rows/s", "at most", "ns/row", "bytes/row", "allocs/row")
+	for _, x := range r.Results {
+		fmt.Fprintf(w, "%-8s %-12s %5d %9.2f %9.2f %9.0f %9.1f %11.4f\n",
+			x.Codec, x.System, x.Cores, x.RowsPerS/1e6, x.RowsPerMax/1e6, x.NsPerRow, x.BytesRow, x.AllocsRow)
+	}
+	for _, codec := range []string{"none", "snappy", "zstd"} {
+		if q, ok := r.Ratios[codec]; ok {
+			fmt.Fprintf(w, "%s: %.2f times %s; %.3f of the bytes of arrow_v15, %.3f of the least\n", codec, q.Speed, q.Best, q.SizeV15, q.Size)
+		}
+	}
+}
