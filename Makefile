@@ -89,6 +89,10 @@ bench-delivery: ## what exactly-once delivery costs against at-least-once; QUICK
 bench-sweep: ## batch sizes and cores, plotted into docs/performance
 	cd benchmarks && $(GO) run ./core -sweep ../docs/performance
 
+.PHONY: bench-parquet
+bench-parquet: ## the Parquet encoder beside those of arrow v15, arrow v18 and parquet-go; QUICK=1
+	cd benchmarks && $(GO) build -o parquet/bench-parquet ./parquet && $(GO) build -o parquet/bench-v18 ./parquet/v18 && QUICK=$(QUICK) parquet/bench-parquet -v18 parquet/bench-v18 -out results/parquet.json
+
 .PHONY: bench-e2e
 bench-e2e: ## files and Kafka to Parquet beside a naive program, DuckDB, ClickHouse, Spark; QUICK=1, REAL_KAFKA=1, URLMILL_PYTHON=
 	cd benchmarks && $(GO) build -o e2e/bench-e2e ./e2e && QUICK=$(QUICK) REAL_KAFKA=$(REAL_KAFKA) e2e/bench-e2e -out results/e2e.json $(if $(QUICK),,-plots ../docs/performance)

@@ -36,8 +36,8 @@ type Options struct {
 	// RowGroupBytes bounds the bytes of a row group before encoding, which is also about the memory that
 	// each lane needs. Default 64 MiB, at most 512 MiB.
 	RowGroupBytes int64
-	// PageBytes is the size of a page before compression. Default 1 MiB, and 2 MiB with arrow's encoder, for which a
-	// page of a column with a dictionary holds a whole row group.
+	// PageBytes is the size of a page before compression. Default 2 MiB. With arrow's encoder a page of a
+	// column with a dictionary holds a whole row group.
 	PageBytes int64
 	// Encoder is urlmill, our own, or arrow, that of arrow v15. Default urlmill. The other has none of the options that
 	// follow.
@@ -74,8 +74,7 @@ const (
 	defaultRowGroupRows = 128 << 10
 	defaultRowGroup     = 64 << 20
 	maxRowGroup         = 512 << 20
-	defaultPage         = 1 << 20
-	defaultArrowPage    = 2 << 20
+	defaultPage         = 2 << 20
 	defaultPageRows     = 32 << 10
 	maxRowGroupRows     = 1 << 28
 )
@@ -119,7 +118,6 @@ func (o Options) withDefaults() Options {
 	if o.PageBytes == 0 {
 		o.PageBytes = defaultPage
 		if o.Encoder == EncoderArrow {
-			o.PageBytes = defaultArrowPage
 		}
 	}
 	if o.PageRows == 0 {

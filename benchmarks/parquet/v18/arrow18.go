@@ -13,7 +13,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-
 // arrow18 writes with the column writers of arrow v18, which are faster than its pqarrow. Whole columns of a row group
 // are written one after the other from records that stay in memory. Pages are V2: with V1 lists take forever.
 type arrow18 struct {
