@@ -117,8 +117,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.PageBytes == 0 {
 		o.PageBytes = defaultPage
-		if o.Encoder == EncoderArrow {
-		}
 	}
 	if o.PageRows == 0 {
 		o.PageRows = defaultPageRows
