@@ -38,7 +38,7 @@ func s3Schema(s *S3) object {
 			{name: "encryption", value: names(&s.Encryption, "s3", "kms")},
 			{name: "kms_key", value: text(&s.KMSKey, "alias/urlmill")},
 			{name: "storage_class", value: names(&s.StorageClass, "STANDARD", "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING",
-				"REDUCED_REDUNDANCY", "GLACIER_IR", "EXPRESS_ONEZONE")},
+				"REDUCED_REDUNDANCY", "GLACIER_IR")},
 			{name: "checksum", value: names(&s.Checksum, "crc32c", "none")},
 			{name: "part_size", value: size(&s.PartSize, 5<<20, 1<<30)},
 			{name: "parallel", value: integer(&s.Parallel, 1, 256)},

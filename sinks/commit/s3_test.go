@@ -124,7 +124,11 @@ func TestS3InterruptedAtEveryRequest(t *testing.T) {
 	const end = firstPosition + 8
 	for _, arrives := range []bool{false, true} {
 		t.Run(fmt.Sprintf("arrives late %t", arrives), func(t *testing.T) {
-			for at := 0; ; at++ {
+			step := stride(1, 5)
+			if arrives {
+				step = stride(2, 7)
+			}
+			for at := 0; ; at += step {
 				b := newBucket(t)
 				var late *http.Request
 				a := b.launch(end, &late)
@@ -132,7 +136,7 @@ func TestS3InterruptedAtEveryRequest(t *testing.T) {
 					a.step()
 				}
 				if a.done {
-					t.Logf("before each of %d requests: %v", at, a.err)
+					t.Logf("before each of %d requests, by %d: %v", a.calls, step, a.err)
 					return
 				}
 				what := a.next
@@ -198,7 +202,7 @@ func TestS3AnswersLost(t *testing.T) {
 // after the other; or the first makes one more and is killed.
 func TestS3TwoProcesses(t *testing.T) {
 	const end = firstPosition + 5
-	fenced, runs, step := 0, 0, stride(9, 23)
+	fenced, runs, step := 0, 0, stride(13, 29)
 	for first := 1; ; first += step {
 		for second := 0; ; second += step {
 			b := newBucket(t)

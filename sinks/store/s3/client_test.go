@@ -40,7 +40,7 @@ func TestParseLocation(t *testing.T) {
 			t.Errorf("%s: %q, %q, %v", location, bucket, prefix, err)
 		}
 	}
-	for _, location := range []string{"s3://", "s3:///x", "s3://b", "s3://bucket/../x", "s3://bucket//x", "s3://bucket/x//", "/x", "s3://a b/x", "s3://user:pw@bucket/x"} {
+	for _, location := range []string{"s3://", "s3:///x", "s3://b", "s3://bucket/../x", "s3://bucket//x", "s3://bucket/x//", "/x", "s3://a b/x", "s3://user:pw@bucket/x", "s3://lake--use1-az5--x-s3/x"} {
 		if _, _, err := ParseLocation(location); err == nil {
 			t.Errorf("%s is taken", location)
 		}

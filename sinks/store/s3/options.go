@@ -81,11 +81,6 @@ const (
 	AddressingHost = "host"
 )
 
-// StorageClasses returns those that files can be read from at once.
-func StorageClasses() []string {
-	return []string{"STANDARD", "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "REDUCED_REDUNDANCY", "GLACIER_IR", "EXPRESS_ONEZONE"}
-}
-
 func (o Options) withDefaults() Options {
 	if o.Checksum == "" {
 		o.Checksum = DefaultChecksum
@@ -155,6 +150,9 @@ func IsLocation(location string) bool { return strings.HasPrefix(location, Schem
 // bucketName matches names of buckets, also those of old buckets and other servers.
 var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$`)
 
+// directoryBucket ends the names of directory buckets.
+const directoryBucket = "--x-s3"
+
 // ParseLocation takes s3://bucket/prefix apart. The prefix may be empty and has no slash at its ends.
 func ParseLocation(location string) (bucket, prefix string, err error) {
 	rest, ok := strings.CutPrefix(location, Scheme)
@@ -162,6 +160,9 @@ func ParseLocation(location string) (bucket, prefix string, err error) {
 	prefix = strings.TrimSuffix(prefix, "/")
 	if !ok || !bucketName.MatchString(bucket) || prefix != "" && (!fs.ValidPath(prefix) || path.Clean(prefix) == ".") {
 		return "", "", fmt.Errorf("%q is not a place on S3; give %sbucket/prefix, with a name of letters, digits, dots and hyphens for the bucket", location, Scheme)
+	}
+	if strings.HasSuffix(bucket, directoryBucket) {
+		return "", "", fmt.Errorf("%s is a directory bucket (S3 Express One Zone), which does not list its keys in order; give a bucket of the usual kind", bucket)
 	}
 	return bucket, prefix, nil
 }
