@@ -99,7 +99,10 @@ func (r *run) finish(m *mill, f *feed, w want) {
 	r.Helper()
 	w.counts = slices.Clone(f.counts)
 	ends := r.ends(f.client, f.topic, len(f.counts))
-	r.awaitWith(m, "everything to be committed", func() bool { return r.reached(w, ends) })
+	for !r.reached(w, ends) { // which may take its time, as long as it goes on
+		before := sum(r.heads(w))
+		r.awaitWith(m, "more to be committed", func() bool { return sum(r.heads(w)) > before || r.reached(w, ends) })
+	}
 	// What a process before it has committed and not published, it publishes when it gets the partition.
 	r.awaitWith(m, "everything to be published", func() bool {
 		report, err := r.report(w, "--shallow")
