@@ -126,7 +126,7 @@ func (p *s3Proxy) fail(fault *s3Fault, share float64) {
 
 // objectStore writes to a bucket while requests to it fail, its server is killed, and the process is.
 func objectStore(r *run) {
-	rounds, perRound := pick(r, 36, 6), pick(r, 50_000, 3_000)
+	rounds, perRound, attempts := pick(r, 24, 6), pick(r, 50_000, 3_000), pick(r, 5, 3)
 	g := s3test.Start(r)
 	g.Setenv(r) // the credentials, for this process and its children
 	proxy := r.newS3Proxy(g.Endpoint)
@@ -137,7 +137,7 @@ func objectStore(r *run) {
 	}
 	config := r.config(job{
 		topic: f.topic, group: "bucket", out: w.out, rollRows: 20_000,
-		sink: fmt.Sprintf("  s3: {endpoint: %q, region: %s, attempts: 5, timeout: %v}", proxy.endpoint, g.Region, s3Timeout),
+		sink: fmt.Sprintf("  s3: {endpoint: %q, region: %s, attempts: %d, timeout: %v}", proxy.endpoint, g.Region, attempts, s3Timeout),
 	})
 	m := r.start(config)
 	for i := range rounds {
@@ -148,7 +148,7 @@ func objectStore(r *run) {
 			f.produce(perRound)
 			r.refuses(m, fault.stops...)
 		} else {
-			proxy.fail(fault, 0.25)
+			proxy.fail(fault, 0.2)
 			f.produce(perRound)
 			r.await("commits, or a process that gives up", func() bool { return m.ended() || r.reached(w, f.counts) })
 			if m.ended() {
@@ -160,6 +160,7 @@ func objectStore(r *run) {
 		case 1:
 			m.kill()
 			r.fault("kill -9")
+			r.repair(w)
 		case 3:
 			g.Kill()
 			r.fault("S3 server killed")

@@ -31,6 +31,9 @@ func killAtRandom(r *run) {
 		}
 		m.kill()
 		r.fault("kill -9")
+		if i%10 == 9 {
+			r.repair(w) // what the next start would do
+		}
 	}
 	f.end(int64(rows))
 	r.finish(r.start(config), f, w)

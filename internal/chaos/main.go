@@ -76,7 +76,7 @@ var scenarios = []scenario{
 	{"compacted", "the broker compacts what was not read yet, with kills", compacted},
 	{"partitions", "partitions are added to the topic that is read, with kills", partitionsAdded},
 	{"retention", "the broker deletes records that were not read yet; told to, the process leaves them out", retention},
-	{"corrupt", "a batch is damaged on the broker's disk; told to, the process makes a dead letter of it", corrupted},
+	{"corrupt", "batches are spoiled on the broker's disk; told to, the process makes a dead letter of each", corrupted},
 }
 
 func main() {

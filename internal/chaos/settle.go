@@ -166,6 +166,20 @@ func (r *run) verify(w want) *verify.Report {
 	return report
 }
 
+// repair runs "urlmill verify --repair" after a process has died, which leaves nothing to be found. An output that has not
+// begun is none yet.
+func (r *run) repair(w want) {
+	r.Helper()
+	if sum(r.heads(w)) == 0 {
+		return
+	}
+	report, err := r.report(w, "--shallow", "--repair")
+	r.must(err)
+	for _, p := range report.Problems {
+		r.Errorf("after repairing: %+v", p)
+	}
+}
+
 // report runs "urlmill verify" and returns what it finds.
 func (r *run) report(w want, flags ...string) (*verify.Report, error) {
 	cmd := exec.Command(r.env.binary, append([]string{"verify", w.out, "--json"}, flags...)...)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -210,79 +209,4 @@ func deleteRecords(client *kgo.Client, topic string, partition int32, before int
 		return err
 	}
 	return kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
-}
-
-// corrupted changes a byte of a batch in the broker's files. The process stops at it, and makes a dead letter of it when
-// it is told to; everything around it is delivered.
-func corrupted(r *run) {
-	rounds := pick(r, 12, 3)
-	f := r.newFeed("corrupted", 2)
-	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
-	j := job{topic: f.topic, group: "corrupted", out: w.out, dead: filepath.Join(r.dir, "dead")}
-	strict := r.config(j)
-	j.source = ", on_corrupt: dead_letter"
-	lenient := r.config(j)
-	damaged := make(map[int64]bool)
-	for range rounds {
-		f.produce(500)
-		at, n := f.counts[0], int64(100)
-		f.mu.Lock()
-		var batch []*kgo.Record
-		for range n {
-			batch = append(batch, &kgo.Record{Topic: f.topic, Value: slices.Clone(f.value(0))})
-			f.counts[0]++
-		}
-		f.mu.Unlock()
-		// Uncompressed, so that what is changed is in one record; its checksum is that of the batch all the same.
-		kafkatest.Produce(r, r.env.cluster.Client(r), batch)
-		first, next, err := damageBatch(r.segments(f.topic, 0), at)
-		r.must(err)
-		for n := first; n < next; n++ {
-			damaged[n] = true
-		}
-		f.produce(500)
-		r.fault("batch damaged on the broker's disk")
-		r.refuses(r.start(strict), "on_corrupt")
-		m := r.start(lenient)
-		r.awaitWith(m, "a commit behind the damage", func() bool { return r.reached(w, f.counts) })
-		r.stop(m)
-	}
-	w.excused = func(p int, n int64) bool { return p == 0 && damaged[n] }
-	w.excusedRows = int64(len(damaged))
-	r.finish(r.start(lenient), f, w)
-	dead := int64(0)
-	for _, l := range r.verify(w).Lanes {
-		dead += l.Dead
-	}
-	if dead != int64(rounds) {
-		r.Errorf("%d dead letters of %d damaged batches", dead, rounds)
-	}
-}
-
-// damageBatch changes the last byte of the batch that holds an offset, in the files of its log, and returns the
-// batch's offsets.
-func damageBatch(segments []string, offset int64) (first, next int64, err error) {
-	for _, name := range segments {
-		content, err := os.ReadFile(name)
-		if err != nil {
-			return 0, 0, err
-		}
-		// Base offset, length of what follows, and at 23 the last offset, relative to the base.
-		for at := 0; at+61 <= len(content); {
-			size := 12 + int(binary.BigEndian.Uint32(content[at+8:]))
-			first := int64(binary.BigEndian.Uint64(content[at:]))
-			next := first + int64(binary.BigEndian.Uint32(content[at+23:])) + 1
-			if offset < first || offset >= next || at+size > len(content) {
-				at += size
-				continue
-			}
-			f, err := os.OpenFile(name, os.O_WRONLY, 0)
-			if err != nil {
-				return 0, 0, err
-			}
-			_, err = f.WriteAt([]byte{content[at+size-1] ^ 1}, int64(at+size-1))
-			return first, next, errors.Join(err, f.Close())
-		}
-	}
-	return 0, 0, fmt.Errorf("no batch in %v has offset %d", segments, offset)
 }
