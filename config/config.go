@@ -301,6 +301,8 @@ type Parquet struct {
 type ArrowIPC struct {
 	Output
 	Compression string // "none", "lz4" or "zstd"
+	// Dictionaries are columns of text that a stream writes as growing dictionaries.
+	Dictionaries []string
 }
 
 // NDJSONOut writes a JSON object a line.

@@ -295,7 +295,9 @@ func parquetSchema(p *Parquet) object {
 
 func arrowSchema(a *ArrowIPC) object {
 	o := outputSchema(&a.Output)
-	o.fields = append(o.fields, field{name: "compression", value: names(&a.Compression, "none", "lz4", "zstd")})
+	o.fields = append(o.fields,
+		field{name: "compression", value: names(&a.Compression, "none", "lz4", "zstd")},
+		field{name: "dictionaries", value: texts(&a.Dictionaries, "[host, registrable_domain]")})
 	return o
 }
 

@@ -43,6 +43,26 @@ func TestArrow(t *testing.T) {
 	}
 }
 
+// TestArrowDictionaries reads a stream whose dictionaries grow with pyarrow.
+func TestArrowDictionaries(t *testing.T) {
+	for _, compression := range []string{"none", "lz4", "zstd"} {
+		recs := table(sinktest.AllTypes(), shapes["mixed"], 900)
+		out := create(t, filepath.Join(t.TempDir(), "stream"))
+		s, err := arrowipc.New(arrowipc.Options{
+			Stdout: out, Compression: compression, Dictionaries: []string{"repeated_text", "text", "text_required"},
+		}, quiet)
+		write(t, s, err, recs)
+		if err := out.Close(); err != nil {
+			t.Fatal(err)
+		}
+		about, rows := readers.Pyarrow(t, "stream", out.Name())
+		compare(t, "pyarrow, "+compression, expected(recs), rows)
+		if got := about.Types["text_required"]; got != "dictionary<values=string, indices=int32, ordered=0> not null" {
+			t.Errorf("text_required is %s", got)
+		}
+	}
+}
+
 // TestNDJSON reads lines with DuckDB.
 func TestNDJSON(t *testing.T) {
 	db := readers.Duck(t)

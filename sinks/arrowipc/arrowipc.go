@@ -33,6 +33,8 @@ type Options struct {
 	// Compression is one of none, lz4 and zstd. Default none: readers then map files into memory and use
 	// them as they are.
 	Compression string
+	// Dictionaries are columns of text whose values the stream has once, and rows refer to. Only with Stdout.
+	Dictionaries []string
 	// Version is urlmill's version, for the metadata of the schema. Default "devel".
 	Version string
 	// Delivery is exactly_once or at_least_once. Default exactly_once for files; a stream can only be the other.
@@ -72,7 +74,9 @@ func (o Options) withDefaults() Options {
 }
 
 // CheckRows returns what is wrong with the options for rows of a schema, like Validate.
-func (o Options) CheckRows(s *arrow.Schema) error { return lanesink.CheckPartitions(o.PartitionBy, s) }
+func (o Options) CheckRows(s *arrow.Schema) error {
+	return errors.Join(lanesink.CheckPartitions(o.PartitionBy, s), checkDictionaries(o.Dictionaries, s))
+}
 
 // Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
 func (o Options) Validate() error {
@@ -81,6 +85,9 @@ func (o Options) Validate() error {
 	problems := []error{shared.Validate()}
 	if _, ok := codecs[o.Compression]; !ok {
 		problems = append(problems, lanesink.Problem("Compression", "%q is not known; use none, lz4 or zstd", o.Compression))
+	}
+	if len(o.Dictionaries) > 0 && o.Stdout == nil {
+		problems = append(problems, lanesink.Problem("Dictionaries", "files have none, since theirs cannot grow; leave it out, or write to standard output"))
 	}
 	return errors.Join(problems...)
 }

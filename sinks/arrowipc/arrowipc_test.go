@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/google/go-cmp/cmp"
@@ -171,6 +172,68 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// TestDictionaries has dictionaries grow over many batches, and be replaced when they are too large.
+func TestDictionaries(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	defer mem.AssertSize(t, 0)
+	schema := sinktest.AllTypes()
+	for _, limit := range []int{maxDictionary, 50} {
+		var out bytes.Buffer
+		o := Options{Stdout: &out, mem: mem, Dictionaries: []string{"repeated_text", "text"}}.withDefaults()
+		s := newStream(&o)
+		if err := s.Start(t.Context(), schema); err != nil {
+			t.Fatal(err)
+		}
+		s.dict.limit = limit
+		var want []sinktest.Row
+		for i := range int64(20) {
+			r := sinktest.Random(mem, schema, 30, i*30, 1, sinktest.Shape{Nulls: 0.2})
+			want = append(want, sinktest.Rows(r)...)
+			if _, err := s.Write(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			r.Release()
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ipc.NewReader(&out, ipc.WithAllocator(mem))
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns := map[string][]any{}
+		largest := 0
+		for r.Next() {
+			for _, name := range o.Dictionaries {
+				d := r.Record().Column(r.Schema().FieldIndices(name)[0]).(*array.Dictionary)
+				values := d.Dictionary().(*array.String)
+				largest = max(largest, values.Len())
+				for i := range d.Len() {
+					if d.IsNull(i) {
+						columns[name] = append(columns[name], nil)
+					} else {
+						columns[name] = append(columns[name], strings.Clone(values.Value(d.GetValueIndex(i))))
+					}
+				}
+			}
+		}
+		if r.Err() != nil {
+			t.Fatal(r.Err())
+		}
+		r.Release()
+		for i, row := range want {
+			for name, values := range columns {
+				if values[i] != row[name] {
+					t.Fatalf("limit %d: row %d: %s is %v, want %v", limit, i, name, values[i], row[name])
+				}
+			}
+		}
+		if limit == 50 && largest > 50+30 || limit > 50 && largest < 300 {
+			t.Errorf("limit %d: the largest dictionary has %d values", limit, largest)
+		}
+	}
+}
+
 func TestStreamWithoutRows(t *testing.T) {
 	var out bytes.Buffer
 	s := newSink(t, Options{Stdout: &out}, pipeline.Schemas{sinktest.AllTypes()})
@@ -249,6 +312,7 @@ func TestValidate(t *testing.T) {
 		"Path: missing":                  {},
 		"Path: cannot be given together": {Path: "x", Stdout: io.Discard},
 		`Compression: "gzip" is not`:     {Path: "x", Compression: "gzip"},
+		"Dictionaries: files have none":  {Path: "x", Dictionaries: []string{"a"}},
 	} {
 		if _, err := New(o, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -125,6 +125,7 @@ type stream struct {
 	mu     sync.Mutex
 	out    *outstream.Writer
 	schema *arrow.Schema
+	dict   *dictionaries
 	w      *ipc.Writer
 }
 
@@ -134,18 +135,25 @@ func (s *stream) Start(_ context.Context, schema *arrow.Schema) error {
 	if err := check(schema); err != nil {
 		return err
 	}
+	if err := checkDictionaries(s.opts.Dictionaries, schema); err != nil {
+		return err
+	}
 	s.schema = described(schema, s.opts.Version)
-	s.w = ipc.NewWriter(s.out, s.opts.options(s.schema)...)
+	s.dict = newDictionaries(s.schema, s.opts.Dictionaries, s.opts.mem)
+	s.w = ipc.NewWriter(s.out, append(s.opts.options(s.dict.schema), ipc.WithDictionaryDeltas(true))...)
 	return nil
 }
 
 func (s *stream) Write(_ context.Context, r arrow.Record) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rec := array.NewRecord(s.schema, r.Columns(), r.NumRows())
+	rec, err := s.dict.of(r)
+	if err != nil {
+		return 0, err
+	}
 	defer rec.Release()
 	before := s.out.Size()
-	err := s.w.Write(rec)
+	err = s.w.Write(rec)
 	if err == nil {
 		err = s.out.EndBatch()
 	}
@@ -166,7 +174,11 @@ func (s *stream) Commit() error {
 func (s *stream) Close() (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.w == nil || s.out.Err() != nil {
+	if s.w == nil {
+		return nil
+	}
+	s.dict.release()
+	if s.out.Err() != nil {
 		return nil
 	}
 	defer recovered(&err)

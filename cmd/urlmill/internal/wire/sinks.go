@@ -51,7 +51,7 @@ var arrowipcSink = SinkKind{
 		dead := newDeadLetterOutput(c, a.DeadLetterTopic)
 		options := arrowipc.Options{
 			Path: a.Path, DeadLetters: a.DeadLetters, Stdout: stream(a.Output, s), Compression: a.Compression, Version: s.Version,
-			Delivery: commit.Delivery(a.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
+			Dictionaries: a.Dictionaries, Delivery: commit.Delivery(a.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
 			PartitionBy: a.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
 		return Sink{

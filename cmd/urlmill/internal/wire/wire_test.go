@@ -65,6 +65,15 @@ func parse(t *testing.T, text string) *config.Config {
 // TestCheck checks that what components and columns refuse has a place in the configuration.
 func TestCheck(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
+		{"dictionaries", "source: {generate: {}}\nsink: {arrowipc: {stdout: true, dictionaries: [host, scheme]}}\n", ""},
+		{
+			"dictionaries in files", "source: {generate: {}}\nsink: {arrowipc: {path: out, dictionaries: [host]}}\n",
+			`x.yaml:2:44: dictionaries: files have none, since theirs cannot grow`,
+		},
+		{
+			"dictionary of numbers", "source: {generate: {}}\nsink: {arrowipc: {stdout: true, dictionaries: [port]}}\n",
+			`x.yaml:2:47: dictionaries: column "port" is int32, and only texts become dictionaries`,
+		},
 		{"partitions", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: ['date(ts)', country, 'bucket(4, host)']}}\n", ""},
 		{
 			"partition expression", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: ['day(timestamp)']}}\n",
