@@ -39,7 +39,8 @@ type job struct {
 func newJobs(rows int64) (jobs []job, end func(), err error) {
 	lines := codec.NewLines(codec.LinesOptions{})
 	options := generate.Options{Records: rows, Lanes: lanes, Format: generate.Lines}
-	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(lanes, topic))
+	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(lanes, topic),
+		kfake.BrokerConfigs(map[string]string{"message.max.bytes": "8388608"}))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,7 +59,7 @@ func newJobs(rows int64) (jobs []job, end func(), err error) {
 
 // fill produces the records in batches that are compressed with zstd.
 func fill(addrs []string, rows int64) error {
-	client, err := kgo.NewClient(kgo.SeedBrokers(addrs...), kgo.ProducerBatchCompression(kgo.ZstdCompression()),
+	client, err := kgo.NewClient(kgo.SeedBrokers(addrs...), kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.ProducerBatchMaxBytes(4<<20),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	if err != nil {
 		return err

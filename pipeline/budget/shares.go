@@ -26,12 +26,12 @@ const (
 
 // Needs is what memory is needed for. BatchBytes and Fetch are 0 where they are to be found.
 type Needs struct {
-	Workers     int
-	BatchBytes  int   // pipeline.Options.BatchBytes
-	UsualBatch  int   // BatchBytes where there is enough
-	Fetches     bool  // whether the source has a use for Fetch
-	Fetch       int64 // for what is fetched and not read yet
-	SourceFixed int64 // what the source holds besides, whatever it is given
+	Workers    int
+	BatchBytes int   // pipeline.Options.BatchBytes
+	UsualBatch int   // BatchBytes where there is enough
+	Fetches    bool  // whether the source has a use for Fetch
+	Fetch      int64 // for what is fetched and not read yet
+	Fixed      int64 // what sources and sinks hold besides, whatever they are given
 }
 
 // Shares is how a limit is divided.
@@ -61,7 +61,7 @@ func Least(n Needs) int64 {
 	return (least + mib - 1) / mib * mib
 }
 
-func (n Needs) fixed() int64 { return base + int64(n.Workers)*perWorker + n.SourceFixed }
+func (n Needs) fixed() int64 { return base + int64(n.Workers)*perWorker + n.Fixed }
 
 // slots is how many batches there have to be so that no worker waits: one for each, one being read, one being written.
 func (n Needs) slots() int { return n.Workers + 2 }

@@ -14,11 +14,11 @@ import (
 func TestDivide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := budget.Needs{
-			Workers:     rapid.IntRange(1, 256).Draw(t, "workers"),
-			BatchBytes:  rapid.SampledFrom([]int{0, 1 << 10, 1 << 20, 256 << 20}).Draw(t, "batch"),
-			UsualBatch:  4 << 20,
-			Fetches:     rapid.Bool().Draw(t, "fetches"),
-			SourceFixed: rapid.Int64Range(0, 1<<30).Draw(t, "fixed"),
+			Workers:    rapid.IntRange(1, 256).Draw(t, "workers"),
+			BatchBytes: rapid.SampledFrom([]int{0, 1 << 10, 1 << 20, 256 << 20}).Draw(t, "batch"),
+			UsualBatch: 4 << 20,
+			Fetches:    rapid.Bool().Draw(t, "fetches"),
+			Fixed:      rapid.Int64Range(0, 1<<30).Draw(t, "fixed"),
 		}
 		if n.Fetches {
 			n.Fetch = rapid.SampledFrom([]int64{0, 1 << 20, 1 << 30}).Draw(t, "fetch")

@@ -80,13 +80,10 @@ type Options struct {
 	// MaxBytes bounds the answer to one fetch of one partition, if not by less than one batch. A lane
 	// holds up to two of them. Default 1 MiB.
 	MaxBytes int
-	// FetchMemory bounds the answers that all lanes hold together: with many of them, each asks for less
-	// than MaxBytes, but for 16 KiB at least. What a lane holds is
-	//
-	//	2 × max(batch, min(MaxBytes, max(16 KiB, FetchMemory / (2 × lanes)))) + decompressed batch
-	//
-	// with the largest batch of its partition, as sent and, if it is compressed, as decompressed. Default
-	// 256 MiB.
+	// FetchMemory bounds the answers that all lanes hold together, and what these decompress to. With many lanes,
+	// each asks for less than MaxBytes: FetchMemory / (2 × lanes), but for 16 KiB at least; and waits while the others
+	// hold all there is. Batches come whole, so one that is larger than expected goes beyond it, alone or nearly so.
+	// Default 256 MiB.
 	FetchMemory int
 	// MaxRecordBytes is where a longer record is cut, with the fault record-too-large. Default 16 MiB.
 	MaxRecordBytes int

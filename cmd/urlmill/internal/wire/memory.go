@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
@@ -52,11 +53,29 @@ func needs(c *config.Config) budget.Needs {
 			n.Fetch = int64(s.Kafka.FetchMemory)
 		}
 	case s.File != nil && s.File.Parallel > 0:
-		n.SourceFixed = int64(s.File.Parallel) * perFile
+		n.Fixed = int64(s.File.Parallel) * perFile
 	case s.File != nil:
-		n.SourceFixed = int64(runtime.GOMAXPROCS(0)) * perFile
+		n.Fixed = int64(runtime.GOMAXPROCS(0)) * perFile
 	}
+	n.Fixed += partsOf(c)
 	return n
+}
+
+// partsOf is what parts of files take that are on their way to S3.
+func partsOf(c *config.Config) int64 {
+	folder := ""
+	switch s := c.Sink; {
+	case s.Parquet != nil:
+		folder = s.Parquet.Path
+	case s.ArrowIPC != nil:
+		folder = s.ArrowIPC.Path
+	case s.NDJSON != nil:
+		folder = s.NDJSON.Path
+	}
+	if !strings.HasPrefix(folder, "s3://") {
+		return 0
+	}
+	return int64(c.Sink.S3.Parallel) * c.Sink.S3.PartSize
 }
 
 // remedies names what may be lowered.
