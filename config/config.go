@@ -289,7 +289,13 @@ type Parquet struct {
 	CompressionLevel int    // 0: the codec's own default
 	RowGroupRows     int
 	RowGroupBytes    int64
-	Delivery         string // "exactly_once" or "at_least_once"
+	Encoder          string // "urlmill", or "arrow" for that of the Arrow library, without what follows
+	PageVersion      int    // 1 or 2: that of data pages; some readers know only 1
+	Encodings        string // "all", or "plain" for readers that do not know the delta encodings
+	// BloomFilters are columns, such as host or params.list.element.key, or "none" alone. Nil: those of host,
+	// registrable_domain and url_key that are there.
+	BloomFilters []string
+	Delivery     string // "exactly_once" or "at_least_once"
 	// PartitionBy makes directories of columns and of what is computed from them: "country", "date(timestamp)",
 	// "hour(timestamp)", "bucket(16, host)", each with a name of its own on request: "day=date(timestamp)".
 	PartitionBy []string
@@ -390,6 +396,7 @@ func DefaultArrowIPC() ArrowIPC { return ArrowIPC{Compression: "none"} }
 // DefaultParquet returns the defaults of a Parquet sink.
 func DefaultParquet() Parquet {
 	return Parquet{
-		Compression: "zstd", CompressionLevel: 1, RowGroupRows: 128 << 10, RowGroupBytes: 64 << 20, Delivery: ExactlyOnce,
+		Compression: "zstd", CompressionLevel: 1, RowGroupRows: 128 << 10, RowGroupBytes: 64 << 20,
+		Encoder: "urlmill", PageVersion: 1, Encodings: "all", Delivery: ExactlyOnce,
 	}
 }

@@ -115,7 +115,9 @@ func wantFull() Config {
 		Sink: Sink{
 			Parquet: &Parquet{
 				Path: "out/rows", DeadLetters: "out/dead", Compression: "gzip", CompressionLevel: 6,
-				RowGroupRows: 1000, RowGroupBytes: 64 << 20, Delivery: AtLeastOnce,
+				RowGroupRows: 1000, RowGroupBytes: 64 << 20,
+				Encoder: "urlmill", PageVersion: 2, Encodings: "plain", BloomFilters: []string{"host", "params.list.element.key"},
+				Delivery:    AtLeastOnce,
 				PartitionBy: []string{"date(timestamp)", "site=host"},
 			},
 			Roll: Roll{Rows: 1e6, Bytes: 1 << 30, Every: time.Hour},

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
+	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
@@ -48,7 +51,8 @@ type Options struct {
 	PageVersion int
 	// Encodings is all, or plain for readers that do not know the delta encodings. Default all.
 	Encodings string
-	// BloomFilters are the columns with a bloom filter, by their paths with dots.
+	// BloomFilters are the columns with a bloom filter, by their paths with dots. Nil stands for those of
+	// [DefaultBloomFilters] that are there.
 	BloomFilters []string
 	// Version is urlmill's version, for the metadata of the files. Default "devel".
 	Version string
@@ -78,6 +82,9 @@ const (
 	defaultPageRows     = 32 << 10
 	maxRowGroupRows     = 1 << 28
 )
+
+// DefaultBloomFilters are the columns that get a bloom filter: what is looked for by value, in files that are not sorted by it.
+var DefaultBloomFilters = []string{"host", "registrable_domain", "url_key"}
 
 // Encoders and sets of encodings.
 const (
@@ -127,6 +134,9 @@ func (o Options) withDefaults() Options {
 	if o.Encodings == "" {
 		o.Encodings = EncodingsAll
 	}
+	if o.BloomFilters == nil {
+		o.BloomFilters = DefaultBloomFilters
+	}
 	if o.Version == "" {
 		o.Version = "devel"
 	}
@@ -140,7 +150,28 @@ func (o Options) withDefaults() Options {
 }
 
 // CheckRows returns what is wrong with the options for rows of a schema, like Validate.
-func (o Options) CheckRows(s *arrow.Schema) error { return lanesink.CheckPartitions(o.PartitionBy, s) }
+func (o Options) CheckRows(s *arrow.Schema) error {
+	return errors.Join(lanesink.CheckPartitions(o.PartitionBy, s), o.checkBloomFilters(s))
+}
+
+func (o Options) checkBloomFilters(s *arrow.Schema) error {
+	root, err := rootOf(s)
+	if err != nil || len(o.BloomFilters) == 0 {
+		return nil // the former is said elsewhere
+	}
+	descr := schema.NewSchema(root)
+	var problems []error
+	for _, name := range o.BloomFilters {
+		switch i := descr.ColumnIndexByName(name); {
+		case i < 0:
+			problems = append(problems, lanesink.Problem("BloomFilters", "there is no column %q; give the path of a column, "+
+				"such as host or params.list.element.key", name))
+		case descr.Column(i).PhysicalType() == parquet.Types.Boolean:
+			problems = append(problems, lanesink.Problem("BloomFilters", "%s is a boolean, for which a filter is of no use; take it out", name))
+		}
+	}
+	return errors.Join(problems...)
+}
 
 // Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
 func (o Options) Validate() error {
@@ -176,6 +207,19 @@ func (o Options) Validate() error {
 	}
 	if o.PageVersion != 1 && o.PageVersion != 2 {
 		bad("PageVersion", "%d is not known; use 1 or 2", o.PageVersion)
+	}
+	if o.Encoder == EncoderArrow {
+		for _, option := range []struct {
+			field string
+			set   bool
+		}{
+			{"PageVersion", o.PageVersion != 1}, {"Encodings", o.Encodings != EncodingsAll},
+			{"BloomFilters", len(o.BloomFilters) > 0 && !slices.Equal(o.BloomFilters, DefaultBloomFilters)},
+		} {
+			if option.set {
+				bad(option.field, "arrow's encoder does not have it; take it out, or give encoder: urlmill")
+			}
+		}
 	}
 	if o.Encodings != EncodingsAll && o.Encodings != EncodingsPlain {
 		bad("Encodings", "%q is not known; use all or plain", o.Encodings)

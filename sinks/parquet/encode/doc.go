@@ -20,7 +20,8 @@
 //
 // An encoding is chosen for each chunk from the values of its first page. Texts that repeat get a dictionary, until that
 // gets too large; other texts are DELTA_LENGTH_BYTE_ARRAY, which keeps the lengths out of the way of the codec and costs
-// a copy. Integers are DELTA_BINARY_PACKED unless that is longer than they are. Everything else is PLAIN.
+// a copy. Integers are DELTA_BINARY_PACKED unless that is longer than they are, or have 64 bits and may be null: arrow v15
+// cannot read those. Everything else is PLAIN.
 //
 // Pages begin with rows, in version 1 as well. Version 1 is the default, because there are readers that know no other.
 // Bounds are copies, and are cut where they are long. Distinct values are not counted.

@@ -21,6 +21,7 @@ type work struct {
 	mu       sync.Mutex
 	err      error
 	help     func()
+	pool     *sync.Pool // of compressors
 }
 
 // worthHelp is the least number of values, or so, for which a goroutine is started.
@@ -28,6 +29,7 @@ const worthHelp = 32 << 10
 
 func (k *work) init(w *Writer) {
 	k.w = w
+	k.pool = compressorsOf(w.opts.Codec, w.opts.Level)
 	k.help = func() {
 		defer k.wg.Done()
 		defer busy.Add(-1)
@@ -72,7 +74,7 @@ func (k *work) all(values int) error {
 func (k *work) run() {
 	s := getScratch()
 	defer putScratch(s)
-	pool := compressorsOf(k.w.opts.Codec, k.w.opts.Level)
+	pool := k.pool
 	err := error(nil)
 	if k.w.opts.Codec != None {
 		c, ok := pool.Get().(compressor)

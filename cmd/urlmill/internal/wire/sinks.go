@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
@@ -23,8 +24,12 @@ var parquetSink = SinkKind{
 		options := parquet.Options{
 			Path: p.Path, DeadLetters: p.DeadLetters, Compression: p.Compression, CompressionLevel: p.CompressionLevel,
 			RowGroupRows: p.RowGroupRows, RowGroupBytes: p.RowGroupBytes, Version: s.Version,
+			Encoder: p.Encoder, PageVersion: p.PageVersion, Encodings: p.Encodings, BloomFilters: p.BloomFilters,
 			Delivery: commit.Delivery(p.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
 			PartitionBy: p.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
+		}
+		if slices.Equal(options.BloomFilters, []string{"none"}) {
+			options.BloomFilters = []string{}
 		}
 		return Sink{
 			Validate: func() error {

@@ -80,6 +80,11 @@ func TestCheck(t *testing.T) {
 			`x.yaml:2:43: partition_by: "day(timestamp)" is not understood; give a column, date(column)`,
 		},
 		{
+			"bloom filter", "source: {generate: {}}\nsink: {parquet: {path: out, bloom_filters: [host, nothing]}}\n",
+			`x.yaml:2:44: bloom_filters: there is no column "nothing"; give the path of a column, such as host or params.list.element.key`,
+		},
+		{"no bloom filter", "source: {generate: {}}\nsink: {parquet: {path: out, bloom_filters: [none]}}\n", ""},
+		{
 			"partition column", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: [nothing]}}\n",
 			`x.yaml:2:43: partition_by: there is no column "nothing" to partition by; the columns are`,
 		},
