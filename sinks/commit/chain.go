@@ -17,6 +17,8 @@ import (
 const (
 	// recordsPerCheckpoint keeps what has to be read at the start small, and checkpoints as well.
 	recordsPerCheckpoint = 256
+	// bytesPerCheckpoint does so where records name thousands of files, those of partitions.
+	bytesPerCheckpoint = 4 << 20
 	// keepRecords is for how long a record stays after a checkpoint has it. A process that was stopped for a
 	// shorter time finds its position taken; one that was stopped for longer finds the checkpoint.
 	keepRecords = time.Hour
@@ -35,6 +37,7 @@ type Options struct {
 
 	// For tests; zero stands for the constants above.
 	every int
+	most  int
 	keep  time.Duration
 	old   *time.Duration
 }
@@ -45,7 +48,8 @@ type Chain struct {
 	place  func(string) (store.Store, error)
 	origin Origin
 	log    *slog.Logger
-	every  int
+	every  int // records of a checkpoint
+	most   int // bytes after which it ends earlier
 	keep   time.Duration
 	old    time.Duration
 }
@@ -53,11 +57,14 @@ type Chain struct {
 // New returns a chain, without looking at the store yet.
 func New(o Options) *Chain {
 	c := &Chain{
-		root: o.Root, place: o.Place, log: o.Log, every: o.every, keep: o.keep, old: oldEnough,
+		root: o.Root, place: o.Place, log: o.Log, every: o.every, most: o.most, keep: o.keep, old: oldEnough,
 		origin: Origin{Run: o.Root.Run(), Provenance: o.Provenance},
 	}
 	if o.old != nil {
 		c.old = *o.old
+	}
+	if c.most == 0 {
+		c.most = bytesPerCheckpoint
 	}
 	if c.every == 0 {
 		c.every, c.keep = recordsPerCheckpoint, keepRecords

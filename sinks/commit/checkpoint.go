@@ -96,8 +96,9 @@ func (l *Lane) maintain(ctx context.Context) {
 func (l *Lane) checkpoint(ctx context.Context) error {
 	s := l.chain.root
 	var records [][]byte
-	next := l.covered
-	for len(records) < l.chain.every {
+	next, size := l.covered, 0
+	full := func() bool { return len(records) >= l.chain.every || size >= l.chain.most }
+	for !full() {
 		at := recordKey(l.dir, next)
 		content, err := s.Read(ctx, at)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -110,9 +111,9 @@ func (l *Lane) checkpoint(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		records, next = append(records, content), r.Next
+		records, next, size = append(records, content), r.Next, size+len(content)
 	}
-	if len(records) == l.chain.every {
+	if full() {
 		err := s.Create(ctx, checkpointKey(l.dir, l.covered), encodeCheckpoint(l.name, l.covered, next, records))
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err

@@ -20,6 +20,7 @@ type world struct {
 func (w *world) launch() {
 	a := launch(w.d, w.end)
 	a.every = rapid.IntRange(1, 3).Draw(w.t, "records per checkpoint")
+	a.most = rapid.SampledFrom([]int{0, 1, 700}).Draw(w.t, "bytes per checkpoint")
 	if rapid.Bool().Draw(w.t, "keep") {
 		a.keep = time.Hour
 	}

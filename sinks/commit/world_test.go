@@ -48,6 +48,7 @@ type client struct {
 	chain    *Chain
 	seq      uint64
 	every    int
+	most     int
 	keep     time.Duration
 	old      *time.Duration
 	fenced   int
@@ -69,7 +70,7 @@ func (c *client) open(ctx context.Context) error {
 	if err := errors.Join(c.rows.Prepare(ctx), c.dead.Prepare(ctx)); err != nil {
 		return err
 	}
-	c.chain = New(Options{Root: c.rows, Place: c.place, Log: quiet, Provenance: Provenance{Urlmill: "test"}, every: c.every, keep: c.keep, old: c.old})
+	c.chain = New(Options{Root: c.rows, Place: c.place, Log: quiet, Provenance: Provenance{Urlmill: "test"}, every: c.every, most: c.most, keep: c.keep, old: c.old})
 	if err := c.chain.Probe(ctx); err != nil {
 		return err
 	}
