@@ -60,7 +60,7 @@ func main() {
 func run() error {
 	rows, pairs := int64(2_000_000), 11
 	if os.Getenv("QUICK") == "1" {
-		rows, pairs = 150_000, 5
+		rows, pairs = 400_000, 5
 	}
 	out := flag.String("out", "results/delivery.json", "where to write the results")
 	dir := flag.String("dir", os.TempDir(), "a directory on the disk to write to")
