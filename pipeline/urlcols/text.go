@@ -19,21 +19,49 @@ func (s *state) utf8(c *pipeline.Bytes) (data []byte, offsets []int32) {
 	offsets = s.scratch.takeInts(c.Len() + 1)
 	offsets[0] = 0
 	start := len(s.texts)
-	for i := range c.Len() {
-		s.texts = charset.AppendUTF8(s.texts, c.At(i))
-		offsets[i+1] = int32(len(s.texts) - start)
+	for from := 0; from < c.Len(); from += utf8Stretch {
+		to := min(from+utf8Stretch, c.Len())
+		if areUTF8(c, from, to) {
+			first := startOf(c, from)
+			shift := int32(len(s.texts)-start) - first
+			s.texts = append(s.texts, c.Data[first:c.Ends[to-1]]...)
+			for i := from; i < to; i++ {
+				offsets[i+1] = c.Ends[i] + shift
+			}
+			continue
+		}
+		for i := from; i < to; i++ {
+			s.texts = charset.AppendUTF8(s.texts, c.At(i))
+			offsets[i+1] = int32(len(s.texts) - start)
+		}
 	}
 	return s.texts[start:len(s.texts):len(s.texts)], offsets
 }
 
-// allUTF8 tells whether every value is UTF-8. That all of them together are is not enough: one value could
+// utf8Stretch is the number of values that are looked at one by one where one of them is not UTF-8.
+const utf8Stretch = 128
+
+func startOf(c *pipeline.Bytes, i int) int32 {
+	if i == 0 {
+		return 0
+	}
+	return c.Ends[i-1]
+}
+
+// allUTF8 tells whether every value is UTF-8.
+func allUTF8(c *pipeline.Bytes) bool { return areUTF8(c, 0, c.Len()) }
+
+// areUTF8 tells whether the values in [from, to) are UTF-8. That all of them together are is not enough: one value could
 // end what another began.
-func allUTF8(c *pipeline.Bytes) bool {
-	if !utf8.Valid(c.Data) {
+func areUTF8(c *pipeline.Bytes, from, to int) bool {
+	if from == to {
+		return true
+	}
+	start := startOf(c, from)
+	if !utf8.Valid(c.Data[start:c.Ends[to-1]]) {
 		return false
 	}
-	start := int32(0)
-	for _, end := range c.Ends {
+	for _, end := range c.Ends[from:to] {
 		if start < end && !utf8.RuneStart(c.Data[start]) {
 			return false
 		}
