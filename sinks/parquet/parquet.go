@@ -213,7 +213,8 @@ func (o Options) Validate() error {
 			field string
 			set   bool
 		}{
-			{"PageVersion", o.PageVersion != 1}, {"Encodings", o.Encodings != EncodingsAll},
+			{"PageVersion", o.PageVersion != 1},
+			{"Encodings", o.Encodings != EncodingsAll},
 			{"BloomFilters", len(o.BloomFilters) > 0 && !slices.Equal(o.BloomFilters, DefaultBloomFilters)},
 		} {
 			if option.set {
