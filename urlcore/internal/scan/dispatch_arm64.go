@@ -104,6 +104,6 @@ func splitPairs(q *Queries) {
 	splitPairsNEON(q)
 }
 
-func decode(dst []byte, q *Queries, start, end int) ([]byte, bool) {
-	return decodeGeneric(dst, q, start, end)
+func decodePairs(q *Queries, side []byte, cursor int) ([]byte, int, *Span) {
+	return decodePairsGeneric(q, side, cursor)
 }
