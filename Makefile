@@ -17,7 +17,7 @@ demo: ## a million clickstream records from a Kafka broker in this process into 
 
 .PHONY: test
 test: ## all tests that need nothing but Go
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 .PHONY: build
 build: ## bin/urlmill, static
@@ -29,7 +29,7 @@ integration: ## what we write, read back by other readers (C compiler, python3; 
 
 .PHONY: race
 race: ## all tests under the race detector
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 30m ./...
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, tidy modules
