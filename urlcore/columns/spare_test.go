@@ -24,7 +24,7 @@ func heldBytes(v reflect.Value) int {
 
 // giantBatch is one URL that makes every buffer large.
 func giantBatch() ([]byte, []int32) {
-	url := []byte("HTTPS://Example.com/" + strings.Repeat("ü/", 1<<19) + "?" + strings.Repeat("a=%20b&", 1<<18) + "#" + strings.Repeat("ü", 1<<18))
+	url := []byte("HTTPS://Example.com/" + strings.Repeat("ü/", 1<<17) + "?" + strings.Repeat("a=%20b&", 1<<17) + "#" + strings.Repeat("ü", 1<<16))
 	return url, []int32{int32(len(url))}
 }
 
