@@ -31,6 +31,10 @@ integration: ## what we write, read back by other readers (C compiler, python3; 
 race: ## all tests under the race detector
 	$(GO) test -race -timeout 30m ./...
 
+.PHONY: docs
+docs: ## docs/reference.md anew, from the keys of configurations
+	$(GO) run ./cmd/urlmill config reference > docs/reference.md
+
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, tidy modules
 	$(TOOLS)/golangci-lint run ./...

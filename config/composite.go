@@ -272,7 +272,7 @@ func (v pairsValue) decode(d *decoder, n ast.Node, path string) {
 	out := map[string]string{}
 	for _, e := range d.entries(m, path) {
 		var to string
-		d.decode(e.value, e.at, join(path, e.key), scalarValue{wanted: "the new name", set: text(&to, "").(scalarValue).set}, true)
+		d.decode(e.value, e.at, join(path, e.key), scalarValue{wanted: "the new name", shape: shape{"type": "string", "minLength": 1}, set: text(&to, "").(scalarValue).set}, true)
 		out[e.key] = to
 	}
 	*v.p = out

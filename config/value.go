@@ -21,6 +21,10 @@ type value interface {
 type scalarValue struct {
 	wanted string
 	secret bool // the value is not shown in messages
+	// shape is what a JSON Schema says of values that are written out, and current the value that there is now, as
+	// it would be written.
+	shape   shape
+	current func() string
 	// set takes a value that has substitutions put in. It returns false when the value does not fit, and may
 	// say what comes near, to be added to the message, or, beginning with "is", what is wrong.
 	set func(s scalar) (ok bool, hint string)
@@ -50,7 +54,7 @@ func (v scalarValue) decode(d *decoder, n ast.Node, path string) {
 
 // text is any text that is not empty.
 func text(p *string, example string) value {
-	return scalarValue{wanted: "a text such as " + example, set: func(s scalar) (bool, string) {
+	return scalarValue{wanted: "a text such as " + example, shape: shape{"type": "string", "minLength": 1}, current: func() string { return *p }, set: func(s scalar) (bool, string) {
 		if s.kind == numberKind || s.kind == boolKind {
 			return false, ", in quotes if this is meant"
 		}
@@ -61,7 +65,7 @@ func text(p *string, example string) value {
 
 // secret is a text that messages do not show.
 func secret(p *Secret) value {
-	return scalarValue{wanted: "a text, best as ${NAME} or ${file:/path}", secret: true, set: func(s scalar) (bool, string) {
+	return scalarValue{wanted: "a text, best as ${NAME} or ${file:/path}", secret: true, shape: shape{"type": "string", "minLength": 1}, set: func(s scalar) (bool, string) {
 		*p = Secret(s.text)
 		if s.kind == numberKind || s.kind == boolKind {
 			return false, ", in quotes if it is a number, true or false"
@@ -72,7 +76,7 @@ func secret(p *Secret) value {
 
 // boolean is true or false.
 func boolean(p *bool) value {
-	return scalarValue{wanted: "true or false", set: func(s scalar) (bool, string) {
+	return scalarValue{wanted: "true or false", shape: shape{"type": "boolean"}, current: func() string { return strconv.FormatBool(*p) }, set: func(s scalar) (bool, string) {
 		switch {
 		case s.kind != boolKind && s.kind != anyKind:
 			return false, boolHint(s.text)
@@ -102,7 +106,8 @@ func boolHint(s string) string {
 
 // integer is a whole number within bounds.
 func integer[T int | int32 | int64 | uint64](p *T, low, high T) value {
-	return scalarValue{wanted: fmt.Sprintf("a whole number from %d to %d", low, high), set: func(s scalar) (bool, string) {
+	limits := shape{"type": "integer", "minimum": low, "maximum": high}
+	return scalarValue{wanted: fmt.Sprintf("a whole number from %d to %d", low, high), shape: limits, current: func() string { return fmt.Sprint(*p) }, set: func(s scalar) (bool, string) {
 		if s.kind == textKind {
 			return false, ""
 		}
@@ -118,7 +123,7 @@ func integer[T int | int32 | int64 | uint64](p *T, low, high T) value {
 // duration is a time span within bounds.
 func duration(p *time.Duration, low, high time.Duration) value {
 	wanted := fmt.Sprintf("a duration from %s to %s, such as 30s or 5m", shortDuration(low), shortDuration(high))
-	return scalarValue{wanted: wanted, set: func(s scalar) (bool, string) {
+	return scalarValue{wanted: wanted, shape: durationShape, current: func() string { return shortDuration(*p) }, set: func(s scalar) (bool, string) {
 		v, err := time.ParseDuration(strings.TrimSpace(s.text))
 		if err != nil {
 			if _, err := strconv.ParseFloat(s.text, 64); err == nil {
@@ -154,7 +159,7 @@ func shortDuration(v time.Duration) string {
 // size is a number of bytes within bounds.
 func size[T int | int32 | int64](p *T, low, high T) value {
 	wanted := fmt.Sprintf("a size from %s to %s, such as 64KiB or 512MiB", FormatSize(int64(low)), FormatSize(int64(high)))
-	return scalarValue{wanted: wanted, set: func(s scalar) (bool, string) {
+	return scalarValue{wanted: wanted, shape: sizeShape, current: func() string { return FormatSize(int64(*p)) }, set: func(s scalar) (bool, string) {
 		v, err := parseSize(strings.TrimSpace(s.text))
 		if errors.Is(err, errSizeUnit) {
 			return false, unitHint(s, "B")
@@ -169,7 +174,15 @@ func size[T int | int32 | int64](p *T, low, high T) value {
 
 // enum is one of a few names, each with what it stands for.
 func enum[T any](p *T, names []string, values []T) value {
-	return scalarValue{wanted: "one of " + listOf(names, "or"), set: func(s scalar) (bool, string) {
+	current := func() string {
+		for i, v := range values {
+			if any(v) == any(*p) {
+				return names[i]
+			}
+		}
+		return ""
+	}
+	return scalarValue{wanted: "one of " + listOf(names, "or"), shape: shape{"enum": names}, current: current, set: func(s scalar) (bool, string) {
 		for i, name := range names {
 			if s.text == name {
 				*p = values[i]
@@ -202,7 +215,9 @@ func listOf(names []string, word string) string {
 func startValue(p *Start) value {
 	policies := []string{StartEarliest, StartLatest, StartCommitted}
 	return scalarValue{
-		wanted: "one of " + listOf(policies, "or") + ", or a time such as 2026-07-01T00:00:00Z",
+		wanted:  "one of " + listOf(policies, "or") + ", or a time such as 2026-07-01T00:00:00Z",
+		shape:   shape{"anyOf": []shape{{"enum": policies}, {"type": "string", "format": "date-time", "pattern": `^\d{4}-\d\d-\d\dT`}}},
+		current: func() string { return p.Policy },
 		set: func(s scalar) (bool, string) {
 			for _, policy := range policies {
 				if s.text == policy {
@@ -225,7 +240,7 @@ func startValue(p *Start) value {
 // rate is a number of records per second.
 func rate(p *float64) value {
 	const most = 1e9
-	return scalarValue{wanted: "a number of records per second from 0 (no limit) to 1e9", set: func(s scalar) (bool, string) {
+	return scalarValue{wanted: "a number of records per second from 0 (no limit) to 1e9", shape: shape{"type": "number", "minimum": 0, "maximum": most}, current: func() string { return strconv.FormatFloat(*p, 'g', -1, 64) }, set: func(s scalar) (bool, string) {
 		v, err := strconv.ParseFloat(s.text, 64)
 		if err != nil || !(v >= 0 && v <= most) {
 			return false, ""
@@ -237,7 +252,11 @@ func rate(p *float64) value {
 
 // pointer is a JSON pointer, RFC 6901. With whole it may be empty, which is the record itself.
 func pointer(p *string, whole bool) value {
-	return scalarValue{wanted: "a JSON pointer such as /user/id", set: func(s scalar) (bool, string) {
+	pattern := "^/"
+	if whole {
+		pattern = "^(/|$)"
+	}
+	return scalarValue{wanted: "a JSON pointer such as /user/id", shape: shape{"type": "string", "pattern": pattern}, current: func() string { return *p }, set: func(s scalar) (bool, string) {
 		*p = s.text
 		if whole && s.text == "" {
 			return true, ""
@@ -263,7 +282,7 @@ func pointer(p *string, whole bool) value {
 
 // separator is one ASCII character, or a tab by its name.
 func separator(p *string) value {
-	return scalarValue{wanted: `one character such as ";", or tab`, set: func(s scalar) (bool, string) {
+	return scalarValue{wanted: `one character such as ";", or tab`, shape: shape{"anyOf": []shape{{"const": "tab"}, {"type": "string", "maxLength": 1, "minLength": 1}}}, current: func() string { return *p }, set: func(s scalar) (bool, string) {
 		if s.text == "tab" {
 			s.text = "\t"
 		}

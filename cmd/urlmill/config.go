@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/examples"
+)
+
+func newConfig(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "The keys of configurations: a schema for editors, a reference, files to start from",
+		Args:  args(0, 0, "one of schema, reference and init"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usagef("%s needs one of schema, reference and init; see \"%s --help\"", cmd.CommandPath(), cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use:   "schema",
+			Short: "Print the JSON Schema of configurations, for editors",
+			Long: `Print the JSON Schema of configurations. Editors with a YAML language server take it from the first line of a file:
+
+  # yaml-language-server: $schema=urlmill.schema.json
+
+It finds unknown keys and values of the wrong kind while one types; "urlmill lint" finds the rest.`,
+			Example: "  urlmill config schema > urlmill.schema.json",
+			Args:    args(0, 0, "no arguments"),
+			RunE:    func(*cobra.Command, []string) error { return a.print(config.JSONSchema()) },
+		},
+		&cobra.Command{
+			Use:     "reference",
+			Short:   "Print the reference of all keys, in Markdown",
+			Example: "  urlmill config reference > reference.md",
+			Args:    args(0, 0, "no arguments"),
+			RunE:    func(*cobra.Command, []string) error { return a.print(config.Reference()) },
+		},
+		newConfigInit(a),
+	)
+	return cmd
+}
+
+func (a *app) print(data []byte) error {
+	_, err := a.out.Write(data)
+	return err
+}
+
+func newConfigInit(a *app) *cobra.Command {
+	var use string
+	names := examples.Uses()
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Print a configuration to start from",
+		Long: fmt.Sprintf(`Print a configuration to start from, explained line by line: %s. It runs as it is once the
+variables that its first lines name are set, and "urlmill lint" checks what is made of it.`, strings.Join(names, ", ")),
+		Example: "  urlmill config init --use clickstream > pipeline.yaml\n  urlmill lint pipeline.yaml",
+		Args:    args(0, 0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			text := examples.Use(use)
+			if text == nil {
+				return checkChoice("--use", use, names)
+			}
+			return a.print(text)
+		},
+	}
+	cmd.Flags().StringVar(&use, "use", names[0], "what for: "+strings.Join(slices.Clone(names), ", "))
+	completeFlag(cmd, "use", names...)
+	return cmd
+}
