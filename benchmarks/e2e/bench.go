@@ -25,7 +25,7 @@ type bench struct {
 }
 
 func newBench(quick bool) *bench {
-	b := &bench{rows: 2_000_000, repetitions: 5, quick: quick}
+	b := &bench{rows: 1_000_000, repetitions: 5, quick: quick}
 	if quick {
 		b.rows, b.repetitions = 300_000, 3
 	}
