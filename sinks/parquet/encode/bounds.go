@@ -18,7 +18,8 @@ const (
 
 // boundsOfTexts returns the least and the greatest of values that are back to back in data.
 //
-// Most values are told to be between the two by eight bytes: those behind what the two have in common.
+// Most values are told to be between the two by eight bytes: those behind what the two have in common. A value that is
+// shorter is taken to go on with zeros, which makes no difference where the eight bytes are not equal.
 func boundsOfTexts(data []byte, lens []int32) (lo, hi []byte) {
 	lo = data[:lens[0]]
 	hi = lo
@@ -27,9 +28,12 @@ func boundsOfTexts(data []byte, lens []int32) (lo, hi []byte) {
 	for _, n := range lens {
 		v := data[at : at+int(n)]
 		at += int(n)
-		if len(v) >= common+8 {
-			k := binary.BigEndian.Uint64(v[common:])
-			if keyLo < k && k < keyHi && string(v[:common]) == string(lo[:common]) {
+		if from := at - int(n) + common; common <= 8 && from+8 <= len(data) && len(v) >= common {
+			k := binary.BigEndian.Uint64(data[from:])
+			if rest := len(v) - common; rest < 8 {
+				k &= ^(^uint64(0) >> (8 * rest))
+			}
+			if keyLo < k && k < keyHi && samePrefix(data[at-int(n):], lo, common) {
 				continue
 			}
 		}
@@ -44,6 +48,14 @@ func boundsOfTexts(data []byte, lens []int32) (lo, hi []byte) {
 		common, keyLo, keyHi = boundKeys(lo, hi)
 	}
 	return lo, hi
+}
+
+// samePrefix compares the first n bytes, at most eight, of two slices, of which a has eight.
+func samePrefix(a, b []byte, n int) bool {
+	if len(b) >= 8 {
+		return (binary.BigEndian.Uint64(a)^binary.BigEndian.Uint64(b))>>(64-8*n) == 0
+	}
+	return string(a[:n]) == string(b[:n])
 }
 
 // boundKeys returns how many bytes two values have in common, and the eight bytes of each that follow, or fewer.

@@ -36,7 +36,7 @@ func (d *interner) value(id int) []byte { return d.data[d.ends[id]:d.ends[id+1]]
 
 // id returns the number of a value, which is added if it is new.
 func (d *interner) id(v []byte) uint32 {
-	if 2*d.len() >= len(d.slots) { // also at the start
+	if d.crowded(1) {
 		d.grow()
 	}
 	return d.find(v, hash(v))
@@ -77,7 +77,7 @@ func (d *interner) appendIDs(dst []uint32, data []byte, lens []int32) []uint32 {
 	at := 0
 	for len(lens) > 0 {
 		n := min(lot, len(lens))
-		for 2*(d.len()+lot) >= len(d.slots) {
+		for d.crowded(lot) {
 			d.grow()
 		}
 		mask := uint64(len(d.slots) - 1)
@@ -106,6 +106,9 @@ func (d *interner) appendIDs(dst []uint32, data []byte, lens []int32) []uint32 {
 	}
 	return dst
 }
+
+// crowded tells whether the table is too small for n values more.
+func (d *interner) crowded(n int) bool { return 2*(d.len()+n) > len(d.slots) }
 
 // grow doubles the table. The first is as large as the dictionary before would need.
 func (d *interner) grow() {

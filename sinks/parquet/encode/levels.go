@@ -56,14 +56,27 @@ func (l *levels) close() {
 	l.buf = append(l.buf, l.run)
 }
 
-// pack packs n entries of the open run.
+// pack packs n entries of the open run, as many at once as fit.
 func (l *levels) pack(n int) {
-	for range n {
-		l.group |= uint64(l.run) << (l.groupN * l.width)
-		if l.groupN++; l.groupN == 8 {
+	if n == 0 {
+		return
+	}
+	most := (64 - 7*l.width) / l.width
+	pattern := uint64(l.run) * everyBit[l.width] // the level again and again
+	for n > 0 {
+		k := min(uint(n), most)
+		n -= int(k)
+		l.group |= pattern & (1<<(k*l.width) - 1) << (l.groupN * l.width)
+		for l.groupN += k; l.groupN >= 8; l.groupN -= 8 {
 			l.putGroup()
 		}
 	}
+}
+
+// everyBit has, for a width, each bit set whose number is a multiple of it.
+var everyBit = [9]uint64{
+	1: ^uint64(0), 2: 0x5555555555555555, 3: 0x9249249249249249, 4: 0x1111111111111111,
+	5: 0x1084210842108421, 6: 0x1041041041041041, 7: 0x8102040810204081, 8: 0x0101010101010101,
 }
 
 // bits adds n levels of one bit, at most 32, of which the first is the lowest bit.
@@ -71,10 +84,7 @@ func (l *levels) bits(pattern uint64, n uint) {
 	l.close()
 	l.group |= pattern << l.groupN
 	for l.groupN += n; l.groupN >= 8; l.groupN -= 8 {
-		l.openPacked()
-		l.buf = append(l.buf, byte(l.group))
-		l.group >>= 8
-		l.groups++
+		l.putGroup()
 	}
 }
 
@@ -87,13 +97,13 @@ func (l *levels) openPacked() {
 	}
 }
 
+// putGroup puts eight levels down. They are the lowest bits of group.
 func (l *levels) putGroup() {
 	l.openPacked()
 	for range l.width {
 		l.buf = append(l.buf, byte(l.group))
 		l.group >>= 8
 	}
-	l.group, l.groupN = 0, 0
 	l.groups++
 }
 
@@ -117,6 +127,7 @@ func (l *levels) finish() []byte {
 	l.close()
 	if l.groupN > 0 {
 		l.putGroup()
+		l.groupN = 0
 	}
 	l.endPacked()
 	return l.buf
