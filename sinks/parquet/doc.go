@@ -4,7 +4,11 @@
 // hold; each ends with a commit. A file appears under its name when it is complete and durable, and is never
 // replaced.
 //
-// # Why pages are cut here
+// # Encoders
+//
+// Files are encoded by package encode. Arrow v15's column writers are the other choice, and the reference in the tests.
+//
+// # Arrow's encoder, and why pages are cut here
 //
 // Arrow v15 writes the column chunks, but decides nothing. Its writer, left to itself, makes files that some
 // readers refuse or read wrongly, and in places never ends:
