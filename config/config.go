@@ -19,6 +19,7 @@ type Config struct {
 	// MemoryLimit bounds the memory of the whole process; 0: 80 % of the container's, or else half of the machine's.
 	MemoryLimit int64
 	Log         Log
+	Admin       *Admin // nil: no listener
 
 	file     string
 	hash     string
@@ -336,6 +337,26 @@ type Log struct {
 	Level  slog.Level
 	Format string // "text" or "json"
 }
+
+// Admin is the listener for metrics, probes and the status page.
+type Admin struct {
+	Listen string
+	Token  Secret
+	TLS    AdminTLS
+	PProf  bool
+	// StuckAfter is how old a row may be that is read and not committed before the process is not ready.
+	StuckAfter time.Duration
+	// MaxLag is how many records all partitions together may be behind; 0: any number.
+	MaxLag int64
+	// Linger is how long the listener stays after a failure, for others to see it.
+	Linger time.Duration
+}
+
+// AdminTLS is the certificate of the listener.
+type AdminTLS struct{ CertFile, KeyFile string }
+
+// DefaultAdmin returns the defaults of the listener.
+func DefaultAdmin() Admin { return Admin{Listen: "127.0.0.1:8717", StuckAfter: 5 * time.Minute} }
 
 // DefaultDelimited returns the defaults of a delimited codec.
 func DefaultDelimited() Delimited { return Delimited{Separator: ","} }

@@ -126,6 +126,10 @@ func wantFull() Config {
 		Pipeline:    Pipeline{BatchRows: 100, BatchBytes: 64 << 10, Workers: 3, Buffers: 2, DrainTimeout: 90 * time.Second},
 		MemoryLimit: 3 << 29,
 		Log:         Log{Level: slog.LevelDebug, Format: "json"},
+		Admin: &Admin{
+			Listen: "0.0.0.0:9000", Token: "0123456789abcdef-x", TLS: AdminTLS{CertFile: "a.pem", KeyFile: "a.key"},
+			PProf: true, StuckAfter: time.Minute, MaxLag: 1000, Linger: 5 * time.Second,
+		},
 	}
 }
 

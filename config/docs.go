@@ -159,4 +159,13 @@ var docs = map[string]string{
 	"pipeline.drain_timeout": "How long writing and committing may take after SIGTERM, or when a partition moves.",
 	"log.level":              "Least level that is logged.",
 	"log.format":             "Lines for people, or JSON objects.",
+
+	"admin":             "A listener with metrics (/metrics), probes (/livez, /readyz), a status page and a URL inspector. Left out: none; admin: {} is one with all defaults.",
+	"admin.listen":      "Its address. One that other machines can reach needs a token and tls.",
+	"admin.token":       "What everything but the probes asks for: as a bearer token, or as the password of a login by any name.",
+	"admin.tls":         "Its certificate.",
+	"admin.pprof":       "Whether Go's profiles are served, below /debug/pprof/.",
+	"admin.stuck_after": "How long a row may be read and not committed before /readyz says 503. More than sink.roll.every, after which rows are committed anyway.",
+	"admin.max_lag":     "How many records all partitions together may be behind before /readyz says 503; 0 is any number.",
+	"admin.linger":      "How long the listener stays after a failure, so that others see it; a signal ends that.",
 }

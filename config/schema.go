@@ -25,6 +25,7 @@ func rootSchema(c *Config) object {
 			{name: "pipeline", value: section(&c.Pipeline, pipelineSchema)},
 			{name: "memory_limit", value: size(&c.MemoryLimit, 64<<20, 1<<50)},
 			{name: "log", value: section(&c.Log, logSchema)},
+			{name: "admin", value: optional(&c.Admin, DefaultAdmin, adminSchema)},
 		},
 		check: func(d *decoder, _ string) { checkRoot(d, c) },
 	}

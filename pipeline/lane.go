@@ -41,7 +41,7 @@ func (r *runner) runLane(ctx context.Context, lane Lane) error {
 		r.fail(fmt.Errorf("%s: sink: %w", id, err))
 		return nil
 	}
-	r.opts.Stats.laneStarted(id)
+	r.opts.Stats.laneStarted(id, next)
 	defer r.opts.Stats.laneEnded(id)
 	if err := lane.Start(ctx, next); err != nil {
 		return errors.Join(err, w.Abandon())
@@ -107,8 +107,9 @@ func (l *laneRun) readAll() error {
 			l.slots.give(s)
 			return err
 		}
-		s.batch.Lane, s.lane = l.id, l
+		s.batch.Lane, s.lane, s.read = l.id, l, time.Now()
 		l.mu.Lock()
+		l.opts.Stats.read(l.id, s.read)
 		l.queue = append(l.queue, s)
 		l.mu.Unlock()
 		l.tasks.add(task{slot: s})
@@ -122,7 +123,8 @@ func (l *laneRun) parse(s *slot) {
 		l.stages.enter(parsing)
 		start := time.Now()
 		s.output, s.err = s.transform.Apply(&s.batch)
-		l.opts.Stats.parsed(time.Since(start))
+		s.parsing = time.Since(start)
+		l.opts.Stats.parsed(s.parsing)
 	}
 	l.mu.Lock()
 	s.parsed = true
@@ -307,9 +309,19 @@ func (l *laneRun) commit() error {
 		return fmt.Errorf("committing: %w", err)
 	}
 	l.dirty, l.due = false, false
-	l.opts.Stats.committed(size, time.Since(start))
+	l.countCommit(size, next, time.Since(start))
 	if err := l.lane.Acknowledge(l.ctx, next); err != nil && l.ctx.Err() == nil {
 		return fmt.Errorf("the rows before offset %d are durable, but acknowledging them failed: %w", next, err)
 	}
 	return nil
+}
+
+func (l *laneRun) countCommit(size Size, next int64, took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var oldest time.Time
+	if len(l.queue) > 0 {
+		oldest = l.queue[0].read
+	}
+	l.opts.Stats.committed(l.id, size, next, oldest, took)
 }

@@ -177,6 +177,7 @@ func (r *runner) fail(err error) {
 	r.mu.Lock()
 	r.faults = append(r.faults, err)
 	r.mu.Unlock()
+	r.opts.Stats.failed(err)
 	r.drain()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
 // slot is a batch on its way through a lane, with the transform whose output lives as long as the batch.
@@ -16,8 +17,10 @@ type slot struct {
 	output Output
 	err    error // of the transform
 
-	rows, bytes int64 // of the batch as read; a transform may take rows out of it
-	parsed      bool  // guarded by the lane's mutex
+	rows, bytes int64         // of the batch as read; a transform may take rows out of it
+	read        time.Time     // when it was
+	parsing     time.Duration // that the transform has taken
+	parsed      bool          // guarded by the lane's mutex
 }
 
 // memory returns the bytes that the slot holds.

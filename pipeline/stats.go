@@ -1,15 +1,45 @@
 package pipeline
 
 import (
+	"cmp"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 )
 
 // Stats counts what a running pipeline does. Its zero value is ready, and it is safe for concurrent use.
 type Stats struct {
-	mu sync.Mutex
-	t  Totals
+	// Observer, if not nil, is told what happens. It is set before the pipeline runs.
+	Observer Observer
+
+	mu    sync.Mutex
+	t     Totals
+	lanes map[LaneID]*LaneStats
+}
+
+// Observer is told what a running pipeline does. Its methods are called by many goroutines at a time, on the way of
+// the rows: they return soon.
+type Observer interface {
+	// Wrote says that a batch of a lane, of rows records with bytes bytes, was parsed and then written to the sink. out
+	// is valid until Wrote returns.
+	Wrote(id LaneID, out *Output, rows, bytes int64, parse, write time.Duration)
+	// Committed says that a lane has committed size.
+	Committed(id LaneID, size Size, took time.Duration)
+	// Failed tells the fault with which the pipeline is going to end.
+	Failed(err error)
+}
+
+// LaneStats is the state of a lane that runs.
+type LaneStats struct {
+	ID      LaneID
+	Started time.Time
+	Rows    int64 // records written since then
+	// Written is the position up to which rows were handed to the sink, and Committed that up to which they are
+	// durable: [Unknown] where nothing was yet.
+	Written, Committed int64
+	// Oldest is when the oldest row that is read and not committed was read, zero when there is none.
+	Oldest time.Time
 }
 
 // Totals is a snapshot of [Stats].
@@ -37,16 +67,51 @@ func (s *Stats) Totals() Totals {
 	return t
 }
 
-func (s *Stats) laneStarted(LaneID) {
+// Lanes returns the lanes that run, by stream and partition. The slice is the caller's.
+func (s *Stats) Lanes() []LaneStats {
 	s.mu.Lock()
-	s.t.Lanes++
+	lanes := make([]LaneStats, 0, len(s.lanes))
+	for _, l := range s.lanes {
+		lanes = append(lanes, *l)
+	}
 	s.mu.Unlock()
+	slices.SortFunc(lanes, func(a, b LaneStats) int {
+		return cmp.Or(cmp.Compare(a.ID.Stream, b.ID.Stream), cmp.Compare(a.ID.Partition, b.ID.Partition),
+			cmp.Compare(a.ID.Session, b.ID.Session))
+	})
+	return lanes
 }
 
-func (s *Stats) laneEnded(LaneID) {
+func (s *Stats) laneStarted(id LaneID, next int64) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.t.Lanes++
+	if s.lanes == nil {
+		s.lanes = make(map[LaneID]*LaneStats)
+	}
+	s.lanes[id] = &LaneStats{ID: id, Started: time.Now(), Written: next, Committed: next}
+}
+
+func (s *Stats) laneEnded(id LaneID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.t.Lanes--
-	s.mu.Unlock()
+	delete(s.lanes, id)
+}
+
+// read notes that rows of a lane were read.
+func (s *Stats) read(id LaneID, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.lanes[id]; l != nil && l.Oldest.IsZero() {
+		l.Oldest = at
+	}
+}
+
+func (s *Stats) failed(err error) {
+	if s.Observer != nil {
+		s.Observer.Failed(err)
+	}
 }
 
 func (s *Stats) parsed(took time.Duration) {
@@ -57,9 +122,20 @@ func (s *Stats) parsed(took time.Duration) {
 
 // written counts a slot whose output has been written.
 func (s *Stats) written(sl *slot, took time.Duration) {
+	s.countWritten(sl, took)
+	if s.Observer != nil {
+		s.Observer.Wrote(sl.batch.Lane, &sl.output, sl.rows, sl.bytes, sl.parsing, took)
+	}
+}
+
+func (s *Stats) countWritten(sl *slot, took time.Duration) {
 	out := &sl.output
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if l := s.lanes[sl.batch.Lane]; l != nil {
+		l.Rows += sl.rows
+		l.Written = sl.batch.Next
+	}
 	s.t.WriteTime += took
 	s.t.Rows += sl.rows
 	s.t.Bytes += sl.bytes
@@ -76,10 +152,17 @@ func (s *Stats) written(sl *slot, took time.Duration) {
 	}
 }
 
-func (s *Stats) committed(size Size, took time.Duration) {
+// committed counts a commit of a lane up to next. oldest is when the first row behind it was read, zero for none.
+func (s *Stats) committed(id LaneID, size Size, next int64, oldest time.Time, took time.Duration) {
 	s.mu.Lock()
 	s.t.Commits++
 	s.t.Committed += size.Rows
 	s.t.CommitTime += took
+	if l := s.lanes[id]; l != nil {
+		l.Committed, l.Oldest = next, oldest
+	}
 	s.mu.Unlock()
+	if s.Observer != nil {
+		s.Observer.Committed(id, size, took)
+	}
 }

@@ -64,6 +64,8 @@ func (a *app) setting(log *slog.Logger) wire.Setting {
 
 // runJob runs a configuration to its end.
 func (a *app) runJob(parent context.Context, c *config.Config, registry wire.Registry, log *slog.Logger, v view) error {
+	listener := newListener(c, log)
+	log = listener.log
 	job, err := registry.Prepare(c, a.setting(log))
 	if err != nil {
 		return err
@@ -79,6 +81,10 @@ func (a *app) runJob(parent context.Context, c *config.Config, registry wire.Reg
 	ctx, drain, release := watchSignals(parent, log)
 	defer release()
 	stats := new(pipeline.Stats)
+	stopListening, err := listener.start(job, source, sink, stats)
+	if err != nil {
+		return err
+	}
 	began := time.Now()
 	stopProgress := func() {}
 	if v.progress {
@@ -86,6 +92,7 @@ func (a *app) runJob(parent context.Context, c *config.Config, registry wire.Reg
 	}
 	err = job.Run(ctx, drain, source, sink, stats)
 	stopProgress()
+	stopListening(ctx, drain, err)
 	if cause := context.Cause(ctx); errors.Is(cause, errInterrupted) {
 		return cause // nothing else matters
 	}

@@ -29,6 +29,8 @@ type session struct {
 	tls  *tls.Config    // nil: plain text
 	sasl sasl.Mechanism // nil: no login
 
+	trouble *trouble // nil: nobody asks
+
 	// Every lane may want to ask something at the same time, and each request has a connection to itself.
 	commits, lookups places
 

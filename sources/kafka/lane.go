@@ -36,9 +36,10 @@ type lane struct {
 	chunks       chan chunk    // from the prefetcher
 	fetching     chan struct{} // closed when it has ended; nil before Start
 	stopFetching context.CancelFunc
-	maxBytes     int    // of a fetch
-	origin       origin // of the offset that the lane began at
-	fetchedAny   bool   // the prefetcher's
+	maxBytes     int     // of a fetch
+	origin       origin  // of the offset that the lane began at
+	fetchedAny   bool    // the prefetcher's
+	trouble      trouble // with fetching
 
 	// For [Source.Lags].
 	position, acknowledged, highWatermark, lastStable atomic.Int64

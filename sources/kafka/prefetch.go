@@ -76,6 +76,7 @@ func (f *prefetcher) chunk(ctx context.Context) chunk {
 		if c, ok := f.tolerate(ctx, err); ok {
 			return c
 		}
+		f.trouble.add(err)
 		f.pause.wait(ctx, nil)
 	}
 	return chunk{err: ctx.Err()}
@@ -116,6 +117,7 @@ func (f *prefetcher) recovered() {
 		f.g.session.log.Info("fetching again", "lane", f.id.String(), "offset", f.next)
 	}
 	f.pause.reset()
+	f.trouble.end()
 	f.missing = time.Time{}
 }
 

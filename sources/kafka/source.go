@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -37,6 +38,9 @@ type Source struct {
 	mu     sync.Mutex
 	lanes  map[*lane]struct{} // being read
 	memory *fetchMemory       // of the latest Run
+
+	trouble trouble // with the group, or with all brokers
+	retries atomic.Int64
 }
 
 // New returns a source, or every problem of opts. It connects to nobody before Run.
@@ -49,11 +53,13 @@ func New(opts Options, factory codec.Factory, log *slog.Logger) (*Source, error)
 	if err != nil {
 		return nil, fmt.Errorf("Start: %w", err)
 	}
-	return &Source{
+	s := &Source{
 		opts: opts, start: from, codec: factory, watch: partitionWatchInterval,
 		log:   log.With("source", "kafka", "group", opts.Group),
 		lanes: make(map[*lane]struct{}),
-	}, nil
+	}
+	s.trouble.retries = &s.retries
+	return s, nil
 }
 
 // Lag tells how far a lane has come.
@@ -104,6 +110,7 @@ func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(conte
 		return fmt.Errorf("kafka: %w", err)
 	}
 	defer decompressor.Close()
+	session.trouble = &s.trouble
 	known, err := session.awaitTopics(ctx, drain)
 	if err == nil {
 		turns, memory := newTurns(), newFetchMemory(s.opts.FetchMemory, s.opts.MaxBytes)
@@ -178,12 +185,14 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 				ghosts.Go(func() { r.session.dismiss(soft, ghost) })
 				member = ""
 			}
+			r.source.trouble.add(err)
 			if !pause.wait(soft, nil) {
 				return errStopped
 			}
 			continue
 		}
 		pause.reset()
+		r.source.trouble.end()
 		member = next.MemberID
 		g := newGeneration(ctx, r, next)
 		if last, err := g.run(drain); last {

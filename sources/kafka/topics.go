@@ -44,8 +44,10 @@ func (s *session) awaitTopics(ctx context.Context, stop <-chan struct{}) (layout
 			if limit := s.opts.ConnectTimeout; limit > 0 && time.Since(began) > limit {
 				return nil, fmt.Errorf("no broker of %s after %v: %w", s.brokers(), limit, err)
 			}
+			s.trouble.add(err)
 			s.log.Warn("no Kafka broker yet; trying again", "brokers", s.opts.Brokers, "error", err)
 		case len(missing) == 0:
+			s.trouble.end()
 			return partitions, nil
 		default:
 			if topicsMissing.IsZero() {

@@ -25,6 +25,7 @@ type Job struct {
 	sourcePath string // "source.kafka"
 	sinkPath   string
 	memory     budget.Shares
+	files      *budget.Ledger
 }
 
 // Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything
@@ -40,7 +41,8 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 	var problems []config.Problem
 	note := func(path string, err error) { problems = append(problems, fieldProblems(c, path, err)...) }
 	j.memory, problems = memoryOf(c)
-	s.memory, s.files = j.memory, budget.New(j.memory.Files)
+	j.files = budget.New(j.memory.Files)
+	s.memory, s.files = j.memory, j.files
 
 	source, ok := r.chooseSource(c, s, j)
 	if !ok {

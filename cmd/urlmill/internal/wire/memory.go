@@ -117,3 +117,9 @@ func (j *Job) LimitMemory() {
 		debug.SetMemoryLimit(j.memory.Go)
 	}
 }
+
+// MemoryLimit returns the limit that LimitMemory tells, in bytes.
+func (j *Job) MemoryLimit() int64 { return j.memory.Go }
+
+// OpenFiles returns the memory that the open files of sinks hold, and what they may, in bytes.
+func (j *Job) OpenFiles() (used, limit int64) { return j.files.Used(), j.files.Limit() }

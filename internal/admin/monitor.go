@@ -1,0 +1,135 @@
+package admin
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// Build is what a binary is.
+type Build struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	PSL      string `json:"psl"`
+	Standard string `json:"standard"`
+}
+
+// Lag is how far a partition is behind.
+type Lag struct {
+	Lane   pipeline.LaneID
+	Behind int64 // records that could be read and have not been yet
+}
+
+// Setting is a value of the configuration, without secrets.
+type Setting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// Watch is what a monitor watches. Functions may be nil where there is nothing to ask.
+type Watch struct {
+	Stats     *pipeline.Stats
+	Build     Build
+	Config    []Setting
+	Lags      func() []Lag
+	Trouble   func() (since time.Time, err error) // of the source; see kafka.Source.Trouble
+	Retries   func() int64                        // not nil where Trouble is not
+	Files     func() (files, bytes int64)         // finished
+	OpenFiles func() (used, limit int64)          // bytes of memory
+	// MemoryLimit is what the process may have, in bytes.
+	MemoryLimit int64
+	// StuckAfter is how old an uncommitted row may be, and MaxLag how far all partitions may be behind; 0: any.
+	StuckAfter time.Duration
+	MaxLag     int64
+	// Columns are the names of the columns that are looked into: URL, Domain and Code, "" where there is none.
+	Columns Columns
+}
+
+// Columns are names of columns of the tables.
+type Columns struct{ URL, Domain, Code string }
+
+// Monitor watches a pipeline. It implements [pipeline.Observer].
+type Monitor struct {
+	opts       Watch
+	registry   *prometheus.Registry
+	histograms histograms
+	began      time.Time
+
+	mu       sync.Mutex
+	failure  string
+	messages ring[Message]
+	bad      ring[BadRow]
+	domains  topK
+	looked   time.Time // when domains were
+	history  ring[Point]
+	last     pipeline.Totals
+	lastAt   time.Time
+}
+
+// NewMonitor returns a monitor that has nothing to watch yet.
+func NewMonitor() *Monitor {
+	m := &Monitor{
+		began: time.Now(), lastAt: time.Now(),
+		messages: newRing[Message](maxMessages), bad: newRing[BadRow](maxBad), history: newRing[Point](maxPoints),
+		domains: newTopK(maxDomains),
+	}
+	m.register()
+	return m
+}
+
+// Attach has the monitor watch w, and makes it the observer of w.Stats. It is called once, before the pipeline runs and
+// before a server starts.
+func (m *Monitor) Attach(w Watch) {
+	m.opts = w
+	w.Stats.Observer = m
+}
+
+// Wrote implements [pipeline.Observer].
+func (m *Monitor) Wrote(id pipeline.LaneID, out *pipeline.Output, rows, _ int64, parse, write time.Duration) {
+	m.histograms.parse.Observe(parse.Seconds())
+	m.histograms.write.Observe(write.Seconds())
+	m.histograms.batchRows.Observe(float64(rows))
+	m.look(id, out)
+}
+
+// Committed implements [pipeline.Observer].
+func (m *Monitor) Committed(_ pipeline.LaneID, size pipeline.Size, took time.Duration) {
+	m.histograms.commit.Observe(took.Seconds())
+	m.histograms.commitBytes.Observe(float64(size.Bytes))
+	m.histograms.rows.Observe(float64(size.Rows))
+}
+
+// Failed implements [pipeline.Observer]. It may also be told the error that a pipeline has ended with.
+func (m *Monitor) Failed(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failure == "" {
+		m.failure = clip(err.Error(), maxText)
+	}
+}
+
+// lag returns the lag of all partitions and its sum.
+func (m *Monitor) lag() (lags []Lag, total int64) {
+	if m.opts.Lags == nil {
+		return nil, 0
+	}
+	lags = m.opts.Lags()
+	for _, l := range lags {
+		total += l.Behind
+	}
+	return lags, total
+}
+
+// oldest returns the age of the oldest row that is not committed.
+func (m *Monitor) oldest(now time.Time) time.Duration {
+	age := time.Duration(0)
+	for _, l := range m.opts.Stats.Lanes() {
+		if !l.Oldest.IsZero() {
+			age = max(age, now.Sub(l.Oldest))
+		}
+	}
+	return age
+}

@@ -1,0 +1,170 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+const (
+	every     = 5 * time.Second
+	maxPoints = int(time.Hour / every)
+	// The page shows so many of each, those that want attention first.
+	shownLanes   = 200
+	shownDomains = 20
+)
+
+// Point is what happened in an interval that ended at At.
+type Point struct {
+	At     time.Time `json:"at"`
+	Rows   float64   `json:"rows"`   // a second
+	Errors float64   `json:"errors"` // a second
+	Lag    int64     `json:"lag"`    // records
+	Oldest float64   `json:"oldest"` // seconds
+}
+
+// Record takes a point of the charts every five seconds until ctx ends.
+func (m *Monitor) Record(ctx context.Context) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			m.takePoint(now)
+		}
+	}
+}
+
+func (m *Monitor) takePoint(now time.Time) {
+	t := m.opts.Stats.Totals()
+	_, lag := m.lag()
+	oldest := m.oldest(now)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	seconds := now.Sub(m.lastAt).Seconds()
+	if seconds <= 0 {
+		return
+	}
+	m.history.add(Point{
+		At: now, Rows: float64(t.Rows-m.last.Rows) / seconds, Errors: float64(t.Invalid-m.last.Invalid) / seconds,
+		Lag: lag, Oldest: oldest.Seconds(),
+	})
+	m.last, m.lastAt = t, now
+}
+
+// Lane is a lane as the page shows it.
+type Lane struct {
+	Name      string  `json:"name"`
+	Rows      int64   `json:"rows"`
+	Written   int64   `json:"written"`
+	Committed int64   `json:"committed"`
+	Behind    *int64  `json:"behind"` // nil: not known
+	Oldest    float64 `json:"oldest"` // seconds
+	Stuck     bool    `json:"stuck"`
+}
+
+// Status is what the status page shows.
+type Status struct {
+	Now       time.Time        `json:"now"`
+	Began     time.Time        `json:"began"`
+	Problems  []Problem        `json:"problems"`
+	Rows      int64            `json:"rows"`
+	Bytes     int64            `json:"bytes"`
+	Invalid   int64            `json:"invalid"`
+	Dropped   int64            `json:"dropped"`
+	Dead      int64            `json:"dead_letters"`
+	Committed int64            `json:"committed"`
+	Commits   int64            `json:"commits"`
+	Files     int64            `json:"files"`
+	FileBytes int64            `json:"file_bytes"`
+	Memory    uint64           `json:"memory"`
+	MemoryMax int64            `json:"memory_limit"`
+	HasLag    bool             `json:"has_lag"`
+	Lag       int64            `json:"lag"`
+	Errors    map[string]int64 `json:"errors"`
+	LaneCount int              `json:"lane_count"`
+	Lanes     []Lane           `json:"lanes"`
+	History   []Point          `json:"history"`
+	Domains   []Share          `json:"domains"`
+	Bad       []BadRow         `json:"bad"`
+	Messages  []Message        `json:"messages"`
+	Build     Build            `json:"build"`
+	Config    []Setting        `json:"config"`
+}
+
+// Status returns what is known at now. The result is the caller's, but for Config.
+func (m *Monitor) Status(now time.Time) Status {
+	t := m.opts.Stats.Totals()
+	lags, lag := m.lag()
+	s := Status{
+		Now: now, Began: m.began, Problems: m.Problems(now), Rows: t.Rows, Bytes: t.Bytes, Invalid: t.Invalid,
+		Dropped: t.Dropped, Dead: t.DeadLetters, Committed: t.Committed, Commits: t.Commits, Memory: memoryUsed(),
+		MemoryMax: m.opts.MemoryLimit, HasLag: m.opts.Lags != nil, Lag: lag, Errors: maps.Clone(t.Errors),
+		Build: m.opts.Build, Config: m.opts.Config,
+	}
+	if m.opts.Files != nil {
+		s.Files, s.FileBytes = m.opts.Files()
+	}
+	s.Lanes, s.LaneCount = m.lanes(now, lags)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.History, s.Bad, s.Messages, s.Domains = m.history.list(), m.bad.list(), m.messages.list(), m.domains.top(shownDomains)
+	return s
+}
+
+// lanes returns lanes as the page shows them, those with the oldest rows first where there are too many, and how many
+// there are.
+func (m *Monitor) lanes(now time.Time, lags []Lag) (shown []Lane, count int) {
+	behind := make(map[pipeline.LaneID]int64, len(lags))
+	for _, l := range lags {
+		behind[l.Lane] = l.Behind
+	}
+	all := m.opts.Stats.Lanes()
+	count = len(all)
+	for _, l := range mostWanted(all) {
+		lane := Lane{Name: clip(l.ID.String(), maxText), Rows: l.Rows, Written: l.Written, Committed: l.Committed}
+		if !l.Oldest.IsZero() {
+			age := now.Sub(l.Oldest)
+			lane.Oldest, lane.Stuck = age.Seconds(), age >= m.opts.StuckAfter
+		}
+		if n, ok := behind[l.ID]; ok {
+			lane.Behind = &n
+		}
+		shown = append(shown, lane)
+	}
+	return shown, count
+}
+
+func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, s.monitor.Status(time.Now()))
+}
+
+// writeJSON answers with v.
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(v) // who is gone needs no answer
+}
+
+// mostWanted returns at most shownLanes lanes: the first ones, or where there are more, those with the oldest rows.
+func mostWanted(all []pipeline.LaneStats) []pipeline.LaneStats {
+	if len(all) <= shownLanes {
+		return all
+	}
+	slices.SortStableFunc(all, func(a, b pipeline.LaneStats) int {
+		if a.Oldest.IsZero() != b.Oldest.IsZero() {
+			if a.Oldest.IsZero() {
+				return 1
+			}
+			return -1
+		}
+		return a.Oldest.Compare(b.Oldest)
+	})
+	return all[:shownLanes]
+}

@@ -1,0 +1,62 @@
+package kafka
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// trouble is what keeps failing and is tried again. Its zero value is none, and a nil *trouble keeps nothing.
+type trouble struct {
+	mu      sync.Mutex
+	since   time.Time
+	err     error // the latest
+	retries *atomic.Int64
+}
+
+func (t *trouble) add(err error) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.since.IsZero() {
+		t.since = time.Now()
+	}
+	t.err = err
+	if t.retries != nil {
+		t.retries.Add(1)
+	}
+}
+
+func (t *trouble) end() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.since, t.err = time.Time{}, nil
+}
+
+func (t *trouble) get() (since time.Time, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.since, t.err
+}
+
+// Trouble returns since when something fails that is tried again, such as reaching a broker, and how it failed last;
+// zero and nil when nothing does. It may be called at any time.
+func (s *Source) Trouble() (since time.Time, err error) {
+	since, err = s.trouble.get()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := range s.lanes {
+		if at, e := l.trouble.get(); e != nil && (err == nil || at.Before(since)) {
+			since, err = at, e
+		}
+	}
+	return since, err
+}
+
+// Retries returns how often something was tried again. It may be called at any time.
+func (s *Source) Retries() int64 { return s.retries.Load() }
