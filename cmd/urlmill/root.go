@@ -89,7 +89,7 @@ and writes their parts as columns of Parquet, Arrow or NDJSON.`,
 	completeFlag(root, "log-format", "text", "json")
 	completeFlag(root, "log-level", "debug", "info", "warn", "error")
 	root.AddCommand(
-		newRun(a), newParse(a), newURL(a), newLint(a), newVerify(a), newDemo(a), newProduce(a), newParquet(a),
+		newRun(a), newDryRun(a), newParse(a), newURL(a), newLint(a), newVerify(a), newDemo(a), newProduce(a), newParquet(a),
 		newConvert(a), newConfig(a), newVersion(a),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp},
 	)

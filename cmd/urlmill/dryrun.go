@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/spf13/cobra"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/table"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+type dryRunFlags struct {
+	records, show int64
+	timeout       time.Duration
+}
+
+func newDryRun(a *app) *cobra.Command {
+	var f dryRunFlags
+	cmd := &cobra.Command{
+		Use:   "dry-run CONFIG",
+		Short: "Try a configuration with a sample, without writing or committing anything",
+		Long: `Read a sample as a configuration says, and show what would become of it: the schema, the first rows, the errors by
+code, and how large the files would be.
+
+Nothing is written to the output, and nothing is committed. Of a topic, records of all partitions are read without
+joining the consumer group; they begin where source.kafka.start says (latest: at the last ones), not where the group is. The
+files that are measured are made in a temporary folder, which is removed. What came from standard input is gone.`,
+		Example: "  urlmill dry-run clickstream.yaml\n  urlmill dry-run clickstream.yaml --records 100000 --show 3",
+		Args:    args(1, 1, "one configuration"),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			switch {
+			case f.records < 1:
+				return usagef("--records is %d; give a number from 1 on", f.records)
+			case f.show < 0:
+				return usagef("--show is %d; give a number from 0 on", f.show)
+			case f.timeout <= 0:
+				return usagef("--timeout is %s; give a duration such as 30s", f.timeout)
+			}
+			c, err := config.Load(files[0], config.OSEnv())
+			if err != nil {
+				var bad *config.Error
+				if errors.As(err, &bad) {
+					return err
+				}
+				return &usageError{err}
+			}
+			return a.dryRun(cmd.Context(), c, f)
+		},
+	}
+	cmd.Flags().Int64Var(&f.records, "records", 10_000, "how many records to read")
+	cmd.Flags().Int64Var(&f.show, "show", 10, "how many rows to show")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Second, "how long to wait for that many")
+	return cmd
+}
+
+// dryRun runs c with a sample into a temporary folder, and reports.
+func (a *app) dryRun(parent context.Context, c *config.Config, f dryRunFlags) (err error) {
+	if err := a.registry.Check(c); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "urlmill-dry-run-")
+	if err != nil {
+		return fmt.Errorf("dry-run: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	partitioned := isPartitioned(c)
+	wire.IntoFolder(c, dir)
+	log := a.flagLogger()
+	setting := a.setting(log)
+	setting.Stores = nil
+	job, err := a.registry.ForSamples(f.records).Prepare(c, setting)
+	if err != nil {
+		return err
+	}
+	source, sink, err := job.Open()
+	if err != nil {
+		return err
+	}
+	job.LimitMemory()
+	limit := wire.NewLimit(source, f.records)
+	preview := table.NewPreview(sink, table.New(a.out, table.Options{Width: terminalWidth(a.out), MergeErrors: true, HideEmpty: true}), f.show)
+	if parent == nil {
+		parent = context.Background()
+	}
+	ctx, drain, release := watchSignals(parent, log)
+	defer release()
+	soft, stop := drainAfter(drain, f.timeout)
+	defer stop()
+	stats := new(pipeline.Stats)
+	began := time.Now()
+	runErr := job.Run(ctx, soft, limit, preview, stats)
+	if cause := context.Cause(ctx); errors.Is(cause, errInterrupted) {
+		return cause
+	}
+	r := sampleReport{
+		summary: report.New(stats.Totals(), sink, time.Since(began)), schema: job.Plan.Schemas()[pipeline.Rows],
+		asked: f.records, all: !limit.Reached(), partitioned: partitioned,
+	}
+	r.printSchema(a)
+	if f.show > 0 {
+		fmt.Fprintf(a.out, "\nfirst rows, without columns that are empty\n\n")
+		if err := preview.Show(); err != nil {
+			return err
+		}
+	}
+	r.printTotals(a)
+	return runErr
+}
+
+// drainAfter returns a channel that is closed with drain, or when the time is over. stop lets go of it.
+func drainAfter(drain <-chan struct{}, limit time.Duration) (soft <-chan struct{}, stop func()) {
+	out, over, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	timer := time.NewTimer(limit)
+	go func() {
+		defer close(ended)
+		defer timer.Stop()
+		select {
+		case <-drain:
+			close(out)
+		case <-timer.C:
+			close(out)
+		case <-over:
+		}
+	}()
+	return out, func() {
+		close(over)
+		<-ended
+	}
+}
+
+// isPartitioned tells whether c makes directories.
+func isPartitioned(c *config.Config) bool {
+	switch s := c.Sink; {
+	case s.Parquet != nil:
+		return len(s.Parquet.PartitionBy) > 0
+	case s.ArrowIPC != nil:
+		return len(s.ArrowIPC.PartitionBy) > 0
+	case s.NDJSON != nil:
+		return len(s.NDJSON.PartitionBy) > 0
+	}
+	return false
+}
+
+// sampleReport is what a dry run says.
+type sampleReport struct {
+	summary          report.Summary
+	schema           *arrow.Schema
+	asked            int64
+	all, partitioned bool
+}
+
+func (r sampleReport) printSchema(a *app) {
+	fmt.Fprintf(a.out, "schema\n\n")
+	width := 0
+	for _, f := range r.schema.Fields() {
+		width = max(width, plain.Width(plain.Text(f.Name)))
+	}
+	for _, f := range r.schema.Fields() {
+		null := ""
+		if !f.Nullable {
+			null = ", never null"
+		}
+		name := plain.Text(f.Name)
+		fmt.Fprintf(a.out, "  %s%s  %s%s\n", name, strings.Repeat(" ", width-plain.Width(name)), f.Type, null)
+	}
+}
+
+func (r sampleReport) printTotals(a *app) {
+	t := r.summary.Totals
+	whole := "a sample; there is more, or may be"
+	if r.all {
+		whole = "all that there was"
+	}
+	fmt.Fprintf(a.out, "\n%s read (%s), %s; nothing was written or committed\n", plain.Plural(t.Rows, "record"), plain.Bytes(t.Bytes), whole)
+	if t.Rows == 0 {
+		return
+	}
+	fmt.Fprintf(a.out, "%s without a URL (%.2f %%)\n", plain.Plural(t.Invalid, "row"), 100*float64(t.Invalid)/float64(t.Rows))
+	for _, reason := range r.summary.Reasons {
+		fmt.Fprintf(a.out, "  %8s  %s\n", plain.Count(reason.Rows), reason.Code)
+	}
+	files := ""
+	if r.partitioned {
+		files = fmt.Sprintf(" in %s", plain.Plural(r.summary.Files, "file"))
+	}
+	const fewRows = 5000
+	note := ""
+	if t.Rows < fewRows {
+		note = " or less: so few rows are mostly what every file has"
+	}
+	fmt.Fprintf(a.out, "output: %s%s, %.1f bytes a record; a million records are about %s%s\n", plain.Bytes(r.summary.Written), files,
+		float64(r.summary.Written)/float64(t.Rows), plain.Bytes(int64(float64(r.summary.Written)/float64(t.Rows)*1e6)), note)
+}

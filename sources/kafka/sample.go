@@ -1,0 +1,164 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/sources/kafka/internal/records"
+)
+
+// Sample reads some records of every partition and leaves no trace: it is no member of the group, commits nothing, and
+// knows nothing of what the group has committed. It implements [pipeline.Source] with lanes that begin by the start
+// policy, latest being the last records that there are, and end at the offset that was the last one when they began.
+type Sample struct {
+	source *Source
+	last   int64
+}
+
+// NewSample returns a source of samples, or every problem of opts. Of a partition whose start is latest it reads the
+// offsets since the last ones; whoever reads ends the lanes otherwise.
+func NewSample(opts Options, factory codec.Factory, last int64, log *slog.Logger) (*Sample, error) {
+	source, err := New(opts, factory, log)
+	if err != nil {
+		return nil, err
+	}
+	return &Sample{source: source, last: last}, nil
+}
+
+// Run implements [pipeline.Source].
+func (s *Sample) Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error) error {
+	session, err := newSession(s.source.opts, s.source.log)
+	if err != nil {
+		return fmt.Errorf("kafka: %w", err)
+	}
+	defer session.close()
+	decompressor, err := records.NewDecompressor(maxDecodedBytes)
+	if err != nil {
+		return fmt.Errorf("kafka: %w", err)
+	}
+	defer decompressor.Close()
+	known, err := session.awaitTopics(ctx, drain)
+	if err == nil {
+		turns, memory := newTurns(), newFetchMemory(s.source.opts.FetchMemory, s.source.opts.MaxBytes)
+		err = s.read(ctx, drain, &consumer{
+			source: s.source, session: session, decompressor: decompressor,
+			fetcher: wireFetcher{session, turns, memory}, turns: turns, memory: memory,
+			each: each, known: known, initial: known,
+		})
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errStopped):
+		return nil
+	case err != nil:
+		return fmt.Errorf("kafka: %w", err)
+	}
+	return nil
+}
+
+// read hands out the lanes of all partitions, in a generation that no group knows of.
+func (s *Sample) read(ctx context.Context, drain <-chan struct{}, c *consumer) error {
+	assignments := map[string][]kafkago.PartitionAssignment{}
+	for topic, n := range c.known {
+		for p := range n {
+			assignments[topic] = append(assignments[topic], kafkago.PartitionAssignment{ID: p, Offset: -1})
+		}
+	}
+	g := newGeneration(ctx, c, &kafkago.Generation{Assignments: assignments})
+	defer g.cancel(nil)
+	over := make(chan struct{})
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		select {
+		case <-drain:
+			g.end()
+		case <-over:
+		}
+	})
+	defer waiting.Wait()
+	defer close(over)
+	c.turns.begin(g.lanes())
+	var lanes sync.WaitGroup
+	var mu sync.Mutex
+	var failed error
+	for topic, partitions := range assignments {
+		for _, p := range partitions {
+			l := &sampleLane{lane: newLane(g, pipeline.LaneID{Stream: topic, Partition: int32(p.ID)}, -1), last: s.last}
+			lanes.Go(func() {
+				err := handOut(c, l)
+				mu.Lock()
+				failed = errors.Join(failed, err)
+				mu.Unlock()
+			})
+		}
+	}
+	lanes.Wait()
+	return failed
+}
+
+// handOut runs a lane to its end.
+func handOut(c *consumer, l *sampleLane) error {
+	defer l.close()
+	return c.each(l.ctx, l)
+}
+
+// sampleLane is a lane that ends, and that nobody hears of.
+type sampleLane struct {
+	*lane
+	last, end int64
+}
+
+// Start implements [pipeline.Lane]. The sink's position does not count.
+func (l *sampleLane) Start(ctx context.Context, _ int64) error {
+	committed := l.g.session.opts.Isolation == ReadCommitted
+	var err error
+	if l.end, err = l.resolve(ctx, start{timestamp: latestTime}, committed); err != nil {
+		return err
+	}
+	from, err := l.resolve(ctx, start{timestamp: earliestTime}, committed)
+	if err != nil {
+		return err
+	}
+	switch policy := l.g.source.start; policy.timestamp {
+	case earliestTime:
+	case latestTime:
+		from = max(from, l.end-l.last)
+	default:
+		if from, err = l.resolve(ctx, policy, committed); err != nil {
+			return err
+		}
+	}
+	l.origin = fromPolicy
+	l.position.Store(from)
+	if from < l.end {
+		l.fetchFrom(from)
+	}
+	return nil
+}
+
+// Wait implements [pipeline.Waiter].
+func (l *sampleLane) Wait(ctx context.Context) {
+	if l.position.Load() < l.end {
+		l.lane.Wait(ctx)
+	}
+}
+
+// Next implements [pipeline.Lane].
+func (l *sampleLane) Next(ctx context.Context, b *pipeline.Batch) error {
+	if l.position.Load() >= l.end {
+		return io.EOF
+	}
+	return l.lane.Next(ctx, b)
+}
+
+// Acknowledge implements [pipeline.Lane] and tells nobody.
+func (l *sampleLane) Acknowledge(context.Context, int64) error { return nil }
