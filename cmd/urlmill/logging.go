@@ -77,7 +77,7 @@ func (c *console) show(line string) {
 }
 
 // logger returns a logger to the console.
-func (a *app) logger(level slog.Level, format string) *slog.Logger {
+func (a *app) logger(level slog.Leveler, format string) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == "json" {
 		return slog.New(slog.NewJSONHandler(a.console, options))
@@ -87,6 +87,13 @@ func (a *app) logger(level slog.Level, format string) *slog.Logger {
 
 // flagLogger returns the logger that the flags ask for.
 func (a *app) flagLogger() *slog.Logger { return a.logger(a.level(), a.logFormat) }
+
+// liveLogger returns the same, whose level can be changed while it is used.
+func (a *app) liveLogger() (*slog.Logger, *slog.LevelVar) {
+	level := new(slog.LevelVar)
+	level.Set(a.level())
+	return a.logger(level, a.logFormat), level
+}
 
 func (a *app) level() slog.Level {
 	var level slog.Level

@@ -28,7 +28,10 @@ next run.
 
 Files in a folder have every record exactly once, whatever happens, and however often the command is run: the folder
 keeps the positions, in _commits. A file that was delivered is not delivered again
-unless it has changed; standard input is new each time.`,
+unless it has changed; standard input is new each time.
+
+SIGHUP reads the configuration again: log.level changes at once. Everything else needs a restart, and the log says which
+keys have changed that do.`,
 		Example: `  urlmill run examples/clickstream.yaml
   KAFKA_BROKERS=kafka-1:9092,kafka-2:9092 urlmill run clickstream.yaml --log-format json`,
 		Args: args(1, 1, "one configuration"),
@@ -48,7 +51,13 @@ unless it has changed; standard input is new each time.`,
 		if !cmd.Flags().Changed("log-format") {
 			a.logFormat = c.Log.Format
 		}
-		return a.runJob(cmd.Context(), c, a.registry, a.flagLogger(), view{progress: true, summary: true})
+		log, level := a.liveLogger()
+		stop := watchReload(&reload{
+			current: c, load: func() (*config.Config, error) { return config.Load(files[0], config.OSEnv()) },
+			check: a.registry.Check, level: level, fixedLevel: cmd.Flags().Changed("log-level"), log: log,
+		})
+		defer stop()
+		return a.runJob(cmd.Context(), c, a.registry, log, view{progress: true, summary: true})
 	}
 	return cmd
 }

@@ -15,12 +15,14 @@ func newURL(a *app) *cobra.Command {
 	var (
 		base   string
 		ndjson bool
+		asJSON bool
 	)
 	cmd := &cobra.Command{
 		Use:   "url URL... | url --ndjson",
 		Short: "Inspect URLs, or parse one a line for another program",
 		Long: `Show what a URL is: every component as the URL API gives it, the registrable domain, the decoded parameters and
-every validation error with its position. The exit code is 1 when a URL does not parse.
+every validation error with its position, and the canonical forms. The exit code is 1 when a URL does not parse.
+With --json, the same is a JSON object a line.
 
 With --ndjson, read a JSON object {"input": "...", "base": "..." or null} a line from standard input and write one a
 line to standard output:
@@ -36,6 +38,8 @@ answered at once, so that another program can keep urlmill beside it and ask one
   echo '{"input":"//example.org","base":"https://example.com"}' | urlmill url --ndjson`,
 		Args: func(_ *cobra.Command, urls []string) error {
 			switch {
+			case ndjson && asJSON:
+				return usagef("--json shows URLs of the command line, --ndjson answers standard input; give one of them")
 			case ndjson && len(urls) > 0:
 				return usagef("--ndjson reads standard input; give no URL beside it")
 			case ndjson && base != "":
@@ -50,15 +54,16 @@ answered at once, so that another program can keep urlmill beside it and ask one
 		if ndjson {
 			return coproc.Serve(a.in, a.out)
 		}
-		return a.inspect(urls, base)
+		return a.inspect(urls, base, asJSON)
 	}
 	cmd.Flags().StringVar(&base, "base", "", "resolve the URLs against this one")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each URL")
 	cmd.Flags().BoolVar(&ndjson, "ndjson", false, "answer requests, one JSON object a line, from standard input")
 	return cmd
 }
 
 // inspect prints the anatomy of every URL.
-func (a *app) inspect(urls []string, baseText string) error {
+func (a *app) inspect(urls []string, baseText string, asJSON bool) error {
 	var base *urlcore.URL
 	if baseText != "" {
 		var err error
@@ -66,12 +71,15 @@ func (a *app) inspect(urls []string, baseText string) error {
 			return baseError(err)
 		}
 	}
-	valid := true
+	valid, write := true, anatomy.Write
+	if asJSON {
+		write = anatomy.WriteJSON
+	}
 	for i, input := range urls {
-		if i > 0 {
+		if i > 0 && !asJSON {
 			fmt.Fprintln(a.out)
 		}
-		ok, err := anatomy.Write(a.out, input, base)
+		ok, err := write(a.out, input, base)
 		if err != nil {
 			return err
 		}

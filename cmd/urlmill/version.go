@@ -14,6 +14,9 @@ import (
 // standardDate is the state of the URL Standard that urlcore implements.
 const standardDate = "July 2026"
 
+// release is the version of a release, which the linker sets (-X main.release=1.2.3).
+var release string
+
 // buildInfo says what this binary is.
 type buildInfo struct {
 	Version  string `json:"version"`
@@ -38,6 +41,9 @@ func readBuild() buildInfo {
 	}
 	if info.Main.Version != "" {
 		b.Version = info.Main.Version
+	}
+	if release != "" {
+		b.Version = release
 	}
 	for _, s := range info.Settings {
 		switch s.Key {

@@ -28,6 +28,9 @@ func Write(w io.Writer, input string, base *urlcore.URL) (ok bool, err error) {
 		b.WriteByte('\n')
 		writeParts(&b, &u)
 		writeParams(&b, &u)
+		for _, c := range canonicalForms(&u) {
+			part(&b, "canonical "+c.name, c.value, "")
+		}
 		writeErrors(&b, "noticed", p.ValidationErrors())
 	} else {
 		writeMark(&b, input, failure)
