@@ -130,6 +130,8 @@ type Writer interface {
 type Size struct {
 	Rows  int64 // of both tables
 	Bytes int64 // as written so far, or an estimate of it
+	// Full asks for a commit, whatever the limits say.
+	Full bool
 }
 
 // Transform turns batches into Arrow records. An instance belongs to one batch, whose records may be those of any lane,

@@ -277,7 +277,7 @@ func (l *laneRun) write(s *slot) error {
 
 func (l *laneRun) full() bool {
 	size, roll := l.w.Size(), l.opts.Roll
-	return roll.Rows > 0 && size.Rows >= roll.Rows ||
+	return size.Full || roll.Rows > 0 && size.Rows >= roll.Rows ||
 		roll.Bytes > 0 && size.Bytes >= roll.Bytes ||
 		roll.Every > 0 && time.Since(l.oldest) >= roll.Every
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/parquet"
@@ -22,7 +21,7 @@ import (
 // The package's documentation says why pages are cut here and not by arrow.
 type encoder struct {
 	opts   *Options
-	pool   *sync.Pool // where it goes when it is done, may be nil
+	pool   spares // where it goes when it is done, may be nil
 	schema *arrow.Schema
 	root   *schema.GroupNode
 	rows   *rowbuf.Buffer
@@ -74,7 +73,7 @@ func (e *encoder) start(w io.Writer) error {
 	return nil
 }
 
-func (e *encoder) pooled(p *sync.Pool) { e.pool = p }
+func (e *encoder) pooled(p spares) { e.pool = p }
 
 // Write implements [lanesink.Encoder].
 func (e *encoder) Write(r arrow.Record) error {
@@ -134,8 +133,8 @@ func (e *encoder) Flush() error {
 // have made it much larger than is usually needed.
 func (e *encoder) Discard() {
 	e.out, e.fw = nil, nil
-	if e.pool != nil && e.rows.Capacity() <= 2*e.opts.RowGroupBytes {
-		e.pool.Put(e)
+	if e.rows.Capacity() <= 2*e.opts.RowGroupBytes {
+		e.pool.put(e)
 	}
 }
 

@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"io"
-	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -13,7 +12,7 @@ import (
 // native writes one file with our own encoder, see package encode. It implements [lanesink.Encoder].
 type native struct {
 	opts   *Options
-	pool   *sync.Pool // where it goes when it is done, may be nil
+	pool   spares // where it goes when it is done, may be nil
 	schema *arrow.Schema
 	w      *encode.Writer
 }
@@ -42,7 +41,7 @@ func newWriter(s *arrow.Schema, o *Options) (*encode.Writer, error) {
 
 func (e *native) start(w io.Writer) error { return e.w.Reset(w) }
 
-func (e *native) pooled(p *sync.Pool) { e.pool = p }
+func (e *native) pooled(p spares) { e.pool = p }
 
 func (e *native) Write(r arrow.Record) error { return e.w.Write(r) }
 
@@ -65,7 +64,5 @@ func (e *native) Finish(p lanesink.Provenance) error {
 
 func (e *native) Discard() {
 	e.w.Discard()
-	if e.pool != nil {
-		e.pool.Put(e)
-	}
+	e.pool.put(e)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -251,7 +252,7 @@ func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
 // format implements [lanesink.Format].
 type format struct {
 	opts  *Options
-	pools sync.Map // *arrow.Schema to *sync.Pool of *encoder
+	pools sync.Map // *arrow.Schema to spares
 }
 
 func (*format) Ext() string { return "parquet" }
@@ -265,7 +266,21 @@ func (f *format) Check(s *arrow.Schema) error {
 type startable interface {
 	lanesink.Encoder
 	start(w io.Writer) error
-	pooled(p *sync.Pool) // says where it goes when it is done
+	pooled(p spares) // says where it goes when it is done
+}
+
+// spares are encoders that are done, a few of them: with thousands of partitions, those of a commit would hold as much
+// again as the open ones.
+type spares chan startable
+
+func newSpares() spares { return make(spares, 2*runtime.GOMAXPROCS(0)) }
+
+// put keeps an encoder if there is a place for it. There is none in nil.
+func (s spares) put(e startable) {
+	select {
+	case s <- e:
+	default:
+	}
 }
 
 func (f *format) newEncoder(s *arrow.Schema) (startable, error) {
@@ -277,15 +292,20 @@ func (f *format) newEncoder(s *arrow.Schema) (startable, error) {
 
 // NewEncoder takes over the memory of an encoder that is done, if there is one.
 func (f *format) NewEncoder(w io.Writer, s *arrow.Schema) (lanesink.Encoder, error) {
-	p, _ := f.pools.LoadOrStore(s, new(sync.Pool))
-	pool := p.(*sync.Pool)
-	e, ok := pool.Get().(startable)
+	p, ok := f.pools.Load(s)
 	if !ok {
-		var err error
-		if e, err = f.newEncoder(s); err != nil {
-			return nil, err
-		}
-		e.pooled(pool)
+		p, _ = f.pools.LoadOrStore(s, newSpares())
 	}
+	pool := p.(spares)
+	select {
+	case e := <-pool:
+		return e, e.start(w)
+	default:
+	}
+	e, err := f.newEncoder(s)
+	if err != nil {
+		return nil, err
+	}
+	e.pooled(pool)
 	return e, e.start(w)
 }

@@ -109,7 +109,7 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Discard()
-	if n := e.Memory(); n > 8<<10 {
+	if n := e.Memory(); n > 32<<10 {
 		t.Errorf("%d bytes without rows", n)
 	}
 	for i := range int64(5) {

@@ -9,7 +9,11 @@ import (
 	"sync"
 )
 
-const bufferSize = 64 << 10
+const (
+	bufferSize = 64 << 10
+	// fewBytes are kept without a buffer: formats begin a file with a few bytes, long before anything follows.
+	fewBytes = 64
+)
 
 // localFile implements [File].
 type localFile struct {
@@ -17,6 +21,7 @@ type localFile struct {
 	name  string
 	key   string        // while unfinished
 	h     Handle        // nil once closed
+	few   []byte        // the first bytes, while there are only a few and buf is nil
 	buf   *bufio.Writer // nil while nothing is in it
 	sum   Checksum
 	size  int64
@@ -52,8 +57,17 @@ func (f *localFile) Memory() int64 {
 
 // Flush hands what was written to the system, so that the file holds no memory.
 func (f *localFile) Flush() error {
-	if f.buf == nil || f.err != nil {
+	if f.err != nil {
 		return f.err
+	}
+	if len(f.few) > 0 {
+		if _, err := f.h.Write(f.few); err != nil {
+			return f.fail("writing", err)
+		}
+		f.few = f.few[:0]
+	}
+	if f.buf == nil {
+		return nil
 	}
 	if err := f.buf.Flush(); err != nil {
 		return f.fail("writing", err)
@@ -92,13 +106,22 @@ func (f *localFile) Write(p []byte) (int, error) {
 
 // write writes large pieces at once, and collects small ones.
 func (f *localFile) write(p []byte) (int, error) {
-	if f.buf == nil {
-		if len(p) >= bufferSize {
-			return f.h.Write(p)
-		}
-		f.buf = buffers.Get().(*bufio.Writer)
-		f.buf.Reset(f.h)
+	if f.buf != nil {
+		return f.buf.Write(p)
 	}
+	switch {
+	case len(f.few) == 0 && len(p) >= bufferSize:
+		return f.h.Write(p)
+	case len(f.few)+len(p) <= fewBytes:
+		f.few = append(f.few, p...)
+		return len(p), nil
+	}
+	f.buf = buffers.Get().(*bufio.Writer)
+	f.buf.Reset(f.h)
+	if _, err := f.buf.Write(f.few); err != nil {
+		return 0, err
+	}
+	f.few = f.few[:0]
 	return f.buf.Write(p)
 }
 

@@ -14,7 +14,12 @@ import (
 
 const (
 	// fileOverhead is about what an open file takes beside what its encoder and store say.
-	fileOverhead = 4 << 10
+	fileOverhead = 8 << 10
+	// maxFiles and maxDone are how many files of a lane, and complete files of all lanes, there may be before a commit
+	// comes early: records name all of theirs.
+	maxFiles = 4 << 10
+	maxDone  = 16 << 10
+	minDone  = 16 // of a lane, for the sake of the others
 	// minFlush is what an encoder has to hold for it to pay to end its row group early.
 	minFlush = 32 << 10
 )
@@ -80,6 +85,7 @@ func (t *fileTable) end(f *openFile) error {
 	if err != nil {
 		return errors.Join(err, f.file.Discard())
 	}
+	t.sink.done.Add(1)
 	t.done = append(t.done, commit.NewFile(t.table, t.place.name, f.rows, pending))
 	t.doneBytes += pending.Bytes
 	return nil
@@ -142,6 +148,19 @@ func (t *fileTable) shrink() error {
 		}
 	}
 	return nil
+}
+
+// full tells whether there are so many files that it is time to commit.
+func (t *fileTable) full() bool {
+	return len(t.open)+len(t.done) >= maxFiles || len(t.done) >= minDone && t.sink.done.Load() >= maxDone
+}
+
+// take returns the complete files, which are the caller's from then on.
+func (t *fileTable) take() []commit.File {
+	done := t.done
+	t.sink.done.Add(int64(-len(done)))
+	t.done, t.doneBytes = nil, 0
+	return done
 }
 
 // byUse orders files by when they were last written to.

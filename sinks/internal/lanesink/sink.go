@@ -131,6 +131,7 @@ type Sink struct {
 	chain   *commit.Chain // nil without exactly-once delivery
 	seq     atomic.Uint64 // of files
 	open    atomic.Int64  // files
+	done    atomic.Int64  // files that are complete and not committed
 	written written
 
 	encoding  chan struct{} // one for each file that is being completed: that takes memory for a while

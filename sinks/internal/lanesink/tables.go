@@ -34,10 +34,21 @@ type fileTable struct {
 	span      pipeline.Span // of the last write
 	open      map[string]*openFile
 	held      int64 // memory of the open files
+	allowed   int64 // what that may grow to in one write
 	uses      uint64
 	done      []commit.File // complete, and part of the next commit
 	doneBytes int64
 }
+
+// room returns what a write may grow by beside its rows: their partitions may all be new.
+func (t *fileTable) room() int64 {
+	if t.partitioned {
+		return t.sink.opts.Memory.Limit() / 8
+	}
+	return 0
+}
+
+func (t *fileTable) allow(n int64) { t.allowed = t.held + n }
 
 func (t *fileTable) write(ctx context.Context, r arrow.Record, span pipeline.Span) error {
 	if !r.Schema().Equal(t.schema) {
@@ -86,8 +97,13 @@ func (t *fileTable) add(ctx context.Context, dir string, r arrow.Record) error {
 	return err
 }
 
-// makeRoom ends the file that was written to least recently when there are as many open as may be.
+// makeRoom ends files that were written to least recently when there are as many open as may be, or as memory allows.
 func (t *fileTable) makeRoom() error {
+	if t.held >= t.allowed && len(t.open) > 0 {
+		if err := t.shrink(); err != nil {
+			return err
+		}
+	}
 	if t.sink.open.Load() < int64(t.sink.opts.MaxOpen) || len(t.open) == 0 {
 		return nil
 	}
@@ -118,9 +134,7 @@ func (t *fileTable) finish(span pipeline.Span) ([]commit.File, error) {
 			break
 		}
 	}
-	done := t.done
-	t.done, t.doneBytes = nil, 0
-	return done, err
+	return t.take(), err
 }
 
 func (t *fileTable) revert() ([]commit.File, error) {
@@ -128,9 +142,7 @@ func (t *fileTable) revert() ([]commit.File, error) {
 	for _, f := range t.open {
 		errs = append(errs, t.drop(f))
 	}
-	done := t.done
-	t.done, t.doneBytes = nil, 0
-	return done, errors.Join(errs...)
+	return t.take(), errors.Join(errs...)
 }
 
 // streamTable writes to the stream that all lanes share. What is written is out and cannot be taken back.
@@ -141,6 +153,10 @@ type streamTable struct {
 	sum    *written
 	bytes  int64
 }
+
+func (t *streamTable) room() int64 { return 0 }
+
+func (t *streamTable) allow(int64) {}
 
 func (t *streamTable) write(ctx context.Context, r arrow.Record, _ pipeline.Span) error {
 	if !r.Schema().Equal(t.schema) {
@@ -155,6 +171,8 @@ func (t *streamTable) write(ctx context.Context, r arrow.Record, _ pipeline.Span
 func (t *streamTable) size() int64 { return t.bytes }
 
 func (t *streamTable) memory() int64 { return 0 }
+
+func (t *streamTable) full() bool { return false }
 
 func (t *streamTable) shrink() error { return nil }
 

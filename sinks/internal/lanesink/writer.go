@@ -18,6 +18,12 @@ type table interface {
 	write(ctx context.Context, r arrow.Record, span pipeline.Span) error
 	// size returns the bytes written since the last commit, in files or estimated to be.
 	size() int64
+	// room returns what a write may need beside its rows, and allow says how much it may take before something has to be
+	// let go of.
+	room() int64
+	allow(n int64)
+	// full tells whether it is time to commit.
+	full() bool
 	// memory returns the bytes of memory held for them.
 	memory() int64
 	// shrink lets go of about half of that, or of what can be.
@@ -124,7 +130,11 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	if err := w.enter(ctx, sizeOf(r)); err != nil {
+	n := sizeOf(r)
+	if r != nil && w.tables[t] != nil {
+		n += w.tables[t].room()
+	}
+	if err := w.enter(ctx, n); err != nil {
 		return err
 	}
 	defer w.leave()
@@ -141,6 +151,7 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	if w.tables[t] == nil {
 		return w.fail(fmt.Errorf("rows for the table %s, which has no schema", t))
 	}
+	w.tables[t].allow(n)
 	if err := w.tables[t].write(ctx, r, span); err != nil {
 		return w.fail(err)
 	}
@@ -163,6 +174,7 @@ func (w *writer) Size() pipeline.Size {
 	for _, t := range w.tables {
 		if t != nil {
 			s.Bytes += t.size()
+			s.Full = s.Full || t.full()
 		}
 	}
 	return s

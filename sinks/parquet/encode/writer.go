@@ -3,6 +3,7 @@ package encode
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"sort"
 
@@ -310,7 +311,11 @@ func (w *Writer) Pending() int64 {
 func (w *Writer) Memory() int64 {
 	n := int64(cap(w.bounds) + cap(w.columnIndex) + cap(w.offsetIndex) + 160*cap(w.chunks) + 24*cap(w.groups))
 	for _, l := range w.leaves {
-		n += l.memory()
+		n += leafSize + l.memory()
 	}
 	return n
 }
+
+// leafSize is about what a leaf takes when it is empty, with its part of the schema: as measured, half as much again as
+// the struct itself.
+var leafSize = int64(reflect.TypeFor[leaf]().Size()) * 3 / 2
