@@ -39,6 +39,16 @@ func checkRoot(d *decoder, c *Config) {
 			"%s (%s) has to be shorter than %s (%s), or a rebalance takes partitions away before their rows are committed",
 			drain, c.Pipeline.DrainTimeout, rebalance, k.RebalanceTimeout)
 	}
+	if a, every := c.Admin, c.Sink.Roll.Every; a != nil && every > 0 && a.StuckAfter <= every {
+		stuck, roll := "admin.stuck_after", "sink.roll.every"
+		place := stuck
+		if !d.given(stuck) {
+			place = roll
+		}
+		d.conflict(place, []string{stuck, roll},
+			"%s (%s) has to be longer than %s (%s): a row may wait that long for its commit with nothing wrong",
+			stuck, a.StuckAfter, roll, every)
+	}
 	checkTargets(d, c)
 }
 

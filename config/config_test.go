@@ -128,7 +128,7 @@ func wantFull() Config {
 		Log:         Log{Level: slog.LevelDebug, Format: "json"},
 		Admin: &Admin{
 			Listen: "0.0.0.0:9000", Token: "0123456789abcdef-x", TLS: AdminTLS{CertFile: "a.pem", KeyFile: "a.key"},
-			PProf: true, StuckAfter: time.Minute, MaxLag: 1000, Linger: 5 * time.Second,
+			PProf: true, StuckAfter: 2 * time.Hour, MaxLag: 1000, Linger: 5 * time.Second,
 		},
 	}
 }

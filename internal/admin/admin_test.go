@@ -216,7 +216,7 @@ func TestGuards(t *testing.T) {
 	w := newWatched(time.Hour, nil)
 	w.monitor.Failed(errors.New("a reason"))
 	s := started(t, Options{Token: token}, w.monitor)
-	for _, page := range []string{"", "metrics", "api/status", "debug/pprof/", "app.js"} {
+	for _, page := range []string{"", "metrics", "api/status", "debug/pprof/", "status.js"} {
 		if code, _ := get(t, "GET", s.URL()+page, "", nil); code != http.StatusUnauthorized {
 			t.Errorf("%s without a token: %d", page, code)
 		}
