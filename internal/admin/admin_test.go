@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -343,6 +344,19 @@ func TestTopK(t *testing.T) {
 		if s := top[i].Share; s < exact-1e-9 || s > exact+0.1+1e-9 {
 			t.Errorf("%+v, want %v to %v", top[i], exact, exact+0.1)
 		}
+	}
+}
+
+// TestTopKCopies checks that no key shares memory with its caller, even one that comes again.
+func TestTopKCopies(t *testing.T) {
+	k := newTopK(10)
+	data := []byte("example.com")
+	for range 3 {
+		k.add(unsafe.String(&data[0], len(data)))
+	}
+	copy(data, "overwritten")
+	if top := k.top(1); top[0].Name != "example.com" {
+		t.Errorf("%+v", top)
 	}
 }
 

@@ -49,32 +49,32 @@ func (r *ring[T]) list() []T {
 // topK counts the most frequent keys in bounded memory: Metwally, Agrawal and El Abbadi's space-saving, in which a new
 // key takes the place and the count of the rarest one. A count is too high by at most that of the rarest.
 type topK struct {
-	counts map[string]int64
+	counts map[string]*int64
 	most   int
 	total  int64
 }
 
-func newTopK(most int) topK { return topK{counts: make(map[string]int64, most), most: most} }
+func newTopK(most int) topK { return topK{counts: make(map[string]*int64, most), most: most} }
 
 // add counts key, which is copied if it is kept.
 func (t *topK) add(key string) {
 	t.total++
-	if n, ok := t.counts[key]; ok || len(t.counts) < t.most {
-		if ok {
-			t.counts[key] = n + 1
-		} else {
-			t.counts[strings.Clone(key)] = 1
-		}
+	if n := t.counts[key]; n != nil {
+		*n++ // not through the map: assigning would keep key itself, whose bytes are another's
 		return
 	}
-	rarest, least := "", int64(-1)
-	for k, n := range t.counts {
-		if least < 0 || n < least {
-			rarest, least = k, n
+	count := int64(1)
+	if len(t.counts) == t.most {
+		rarest, least := "", int64(-1)
+		for k, n := range t.counts {
+			if least < 0 || *n < least {
+				rarest, least = k, *n
+			}
 		}
+		delete(t.counts, rarest)
+		count += least
 	}
-	delete(t.counts, rarest)
-	t.counts[strings.Clone(key)] = least + 1
+	t.counts[strings.Clone(key)] = &count
 }
 
 // Share is the share of a domain in the rows that were looked at.
@@ -87,7 +87,7 @@ type Share struct {
 func (t *topK) top(n int) []Share {
 	out := make([]Share, 0, len(t.counts))
 	for k, c := range t.counts {
-		out = append(out, Share{k, float64(c) / float64(t.total)})
+		out = append(out, Share{k, float64(*c) / float64(t.total)})
 	}
 	slices.SortFunc(out, func(a, b Share) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name, b.Name)) })
 	return out[:min(n, len(out))]
