@@ -32,8 +32,17 @@ race: ## all tests under the race detector
 	$(GO) test -race -timeout 30m ./...
 
 .PHONY: docs
-docs: ## docs/reference.md anew, from the keys of configurations
+docs: ## docs/reference.md and the table of error codes anew
 	$(GO) run ./cmd/urlmill config reference > docs/reference.md
+	UPDATE_DOCS=1 $(GO) test -run TestCodes ./internal/doctest
+
+.PHONY: docs-test
+docs-test: ## every command of README and docs, run
+	$(GO) test -count=1 -v ./internal/doctest
+
+.PHONY: vuln
+vuln: ## known vulnerabilities that can be reached (needs vuln.go.dev)
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, tidy modules

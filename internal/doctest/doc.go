@@ -1,0 +1,6 @@
+// Package doctest runs the commands of README and docs, and keeps the lists in docs complete that follow from the code.
+//
+// Every fenced block marked sh is run by bash, from top to bottom, in an empty folder with the files of testdata/files, the
+// folder examples, and urlmill on the PATH; a command that fails fails the test. A block that cannot run there has the
+// reason in the line above it: <!-- not run: reason -->.
+package doctest
