@@ -50,6 +50,7 @@ func checkRoot(d *decoder, c *Config) {
 			stuck, a.StuckAfter, roll, every)
 	}
 	checkTargets(d, c)
+	checkDedupe(d, c)
 }
 
 // place is where dead letters go; zero where that is not given.

@@ -14,6 +14,7 @@ type Config struct {
 	Source   Source
 	Columns  Columns
 	OnError  pipeline.OnError
+	Dedupe   *Dedupe // nil: duplicates are not looked for
 	Sink     Sink
 	Pipeline Pipeline
 	// MemoryLimit bounds the memory of the whole process; 0: 80 % of the container's, or else half of the machine's.

@@ -210,6 +210,16 @@ func TestGood(t *testing.T) {
 			}
 			return c
 		},
+		"dedupe": func() Config {
+			c := minimal()
+			c.Columns.Canonical = &Canonical{Form: "surt-cc"}
+			c.Columns.Tracking = "keep"
+			c.Dedupe = &Dedupe{
+				Path: "seen", Mode: "drop", Memory: 64 << 20, Approximate: &Approximate{Memory: 16 << 20, Keys: 1e6},
+				Window: DedupeWindow{Time: 36 * time.Hour, By: "fetched_at"},
+			}
+			return c
+		},
 		"windows": func() Config {
 			c := minimal()
 			c.Source.File.Paths = []string{"-"}

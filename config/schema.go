@@ -21,6 +21,7 @@ func rootSchema(c *Config) object {
 			{name: "on_error", value: enum(&c.OnError,
 				[]string{"keep", "drop", "dead_letter", "fail"},
 				[]pipeline.OnError{pipeline.Keep, pipeline.Drop, pipeline.ToDeadLetters, pipeline.Fail})},
+			{name: "dedupe", value: optional(&c.Dedupe, DefaultDedupe, dedupeSchema)},
 			{name: "sink", value: section(&c.Sink, sinkSchema), example: "sink: {parquet: {path: out}}"},
 			{name: "pipeline", value: section(&c.Pipeline, pipelineSchema)},
 			{name: "memory_limit", value: size(&c.MemoryLimit, 64<<20, 1<<50)},

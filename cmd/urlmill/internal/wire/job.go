@@ -9,6 +9,7 @@ import (
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
+	"github.com/urlmill/urlmill/pipeline/dedupe"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -26,6 +27,8 @@ type Job struct {
 	sinkPath   string
 	memory     budget.Shares
 	files      *budget.Ledger
+	dedupe     *dedupe.Options // nil without
+	log        *slog.Logger
 }
 
 // Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything
@@ -37,7 +40,7 @@ func (r Registry) Check(c *config.Config) error {
 
 // Prepare checks c and returns its job. The error is a [*config.Error] with every problem.
 func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
-	j := &Job{config: c}
+	j := &Job{config: c, log: s.Log}
 	var problems []config.Problem
 	note := func(path string, err error) { problems = append(problems, fieldProblems(c, path, err)...) }
 	j.memory, problems = memoryOf(c)
@@ -68,8 +71,16 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 		plan, columnProblems := newPlan(c, source, j.codec)
 		j.Plan = plan
 		problems = append(problems, columnProblems...)
-		if plan != nil && ok && sink.CheckRows != nil {
-			note(j.sinkPath, sink.CheckRows(plan.Schemas()[pipeline.Rows]))
+		if plan != nil {
+			rows := plan.Schemas()[pipeline.Rows]
+			if c.Dedupe != nil {
+				options, rowsOut, err := newDedupe(c, rows)
+				note("dedupe", err)
+				j.dedupe, rows = options, rowsOut
+			}
+			if ok && sink.CheckRows != nil {
+				note(j.sinkPath, sink.CheckRows(rows))
+			}
 		}
 	}
 	if err := c.Errors(problems); err != nil {
@@ -132,6 +143,12 @@ func (j *Job) Open() (pipeline.Source, pipeline.Sink, error) {
 	problems = append(problems, fieldProblems(j.config, j.sourcePath, err)...)
 	sink, err := j.sink.Open()
 	problems = append(problems, fieldProblems(j.config, j.sinkPath, err)...)
+	if j.dedupe != nil && err == nil {
+		options := *j.dedupe
+		options.Log = j.log
+		sink, err = dedupe.New(sink, options)
+		problems = append(problems, fieldProblems(j.config, "dedupe", err)...)
+	}
 	if err := j.config.Errors(problems); err != nil {
 		return nil, nil, err
 	}

@@ -57,7 +57,7 @@ func needs(c *config.Config) budget.Needs {
 	case s.File != nil:
 		n.Fixed = int64(runtime.GOMAXPROCS(0)) * perFile
 	}
-	n.Fixed += partsOf(c)
+	n.Fixed += partsOf(c) + dedupeMemory(c)
 	return n
 }
 

@@ -1,0 +1,68 @@
+package wire
+
+import (
+	"errors"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline/dedupe"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/urlcore/canon"
+)
+
+// columnName returns the name that a column has in the output.
+func columnName(c *config.Config, name string) string {
+	if other, ok := c.Columns.Rename[name]; ok {
+		return other
+	}
+	return name
+}
+
+// newDedupe returns how duplicates are found among rows, and the schema of the rows that come out.
+func newDedupe(c *config.Config, rows *arrow.Schema) (*dedupe.Options, *arrow.Schema, error) {
+	d := c.Dedupe
+	options := dedupe.Options{
+		Path: d.Path, Mode: dedupe.Mode(d.Mode), KeyColumn: columnName(c, "url_key"), Identity: identity(c), Memory: d.Memory,
+		Within: d.Window.Time, TimeColumn: d.Window.By, Last: d.Window.Keys,
+	}
+	if a := d.Approximate; a != nil {
+		options.Approximate = &dedupe.Approximate{Memory: a.Memory, Keys: a.Keys}
+	}
+	if name := columnName(c, "timestamp"); options.Within != 0 && options.TimeColumn == "" {
+		if at := rows.FieldIndices(name); len(at) > 0 && rows.Field(at[0]).Type.ID() == arrow.TIMESTAMP {
+			options.TimeColumn = name
+		}
+	}
+	err := errors.Join(options.Validate(), options.CheckRows(rows))
+	if out, schemaErr := options.Schema(rows); schemaErr == nil {
+		rows = out
+	}
+	return &options, rows, err
+}
+
+// identity names what keys are made of. newPlan has found the same configuration right.
+func identity(c *config.Config) string {
+	var options urlcols.Options
+	if derived(&options, c) != nil || options.Canonical == nil {
+		return ""
+	}
+	options.Canonical.Rules = options.Rules
+	form, err := canon.New(*options.Canonical)
+	if err != nil {
+		return ""
+	}
+	return "keys of " + form.Name()
+}
+
+// dedupeMemory is what finding duplicates takes.
+func dedupeMemory(c *config.Config) int64 {
+	d := c.Dedupe
+	switch {
+	case d == nil:
+		return 0
+	case d.Approximate != nil:
+		return d.Memory + d.Approximate.Memory
+	}
+	return d.Memory
+}

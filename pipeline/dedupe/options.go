@@ -1,0 +1,166 @@
+package dedupe
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+	"unsafe"
+
+	"github.com/cockroachdb/pebble/vfs"
+)
+
+// Mode says what becomes of duplicates.
+type Mode string
+
+// The modes.
+const (
+	Mark Mode = "mark" // they are written, with true in the column Column
+	Drop Mode = "drop" // they are not written
+)
+
+// Column is the name of the column that [Mark] adds.
+const Column = "is_duplicate"
+
+// parts is how many buckets a window has. A window is up to one bucket longer than asked for.
+const parts = 8
+
+// Options says how duplicates are found.
+type Options struct {
+	// Path is the folder of the state; it is made when its parent is there.
+	Path string
+	Mode Mode // default Mark
+	// KeyColumn is the name of the binary column with keys of 16 bytes.
+	KeyColumn string
+	// Identity names what keys are made of: form, steps and version of rules. State of another identity is refused.
+	Identity string
+	// Memory bounds the store and the keys of rows that are not committed, in bytes. Default 128 MiB. Filters come on
+	// top.
+	Memory int64
+	// Approximate, if not nil, keeps filters instead of keys.
+	Approximate *Approximate
+	// Within, if not 0, is how long after a key its duplicates are found, by the time in the column TimeColumn or, where
+	// that is null or TimeColumn is "", the time of processing. Times in the future count as now.
+	Within     time.Duration
+	TimeColumn string
+	// Last, if not 0, is how many keys back duplicates are found.
+	Last int64
+	Log  *slog.Logger
+
+	fs   vfs.FS             // default vfs.Default
+	step func(string) error // asked before every step of a commit; for tests
+}
+
+// Approximate describes filters, which take some rows for duplicates that are none.
+type Approximate struct {
+	Memory int64 // of all filters, in bytes
+	Keys   int64 // how many different keys are expected in all, or within the window
+}
+
+// rate is the share of new keys that are taken for duplicates when the expected number of keys is there.
+func (a Approximate) rate(buckets int64) float64 {
+	bits, hashes := a.filter(buckets)
+	n := math.Ceil(float64(a.Keys) / float64(max(buckets-1, 1)))
+	one := math.Pow(1-math.Exp(-float64(hashes)*n/float64(bits)), float64(hashes))
+	return 1 - math.Pow(1-one, float64(buckets))
+}
+
+// filter returns the size of one of so many filters, and how many bits of it a key sets.
+func (a Approximate) filter(buckets int64) (bits, hashes uint) {
+	bits = uint(max(a.Memory/buckets, 8)) &^ 7 * 8
+	perKey := float64(bits) / math.Max(1, float64(a.Keys)/float64(max(buckets-1, 1)))
+	return bits, uint(min(max(math.Round(perKey*math.Ln2), 1), 20))
+}
+
+// worstRate is the false-positive rate from which filters are refused.
+const worstRate = 0.05
+
+func (o Options) buckets() int64 {
+	if o.Within == 0 && o.Last == 0 {
+		return 1
+	}
+	return parts + 1
+}
+
+// FalsePositives is the share of new keys that [Options.Approximate] takes for duplicates in the worst case; 0 without.
+func (o Options) FalsePositives() float64 {
+	if o.Approximate == nil {
+		return 0
+	}
+	return o.Approximate.rate(o.buckets())
+}
+
+// Validate returns every problem, each beginning with the name of its field.
+func (o Options) Validate() error {
+	var all []error
+	add := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
+	if o.Path == "" {
+		add("Path: is empty; give the folder of the state")
+	}
+	if o.Mode != "" && o.Mode != Mark && o.Mode != Drop {
+		add("Mode: %q is none; give %s or %s", o.Mode, Mark, Drop)
+	}
+	if o.Memory != 0 && o.Memory < 8<<20 {
+		add("Memory: %d bytes are too few; give 8 MiB at least", o.Memory)
+	}
+	if o.Within != 0 && o.Last != 0 {
+		add("Window: has a time and a number of keys; keep one of them")
+	}
+	if o.Within < 0 || o.Last < 0 {
+		add("Window: is negative")
+	}
+	if a := o.Approximate; a != nil {
+		switch {
+		case a.Memory < 1<<10 || a.Keys < 1:
+			add("Approximate: needs memory and the number of keys that are expected")
+		case o.FalsePositives() > worstRate:
+			add("Approximate: %d bytes for %d keys take %.1f %% of new rows for duplicates; give more memory, 10 bits a key is about 1 %%",
+				a.Memory, a.Keys, 100*o.FalsePositives())
+		}
+	}
+	return errors.Join(all...)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Mode == "" {
+		o.Mode = Mark
+	}
+	if o.Memory == 0 {
+		o.Memory = 128 << 20
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.fs == nil {
+		o.fs = vfs.Default
+	}
+	if o.step == nil {
+		o.step = func(string) error { return nil }
+	}
+	return o
+}
+
+// claimBytes is what a claim takes: its place in the map, which is 7/16 full at least, and in the list of its lane.
+const claimBytes = int64(unsafe.Sizeof(Key{})+unsafe.Sizeof(claim{})+1)*16/7 + 2*int64(unsafe.Sizeof(entry{}))
+
+// maxClaims is how many claims fit into their share of the memory.
+func (o Options) maxClaims() int64 { return o.Memory / 4 / claimBytes }
+
+// bucketWidth is the time that a bucket spans, in nanoseconds.
+func (o Options) bucketWidth() int64 { return max(int64(o.Within)/parts, 1) }
+
+// describe is the identity of a state.
+func (o Options) describe() string {
+	text := o.Identity + ", exact"
+	if a := o.Approximate; a != nil {
+		text = fmt.Sprintf("%s, approximate with %d bytes for %d keys", o.Identity, a.Memory, a.Keys)
+	}
+	switch {
+	case o.Within != 0:
+		return fmt.Sprintf("%s, window of %s", text, o.Within)
+	case o.Last != 0:
+		return fmt.Sprintf("%s, window of %d keys", text, o.Last)
+	}
+	return text + ", no window"
+}

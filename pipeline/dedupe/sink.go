@@ -1,0 +1,180 @@
+package dedupe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// Sink is a [pipeline.Sink] that marks or drops the duplicates among the rows that it hands to another. Dead letters pass.
+type Sink struct {
+	inner  pipeline.Sink
+	opts   Options
+	claims *claims
+	state  *state // nil before Start
+	schema *arrow.Schema
+	key    int // columns
+	time   int // -1 without
+
+	rows, duplicates atomic.Int64
+
+	mu     sync.Mutex
+	lanes  uint64                      // how many numbers of lanes were given out
+	doubts map[pipeline.LaneID][]doubt // commits of which it is not known whether they were made
+}
+
+// doubt is a journal whose rows may have been committed or not.
+type doubt struct {
+	journal journal
+	lane    uint64
+	claimed []entry
+}
+
+// New returns a sink around inner. The error is that of [Options.Validate].
+func New(inner pipeline.Sink, opts Options) (*Sink, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	opts = opts.withDefaults()
+	near := int64(0)
+	if opts.Within != 0 {
+		near = parts
+	}
+	return &Sink{inner: inner, opts: opts, claims: newClaims(near), doubts: make(map[pipeline.LaneID][]doubt)}, nil
+}
+
+// Schema returns the schema of the rows that a sink gets, of those that have schema.
+func (o Options) Schema(schema *arrow.Schema) (*arrow.Schema, error) {
+	if o.Mode == Drop {
+		return schema, nil
+	}
+	if schema.HasField(Column) {
+		return nil, fmt.Errorf("Mode: there is a column %s already, which mark would add; rename that one, or give drop", Column)
+	}
+	metadata := arrow.NewMetadata([]string{"comment"}, []string{"whether " + o.KeyColumn + " was there before"})
+	field := arrow.Field{Name: Column, Type: arrow.FixedWidthTypes.Boolean, Metadata: metadata}
+	all := schema.Metadata()
+	return arrow.NewSchema(append(slices.Clip(schema.Fields()), field), &all), nil
+}
+
+// CheckRows returns what is wrong with the columns of schema, beginning with a name of a field.
+func (o Options) CheckRows(schema *arrow.Schema) error {
+	_, _, err := o.columns(schema)
+	_, schemaErr := o.Schema(schema)
+	return errors.Join(err, schemaErr)
+}
+
+func (o Options) columns(schema *arrow.Schema) (key, time int, err error) {
+	keys := schema.FieldIndices(o.KeyColumn)
+	if len(keys) == 0 || schema.Field(keys[0]).Type.ID() != arrow.BINARY {
+		return 0, 0, fmt.Errorf("there is no binary column %q with the keys of rows", o.KeyColumn)
+	}
+	if o.Within == 0 || o.TimeColumn == "" {
+		return keys[0], -1, nil
+	}
+	times := schema.FieldIndices(o.TimeColumn)
+	if len(times) == 0 || schema.Field(times[0]).Type.ID() != arrow.TIMESTAMP {
+		return 0, 0, fmt.Errorf("TimeColumn: there is no column %q with timestamps", o.TimeColumn)
+	}
+	return keys[0], times[0], nil
+}
+
+// Start implements [pipeline.Sink]. It opens the state, and decides what a crash has left in doubt: for that it opens
+// the lanes in question, and abandons them at once.
+func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
+	schema := schemas[pipeline.Rows]
+	var err error
+	if s.key, s.time, err = s.opts.columns(schema); err != nil {
+		return fmt.Errorf("dedupe: %w", err)
+	}
+	if s.schema, err = s.opts.Schema(schema); err != nil {
+		return fmt.Errorf("dedupe: %w", err)
+	}
+	schemas[pipeline.Rows] = s.schema
+	if err := s.inner.Start(ctx, schemas); err != nil {
+		return err
+	}
+	if s.state, err = openState(s.opts); err != nil {
+		return fmt.Errorf("dedupe: %w", err)
+	}
+	left, err := s.state.journals()
+	if err != nil {
+		return fmt.Errorf("dedupe: reading what was not decided: %w", err)
+	}
+	for id, journals := range left {
+		for _, j := range journals {
+			s.doubts[id] = append(s.doubts[id], doubt{journal: j})
+		}
+		w, _, err := s.Open(ctx, id)
+		if err != nil {
+			return fmt.Errorf("dedupe: the last run ended in a commit of %s, whose outcome cannot be read: %w", id, err)
+		}
+		if err := w.Abandon(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Open implements [pipeline.Sink].
+func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
+	inner, next, err := s.inner.Open(ctx, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := s.decide(id, next); err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("dedupe: %w", err), inner.Abandon())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lanes++
+	return &writer{sink: s, inner: inner, id: id, lane: s.lanes}, next, nil
+}
+
+// decide resolves the doubts of a lane, now that its position is known.
+func (s *Sink) decide(id pipeline.LaneID, next int64) error {
+	s.mu.Lock()
+	left := s.doubts[id]
+	delete(s.doubts, id)
+	s.mu.Unlock()
+	for i, d := range left {
+		decide := s.state.forget
+		if next != pipeline.Unknown && next >= d.journal.end {
+			decide = s.state.promote
+		}
+		if err := decide(d.journal); err != nil {
+			s.mu.Lock()
+			s.doubts[id] = append(s.doubts[id], left[i:]...)
+			s.mu.Unlock()
+			return err
+		}
+		s.claims.release(d.lane, d.claimed)
+	}
+	return nil
+}
+
+func (s *Sink) doubt(id pipeline.LaneID, d doubt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doubts[id] = append(s.doubts[id], d)
+}
+
+// Close implements [pipeline.Sink].
+func (s *Sink) Close() error {
+	err := s.inner.Close()
+	if s.state == nil {
+		return err
+	}
+	s.opts.Log.Info("duplicates", "rows", s.rows.Load(), "duplicates", s.duplicates.Load(), "mode", s.opts.Mode)
+	if closing := s.state.close(); closing != nil {
+		err = errors.Join(err, fmt.Errorf("dedupe: %w", closing))
+	}
+	return err
+}

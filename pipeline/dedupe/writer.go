@@ -1,0 +1,209 @@
+package dedupe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/compute"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+type writer struct {
+	sink    *Sink
+	inner   pipeline.Writer
+	id      pipeline.LaneID
+	lane    uint64
+	claimed []entry // since the last commit
+	end     int64   // position after the last row
+	doubt   *doubt  // the last commit may have been made or not
+
+	entries        []entry // of the record being written
+	keyless, marks []bool
+}
+
+// Size asks for a commit when the keys that are not committed have used up their memory.
+func (w *writer) Size() pipeline.Size {
+	size := w.inner.Size()
+	size.Full = size.Full || len(w.claimed) > 0 && w.sink.claims.count() >= w.sink.opts.maxClaims()
+	return size
+}
+
+func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, span pipeline.Span) error {
+	if t != pipeline.Rows {
+		return w.inner.Write(ctx, t, r, span)
+	}
+	w.end = span.Next
+	duplicates, err := w.find(r)
+	if err != nil {
+		return fmt.Errorf("dedupe: %w", err)
+	}
+	w.sink.rows.Add(r.NumRows())
+	w.sink.duplicates.Add(int64(duplicates))
+	out, err := w.output(ctx, r, duplicates)
+	if err != nil {
+		return fmt.Errorf("dedupe: %w", err)
+	}
+	defer out.Release()
+	return w.inner.Write(ctx, t, out, span)
+}
+
+// output returns r with the column of w.marks, or without the rows that are marked. The caller releases it.
+func (w *writer) output(ctx context.Context, r arrow.Record, duplicates int) (arrow.Record, error) {
+	if w.sink.opts.Mode == Drop && duplicates == 0 {
+		r.Retain()
+		return r, nil
+	}
+	b := array.NewBooleanBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	if w.sink.opts.Mode == Mark {
+		b.AppendValues(w.marks, nil)
+		column := b.NewArray()
+		defer column.Release()
+		return array.NewRecord(w.sink.schema, append(r.Columns()[:r.NumCols():r.NumCols()], column), r.NumRows()), nil
+	}
+	for i := range w.marks {
+		w.marks[i] = !w.marks[i]
+	}
+	b.AppendValues(w.marks, nil)
+	kept := b.NewArray()
+	defer kept.Release()
+	return compute.FilterRecordBatch(ctx, r, kept, compute.DefaultFilterOptions())
+}
+
+// find fills w.marks, and claims the keys of rows that are no duplicates.
+func (w *writer) find(r arrow.Record) (duplicates int, err error) {
+	if err := w.read(r); err != nil {
+		return 0, err
+	}
+	// Claims come before the look into the state: a key that another lane commits in between is found in one of both.
+	w.sink.claims.take(w.lane, w.entries, w.keyless, w.marks)
+	claimed := len(w.claimed)
+	for i, e := range w.entries {
+		if !w.keyless[i] && !w.marks[i] {
+			w.claimed = append(w.claimed, e)
+		}
+	}
+	var gone []entry
+	at := claimed
+	for i, e := range w.entries {
+		switch {
+		case w.keyless[i]:
+			continue
+		case w.marks[i]:
+			duplicates++
+			continue
+		}
+		seen, err := w.sink.state.has(e)
+		if err != nil {
+			return 0, err
+		}
+		if !seen {
+			w.claimed[at] = e
+			at++
+			continue
+		}
+		w.marks[i] = true
+		duplicates++
+		gone = append(gone, e)
+	}
+	w.claimed = w.claimed[:at]
+	w.sink.claims.release(w.lane, gone)
+	return duplicates, nil
+}
+
+// read fills w.entries and w.keyless.
+func (w *writer) read(r arrow.Record) error {
+	s := w.sink
+	n := int(r.NumRows())
+	keys, ok := r.Column(s.key).(*array.Binary)
+	if !ok {
+		return fmt.Errorf("column %q is %s, not binary", s.opts.KeyColumn, r.Column(s.key).DataType())
+	}
+	w.entries, w.keyless, w.marks = resize(w.entries, n), resize(w.keyless, n), resize(w.marks, n)
+	var times *array.Timestamp
+	var unit int64
+	if s.time >= 0 {
+		times = r.Column(s.time).(*array.Timestamp)
+		unit = int64(times.DataType().(*arrow.TimestampType).Unit.Multiplier())
+	}
+	now := time.Now().UnixNano()
+	for i := range n {
+		w.marks[i] = false
+		if w.keyless[i] = keys.IsNull(i); w.keyless[i] {
+			continue
+		}
+		key := keys.Value(i)
+		if len(key) != len(Key{}) {
+			return fmt.Errorf("column %q has a key of %d bytes, not of 16", s.opts.KeyColumn, len(key))
+		}
+		e := entry{key: Key(key)}
+		if s.opts.Within != 0 {
+			at := now
+			if times != nil && times.IsValid(i) {
+				if v := int64(times.Value(i)); v < now/unit {
+					at = max(v, -now/unit) * unit
+				}
+			}
+			e.bucket = floorDiv(at, s.opts.bucketWidth())
+		}
+		w.entries[i] = e
+	}
+	return nil
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+func (w *writer) Commit(ctx context.Context) (next int64, err error) {
+	if len(w.claimed) == 0 {
+		return w.inner.Commit(ctx)
+	}
+	s := w.sink
+	j, err := s.state.journal(w.id, w.end, w.claimed)
+	w.doubt = &doubt{journal: j, lane: w.lane, claimed: w.claimed}
+	if err != nil {
+		return 0, fmt.Errorf("dedupe: journaling keys: %w", err)
+	}
+	if err := s.opts.step("inner commit"); err != nil {
+		return 0, err
+	}
+	if next, err = w.inner.Commit(ctx); err != nil {
+		return 0, err
+	}
+	if err := s.state.promote(j); err != nil {
+		return 0, fmt.Errorf("dedupe: the rows before offset %d are durable, but noting their keys failed: %w", next, err)
+	}
+	w.doubt = nil
+	s.claims.release(w.lane, w.claimed)
+	w.claimed = w.claimed[:0]
+	return next, nil
+}
+
+// Abandon implements [pipeline.Writer]. After a commit that failed the claims stay until the lane is opened again: the
+// rows may be there.
+func (w *writer) Abandon() error {
+	if w.doubt != nil {
+		w.sink.doubt(w.id, *w.doubt)
+	} else {
+		w.sink.claims.release(w.lane, w.claimed)
+	}
+	w.claimed = nil
+	return w.inner.Abandon()
+}
