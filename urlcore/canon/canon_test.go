@@ -228,7 +228,7 @@ func TestNeverDecoded(t *testing.T) {
 }
 
 func TestAllocatesNothing(t *testing.T) {
-	url := []byte("https://www.example.co.uk/a/b/%7ec/index.html?utm_source=x&b=2&a=%e4&sid=1#f")
+	url := []byte("https://www.example.co.uk/a/b/%7ec/index.html?utm_source=x&b=2&a=%e4#f")
 	for f := range formNames {
 		c := mustNew(t, Options{Form: Form(f)})
 		dst := c.Append(nil, url)
