@@ -39,9 +39,7 @@ func (c lines) Prepare(b *pipeline.Batch) { b.Carried = b.Carried[:0] }
 
 // Decode implements [Codec].
 func (c lines) Decode(b *pipeline.Batch, record []byte) bool {
-	if n := len(record); n > 0 && record[n-1] == '\r' {
-		record = record[:n-1]
-	}
+	record = TrimReturn(record)
 	if c.o.Trim {
 		record = trim(record)
 	}
@@ -55,12 +53,7 @@ func (c lines) Decode(b *pipeline.Batch, record []byte) bool {
 // DecodeNull implements [Codec].
 func (c lines) DecodeNull(b *pipeline.Batch) {
 	b.URLs.AppendNull()
-	addFault(b, pipeline.FaultNull, -1)
-}
-
-// addFault sets the fault of the row that was added to URLs last.
-func addFault(b *pipeline.Batch, code pipeline.FaultCode, pos int64) {
-	b.Faults = append(b.Faults, pipeline.Fault{Row: int32(b.URLs.Len() - 1), Code: code, Pos: pos})
+	AddFault(b, pipeline.FaultNull, -1)
 }
 
 func trim(s []byte) []byte {

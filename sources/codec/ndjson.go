@@ -201,18 +201,13 @@ func (f *ndjsonFactory) KeepsRecords() bool { return true }
 type ndjson struct {
 	*ndjsonFactory
 	scanner
+	fault   FirstFault // of the current record
 	scratch []byte
-	fault   pipeline.Fault // of the current record; Code 0: none
 }
 
 // Prepare implements [Codec].
 func (c *ndjson) Prepare(b *pipeline.Batch) {
-	if len(b.Carried) != len(c.fields) {
-		b.Carried = make([]pipeline.Values, len(c.fields))
-	}
-	for i, f := range c.fields {
-		b.Carried[i].Field = f
-	}
+	PrepareCarried(b, c.fields)
 }
 
 // Decode implements [Codec].
@@ -222,17 +217,17 @@ func (c *ndjson) Decode(b *pipeline.Batch, record []byte) bool {
 	}
 	b.Records.Append(record)
 	if !c.scan(c.root, record) {
-		c.nulls(b)
-		addFault(b, pipeline.FaultMalformed, int64(c.pos))
+		AppendNulls(b, c.hasBase)
+		AddFault(b, pipeline.FaultMalformed, int64(c.pos))
 		c.release()
 		return true
 	}
-	c.fault.Code = 0
+	c.fault.Reset()
 	if v := c.caps[c.url]; v.kind == missing {
-		c.note(pipeline.FaultFieldMissing, -1)
+		c.fault.Note(pipeline.FaultFieldMissing, -1)
 		b.URLs.AppendNull()
 	} else if v.kind == null {
-		c.note(pipeline.FaultFieldMissing, int64(v.start))
+		c.fault.Note(pipeline.FaultFieldMissing, int64(v.start))
 		b.URLs.AppendNull()
 	} else {
 		if c.host >= 0 && v.kind == text && c.isRooted(v) {
@@ -246,9 +241,7 @@ func (c *ndjson) Decode(b *pipeline.Batch, record []byte) bool {
 	for i, slot := range c.carry {
 		c.carryField(&b.Carried[i], c.caps[slot], c.times[i])
 	}
-	if c.fault.Code != 0 {
-		addFault(b, c.fault.Code, c.fault.Pos)
-	}
+	c.fault.AddTo(b)
 	c.release()
 	return true
 }
@@ -268,26 +261,8 @@ func (c *ndjson) release() {
 // DecodeNull implements [Codec].
 func (c *ndjson) DecodeNull(b *pipeline.Batch) {
 	b.Records.AppendNull()
-	c.nulls(b)
-	addFault(b, pipeline.FaultNull, -1)
-}
-
-// nulls adds a row without anything to every column but Records.
-func (c *ndjson) nulls(b *pipeline.Batch) {
-	b.URLs.AppendNull()
-	if c.hasBase {
-		b.Bases.AppendNull()
-	}
-	for i := range b.Carried {
-		b.Carried[i].AppendNull()
-	}
-}
-
-// note keeps the first fault of the record.
-func (c *ndjson) note(code pipeline.FaultCode, pos int64) {
-	if c.fault.Code == 0 {
-		c.fault.Code, c.fault.Pos = code, pos
-	}
+	AppendNulls(b, c.hasBase)
+	AddFault(b, pipeline.FaultNull, -1)
 }
 
 // wrongType notes that the value at v is not of the type it should be of.
@@ -296,7 +271,7 @@ func (c *ndjson) wrongType(v capture) {
 	if v.kind == text {
 		start-- // the quote
 	}
-	c.note(pipeline.FaultFieldType, int64(start))
+	c.fault.Note(pipeline.FaultFieldType, int64(start))
 }
 
 // isRooted tells whether the text at v begins with a slash, which may be escaped.

@@ -15,36 +15,31 @@ type span struct{ start, end int }
 // lines implements [codec.Codec].
 type lines struct {
 	*factory
-	tokens  []token // the factory's, or those of the last #Fields line
+	fault   codec.FirstFault // of the current record
+	tokens  []token          // the factory's, or those of the last #Fields line
 	binding binding
 
 	spans   []span // of the tokens
 	set     []bool // columns that have a value in this row
 	scratch []byte
 	line    []byte
-	fault   pipeline.Fault
 }
 
 // Prepare implements [codec.Codec].
 func (c *lines) Prepare(b *pipeline.Batch) {
-	if len(b.Carried) != len(c.columns) {
-		b.Carried = make([]pipeline.Values, len(c.columns))
-	}
-	for i, f := range c.columns {
-		b.Carried[i].Field = f
-	}
+	codec.PrepareCarried(b, c.columns)
 }
 
 // Observe implements [codec.Observer].
 func (c *lines) Observe(record []byte) {
 	if c.w3c {
-		c.directive(trimReturn(record))
+		c.directive(codec.TrimReturn(record))
 	}
 }
 
 // Decode implements [codec.Codec].
 func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
-	line := trimReturn(record)
+	line := codec.TrimReturn(record)
 	if c.w3c && len(line) > 0 && line[0] == '#' {
 		c.directive(line)
 		return false
@@ -58,11 +53,12 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 		at, ok = c.split(line)
 	}
 	if !ok {
-		c.nulls(b)
-		b.Faults = append(b.Faults, pipeline.Fault{Row: int32(b.URLs.Len() - 1), Code: pipeline.FaultMalformed, Pos: int64(at)})
+		codec.AppendNulls(b, false)
+		codec.AddFault(b, pipeline.FaultMalformed, int64(at))
 		return true
 	}
-	c.line, c.fault.Code = line, 0
+	c.line = line
+	c.fault.Reset()
 	clear(c.set)
 	c.appendURL(b)
 	for i := range c.spans {
@@ -73,10 +69,7 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 			b.Carried[i].AppendNull()
 		}
 	}
-	if c.fault.Code != 0 {
-		c.fault.Row = int32(b.URLs.Len() - 1)
-		b.Faults = append(b.Faults, c.fault)
-	}
+	c.fault.AddTo(b)
 	c.line = nil
 	return true
 }
@@ -84,29 +77,8 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 // DecodeNull implements [codec.Codec].
 func (c *lines) DecodeNull(b *pipeline.Batch) {
 	b.Records.AppendNull()
-	c.nulls(b)
-	b.Faults = append(b.Faults, pipeline.Fault{Row: int32(b.URLs.Len() - 1), Code: pipeline.FaultNull, Pos: -1})
-}
-
-func (c *lines) nulls(b *pipeline.Batch) {
-	b.URLs.AppendNull()
-	for i := range b.Carried {
-		b.Carried[i].AppendNull()
-	}
-}
-
-func trimReturn(record []byte) []byte {
-	if n := len(record); n > 0 && record[n-1] == '\r' {
-		return record[:n-1]
-	}
-	return record
-}
-
-// note keeps the first fault of the row.
-func (c *lines) note(code pipeline.FaultCode, at int) {
-	if c.fault.Code == 0 {
-		c.fault.Code, c.fault.Pos = code, int64(at)
-	}
+	codec.AppendNulls(b, false)
+	codec.AddFault(b, pipeline.FaultNull, -1)
 }
 
 // split finds the fields of a line. Where it does not fit the format it returns the byte from which on.
@@ -222,16 +194,8 @@ func (c *lines) appendField(b *pipeline.Batch, i int) {
 	dst, f := &b.Carried[column], &c.tokens[i].field
 	ok := true
 	switch dst.Field.Type {
-	case pipeline.Int64:
-		var n int64
-		if n, ok = codec.ParseInt(value); ok {
-			dst.Ints = append(dst.Ints, n)
-		}
-	case pipeline.Float64:
-		var n float64
-		if n, ok = codec.ParseFloat(value); ok {
-			dst.Floats = append(dst.Floats, n)
-		}
+	case pipeline.Int64, pipeline.Float64:
+		ok = codec.AppendNumber(dst, value)
 	case pipeline.Timestamp:
 		var t int64
 		if t, ok = c.time(value, f.role); ok {
@@ -242,7 +206,7 @@ func (c *lines) appendField(b *pipeline.Batch, i int) {
 		dst.Text.End()
 	}
 	if !ok {
-		c.note(pipeline.FaultFieldType, c.spans[i].start)
+		c.fault.Note(pipeline.FaultFieldType, int64(c.spans[i].start))
 		return
 	}
 	dst.Valid = append(dst.Valid, true)

@@ -37,7 +37,7 @@ func (c *lines) noURL(b *pipeline.Batch, code pipeline.FaultCode, field int) {
 	if field >= 0 && field < len(c.spans) {
 		at = c.spans[field].start
 	}
-	c.note(code, at)
+	c.fault.Note(code, int64(at))
 }
 
 // appendRequest takes field i, a request line, apart.

@@ -123,12 +123,12 @@ type value struct {
 // lines implements [codec.Codec].
 type lines struct {
 	*factory
-	bound     bool // url, base and carry are known
-	url, base int  // number of the value, -1 for none
+	fault     codec.FirstFault // of the current record
+	bound     bool             // url, base and carry are known
+	url, base int              // number of the value, -1 for none
 	carry     []int
 	values    []value
 	scratch   []byte
-	fault     pipeline.Fault
 }
 
 // bind notes where the columns are.
@@ -159,24 +159,19 @@ func (c *lines) header(line []byte) {
 
 // Prepare implements [codec.Codec].
 func (c *lines) Prepare(b *pipeline.Batch) {
-	if len(b.Carried) != len(c.fields) {
-		b.Carried = make([]pipeline.Values, len(c.fields))
-	}
-	for i, f := range c.fields {
-		b.Carried[i].Field = f
-	}
+	codec.PrepareCarried(b, c.fields)
 }
 
 // Observe implements [codec.Observer].
 func (c *lines) Observe(record []byte) {
 	if !c.bound {
-		c.header(trimReturn(record))
+		c.header(codec.TrimReturn(record))
 	}
 }
 
 // Decode implements [codec.Codec].
 func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
-	line := trimReturn(record)
+	line := codec.TrimReturn(record)
 	if !c.bound {
 		c.header(line)
 		return false
@@ -186,11 +181,11 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 		c.nulls(b, pipeline.FaultMalformed, int64(at))
 		return true
 	}
-	c.fault.Code = 0
+	c.fault.Reset()
 	if v, ok := c.at(c.url); ok {
 		b.URLs.Append(c.plain(v))
 	} else {
-		c.note(pipeline.FaultFieldMissing, -1)
+		c.fault.Note(pipeline.FaultFieldMissing, -1)
 		b.URLs.AppendNull()
 	}
 	if c.Base != "" {
@@ -203,10 +198,7 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 	for i := range c.carry {
 		c.appendField(&b.Carried[i], i)
 	}
-	if c.fault.Code != 0 {
-		c.fault.Row = int32(b.URLs.Len() - 1)
-		b.Faults = append(b.Faults, c.fault)
-	}
+	c.fault.AddTo(b)
 	if cap(c.scratch) > maxScratch {
 		c.scratch = nil
 	}
@@ -224,27 +216,8 @@ func (c *lines) DecodeNull(b *pipeline.Batch) {
 }
 
 func (c *lines) nulls(b *pipeline.Batch, code pipeline.FaultCode, at int64) {
-	b.URLs.AppendNull()
-	if c.Base != "" {
-		b.Bases.AppendNull()
-	}
-	for i := range b.Carried {
-		b.Carried[i].AppendNull()
-	}
-	b.Faults = append(b.Faults, pipeline.Fault{Row: int32(b.URLs.Len() - 1), Code: code, Pos: at})
-}
-
-func trimReturn(record []byte) []byte {
-	if n := len(record); n > 0 && record[n-1] == '\r' {
-		return record[:n-1]
-	}
-	return record
-}
-
-func (c *lines) note(code pipeline.FaultCode, at int) {
-	if c.fault.Code == 0 {
-		c.fault.Code, c.fault.Pos = code, int64(at)
-	}
+	codec.AppendNulls(b, c.HasBase())
+	codec.AddFault(b, code, at)
 }
 
 // split finds the values of a line. Where its quotes do not fit it returns the byte at which.
@@ -322,16 +295,8 @@ func (c *lines) appendField(dst *pipeline.Values, i int) {
 	}
 	text := c.plain(v)
 	switch dst.Field.Type {
-	case pipeline.Int64:
-		var n int64
-		if n, ok = codec.ParseInt(text); ok {
-			dst.Ints = append(dst.Ints, n)
-		}
-	case pipeline.Float64:
-		var n float64
-		if n, ok = codec.ParseFloat(text); ok {
-			dst.Floats = append(dst.Floats, n)
-		}
+	case pipeline.Int64, pipeline.Float64:
+		ok = codec.AppendNumber(dst, text)
 	case pipeline.Bool:
 		yes := bytes.EqualFold(text, []byte("true")) || string(text) == "1"
 		if ok = yes || bytes.EqualFold(text, []byte("false")) || string(text) == "0"; ok {
@@ -352,7 +317,7 @@ func (c *lines) appendField(dst *pipeline.Values, i int) {
 		dst.Text.End()
 	}
 	if !ok {
-		c.note(pipeline.FaultFieldType, v.start)
+		c.fault.Note(pipeline.FaultFieldType, int64(v.start))
 		dst.AppendNull()
 		return
 	}
