@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/urlmill/urlmill/urlcore/psl"
 	"github.com/urlmill/urlmill/urlcore/tracking"
 )
 
@@ -39,41 +40,16 @@ func (c *Canonicaliser) host(host []byte) []byte {
 		}
 	}
 	if c.steps&WWW != 0 {
-		for bytes.HasPrefix(host, []byte("www.")) && c.hasRegistrableDomain(host[4:]) {
+		for bytes.HasPrefix(host, []byte("www.")) && len(c.registrableDomain(host[4:])) > 0 {
 			host = host[4:]
 		}
 	}
 	return host
 }
 
-// isAddress tells IP addresses among the hosts of http URLs: of other hosts the last label is never a number.
-//
-// Source: https://url.spec.whatwg.org/#ends-in-a-number-checker
-func isAddress(host []byte) bool {
-	return len(host) == 0 || host[0] == '[' || '0' <= host[len(host)-1] && host[len(host)-1] <= '9' && isIPv4(host)
-}
-
-func isIPv4(host []byte) bool {
-	label := host[bytes.LastIndexByte(host, '.')+1:]
-	for _, c := range label {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
-}
-
-func (c *Canonicaliser) hasRegistrableDomain(host []byte) bool {
-	if isAddress(host) {
-		return false
-	}
-	_, start, _ := c.suffixes.Lookup(host)
-	return start >= 0
-}
-
 // registrableDomain returns the registrable domain of a host, or nothing. It aliases the host.
 func (c *Canonicaliser) registrableDomain(host []byte) []byte {
-	if isAddress(host) {
+	if !psl.IsDomain(host) {
 		return nil
 	}
 	if _, start, _ := c.suffixes.Lookup(host); start >= 0 {

@@ -1,28 +1,17 @@
 package canon
 
-const upperHex = "0123456789ABCDEF"
+import "github.com/urlmill/urlmill/urlcore/percent"
 
-// hexValue returns the value of a hexadecimal digit, or 255.
-func hexValue(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	default:
-		return 255
-	}
-}
+const upperHex = "0123456789ABCDEF"
 
 // escapeAt returns the byte that the escape at s[i] stands for. s[i] is a percent sign.
 func escapeAt(s []byte, i int) (byte, bool) {
 	if i+2 >= len(s) {
 		return 0, false
 	}
-	high, low := hexValue(s[i+1]), hexValue(s[i+2])
-	return high<<4 | low, high|low < 16
+	high, ok := percent.Unhex(s[i+1])
+	low, valid := percent.Unhex(s[i+2])
+	return high<<4 | low, ok && valid
 }
 
 // isUnreserved tells the characters that mean the same escaped or not.

@@ -33,9 +33,9 @@ const (
 type escape uint8
 
 const (
-	backslash escape = iota // \xHH, \" and the like
-	percent                 // %HH
-	plus                    // + for a space
+	byBackslash escape = iota // \xHH, \" and the like
+	byPercent                 // %HH
+	byPlus                    // + for a space
 )
 
 // field is a field of a format.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/urlcore/charset"
+	"github.com/urlmill/urlmill/urlcore/percent"
 )
 
 // appendURL puts the URL together.
@@ -24,7 +25,7 @@ func (c *lines) appendURL(b *pipeline.Batch) {
 		c.noURL(b, pipeline.FaultFieldMissing, at)
 		return
 	}
-	e := backslash
+	e := byBackslash
 	if at >= 0 {
 		e = c.tokens[at].field.escape
 	}
@@ -155,7 +156,7 @@ func (c *lines) schemeOf(port []byte) string {
 
 // unescaped returns value without its escapes, in scratch memory where it has any.
 func (c *lines) unescaped(value []byte, e escape) []byte {
-	mark := [...]byte{backslash: '\\', percent: '%', plus: '+'}[e]
+	mark := [...]byte{byBackslash: '\\', byPercent: '%', byPlus: '+'}[e]
 	i := bytes.IndexByte(value, mark)
 	if i < 0 {
 		return value
@@ -165,9 +166,9 @@ func (c *lines) unescaped(value []byte, e escape) []byte {
 		b := value[i]
 		switch {
 		case b != mark:
-		case e == plus:
+		case e == byPlus:
 			b = ' '
-		case e == percent:
+		case e == byPercent:
 			if v, ok := hexByte(value[i+1:]); ok {
 				b = v
 				i += 2
@@ -213,17 +214,7 @@ func hexByte(s []byte) (byte, bool) {
 	if len(s) < 2 {
 		return 0, false
 	}
-	high, low := hexDigit(s[0]), hexDigit(s[1])
-	return high<<4 | low, high < 16 && low < 16
-}
-
-func hexDigit(b byte) byte {
-	switch {
-	case '0' <= b && b <= '9':
-		return b - '0'
-	case 'a' <= b|0x20 && b|0x20 <= 'f':
-		return b | 0x20 - 'a' + 10
-	default:
-		return 255
-	}
+	high, ok := percent.Unhex(s[0])
+	low, valid := percent.Unhex(s[1])
+	return high<<4 | low, ok && valid
 }

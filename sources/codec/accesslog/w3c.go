@@ -48,9 +48,9 @@ func (c *lines) directive(line []byte) {
 			}
 		}
 		if f.typ == pipeline.String && f.role == plain {
-			f.escape = plus
+			f.escape = byPlus
 			if cloudFront {
-				f.escape = percent
+				f.escape = byPercent
 			}
 		}
 		c.tokens = append(c.tokens, token{field: f})
