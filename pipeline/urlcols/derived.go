@@ -181,17 +181,13 @@ func extraColumns() []column {
 	return cols
 }
 
-// isAddress tells IP addresses from domains. A domain of a special scheme never ends in a number.
-func isAddress(host []byte) bool {
-	if len(host) == 0 || host[0] == '[' {
-		return true
-	}
-	last := host[bytes.LastIndexByte(host, '.')+1:]
-	return len(bytes.Trim(last, "0123456789")) == 0
+// labels returns a domain without the root's dot, which begins no label, and false for what is no domain.
+func labels(host []byte) ([]byte, bool) {
+	return bytes.TrimSuffix(host, []byte(".")), psl.IsDomain(host)
 }
 
 func appendSubdomain(_ *state, dst, host []byte) ([]byte, bool) {
-	if isAddress(host) {
+	if !psl.IsDomain(host) {
 		return dst, false
 	}
 	_, start, _ := psl.Default().Lookup(host)
@@ -202,50 +198,55 @@ func appendSubdomain(_ *state, dst, host []byte) ([]byte, bool) {
 }
 
 func appendRegistrySuffix(_ *state, dst, host []byte) ([]byte, bool) {
-	if isAddress(host) {
-		return dst, false
-	}
-	start, _, _ := psl.Default().LookupICANN(host)
-	return append(dst, host[max(start, 0):]...), start >= 0
+	suffix, _ := registryStarts(host)
+	return append(dst, host[max(suffix, 0):]...), suffix >= 0
 }
 
 func appendRegistryDomain(_ *state, dst, host []byte) ([]byte, bool) {
-	if isAddress(host) {
-		return dst, false
+	_, domain := registryStarts(host)
+	return append(dst, host[max(domain, 0):]...), domain >= 0
+}
+
+// registryStarts returns where the registry's suffix and the domain below it begin, -1 for what is not there.
+func registryStarts(host []byte) (suffix, domain int) {
+	if !psl.IsDomain(host) {
+		return -1, -1
 	}
-	_, start, _ := psl.Default().LookupICANN(host)
-	return append(dst, host[max(start, 0):]...), start >= 0
+	suffix, domain, _ = psl.Default().LookupICANN(host)
+	return suffix, domain
 }
 
 func appendReversed(_ *state, dst, host []byte) ([]byte, bool) {
-	if isAddress(host) {
+	rest, ok := labels(host)
+	if !ok {
 		return append(dst, host...), true
 	}
-	for end := len(host); ; {
-		dot := bytes.LastIndexByte(host[:end], '.')
-		dst = append(dst, host[dot+1:end]...)
+	for {
+		dot := bytes.LastIndexByte(rest, '.')
+		dst = append(dst, rest[dot+1:]...)
 		if dot < 0 {
 			return dst, true
 		}
 		dst = append(dst, '.')
-		end = dot
+		rest = rest[:dot]
 	}
 }
 
 // label returns what appends label n of a host, counted from 1 at the right.
 func label(n int) func(*state, []byte, []byte) ([]byte, bool) {
 	return func(_ *state, dst, host []byte) ([]byte, bool) {
-		if isAddress(host) {
+		rest, ok := labels(host)
+		if !ok {
 			return dst, false
 		}
 		for range n - 1 {
-			dot := bytes.LastIndexByte(host, '.')
+			dot := bytes.LastIndexByte(rest, '.')
 			if dot < 0 {
 				return dst, false
 			}
-			host = host[:dot]
+			rest = rest[:dot]
 		}
-		return append(dst, host[bytes.LastIndexByte(host, '.')+1:]...), true
+		return append(dst, rest[bytes.LastIndexByte(rest, '.')+1:]...), true
 	}
 }
 

@@ -177,14 +177,25 @@ func TestProfiles(t *testing.T) {
 		})
 	}
 	rows := derive(t, urlcols.Options{Include: []string{"effective_port", "subdomain", "extension", "host_reversed", "top_level_domain"}},
-		"http://1.2.3.4/.htaccess", "https://a.github.io/", "wss://co.uk/x.", "x:y")
+		"http://1.2.3.4/.htaccess", "https://a.github.io/", "wss://co.uk/x.", "x:y", "http://www.a.co.uk./")
 	want := []map[string]any{
 		{"effective_port": 80.0, "subdomain": nil, "extension": nil, "host_reversed": "1.2.3.4", "top_level_domain": nil},
 		{"effective_port": 443.0, "subdomain": nil, "extension": nil, "host_reversed": "io.github.a", "top_level_domain": "io"},
 		{"effective_port": 443.0, "subdomain": nil, "extension": nil, "host_reversed": "uk.co", "top_level_domain": "uk"},
 		{"effective_port": nil, "subdomain": nil, "extension": nil, "host_reversed": nil, "top_level_domain": nil},
+		{"effective_port": 80.0, "subdomain": "www", "extension": nil, "host_reversed": "uk.co.a.www", "top_level_domain": "uk"},
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRootDot: the registry's columns agree with those of the whole list for a host that ends in the root's dot.
+func TestRootDot(t *testing.T) {
+	columns := []string{"public_suffix", "registry_suffix", "registrable_domain", "registry_domain"}
+	row := derive(t, urlcols.Options{Include: columns}, "http://www.a.co.uk./")[0]
+	want := map[string]any{"public_suffix": "co.uk.", "registry_suffix": "co.uk.", "registrable_domain": "a.co.uk.", "registry_domain": "a.co.uk."}
+	if diff := cmp.Diff(want, row); diff != "" {
 		t.Error(diff)
 	}
 }
