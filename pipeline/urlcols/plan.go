@@ -170,10 +170,9 @@ func newPlan(opts Options, chosen []column) *Plan {
 			p.alsoWant[c.also-1] |= c.alsoWant
 		}
 	}
-	for _, want := range append([]*columns.Mask{&p.want}, pointers(p.alsoWant)...) {
-		if *want == 0 {
-			*want = columns.Scheme // Parse has to find the errors; zero would mean all columns
-		}
+	p.want = atLeastErrors(p.want)
+	for i, want := range p.alsoWant {
+		p.alsoWant[i] = atLeastErrors(want)
 	}
 	p.schemas[pipeline.Rows] = schema(chosen)
 	if opts.OnError == pipeline.ToDeadLetters {
@@ -183,12 +182,12 @@ func newPlan(opts Options, chosen []column) *Plan {
 	return p
 }
 
-func pointers[T any](s []T) []*T {
-	out := make([]*T, len(s))
-	for i := range s {
-		out[i] = &s[i]
+// atLeastErrors returns the columns to ask for where only errors are wanted: zero would mean all columns.
+func atLeastErrors(want columns.Mask) columns.Mask {
+	if want == 0 {
+		return columns.Scheme
 	}
-	return out
+	return want
 }
 
 // prepare makes what a transform derives columns with.
