@@ -69,15 +69,19 @@ func (f *filters) newest() int64 {
 	return newest
 }
 
-func (f *filters) has(key Key, low, high int64) (bool, error) {
+func (f *filters) find(asked []question) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	for bucket, filter := range f.buckets {
-		if bucket >= low && bucket <= high && filter.Test(key[:]) {
-			return true, nil
+	for i := range asked {
+		q := &asked[i]
+		for bucket, filter := range f.buckets {
+			if bucket >= q.low && bucket <= q.high && filter.Test(q.key[:]) {
+				q.seen = true
+				break
+			}
 		}
 	}
-	return false, nil
+	return nil
 }
 
 func (f *filters) add(b *pebble.Batch, entries []entry) (func() error, error) {

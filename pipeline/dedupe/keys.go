@@ -2,7 +2,6 @@ package dedupe
 
 import (
 	"encoding/binary"
-	"errors"
 	"slices"
 	"sync/atomic"
 
@@ -12,11 +11,17 @@ import (
 // keys are the keys of committed rows in the store itself, by bucket.
 type keys struct {
 	db      *pebble.DB
+	single  bool                    // there is one bucket, 0, whose number is left out
 	buckets atomic.Pointer[[]int64] // that there are, in order; the slice is never changed
 }
 
-// openKeys finds the buckets that there are.
-func openKeys(db *pebble.DB) (*keys, error) {
+// openKeys finds the buckets that there are, which may be more than one where windows is true.
+func openKeys(db *pebble.DB, windows bool) (*keys, error) {
+	k := &keys{db: db, single: !windows}
+	if k.single {
+		k.buckets.Store(&[]int64{0})
+		return k, nil
+	}
 	it, err := db.NewIter(&pebble.IterOptions{LowerBound: []byte{seenKey}, UpperBound: []byte{seenKey + 1}})
 	if err != nil {
 		return nil, err
@@ -28,15 +33,23 @@ func openKeys(db *pebble.DB) (*keys, error) {
 		if b == 1<<63-1 {
 			break
 		}
-		ok = it.SeekGE(seenPrefix(b + 1))
+		ok = it.SeekGE(k.prefix(nil, b+1))
 	}
-	k := &keys{db: db}
 	k.buckets.Store(&all)
 	return k, it.Close()
 }
 
-// seenPrefix is the beginning of the keys of a bucket.
-func seenPrefix(bucket int64) []byte { return numbered(seenKey, uint64(bucket)^flipSign) }
+// seenKeySize is the size of the largest key of the store that has a key.
+const seenKeySize = 1 + 8 + len(Key{})
+
+// prefix appends the beginning of the keys of a bucket.
+func (k *keys) prefix(dst []byte, bucket int64) []byte {
+	dst = append(dst, seenKey)
+	if k.single {
+		return dst
+	}
+	return binary.BigEndian.AppendUint64(dst, uint64(bucket)^flipSign)
+}
 
 func (k *keys) newest() int64 {
 	if all := *k.buckets.Load(); len(all) > 0 {
@@ -45,32 +58,39 @@ func (k *keys) newest() int64 {
 	return 0
 }
 
-func (k *keys) has(key Key, low, high int64) (bool, error) {
-	var full [1 + 8 + 16]byte
-	full[0] = seenKey
-	copy(full[9:], key[:])
+// find implements [seenSet]. Keys are sought in the order of the store with one iterator, which goes on from where it is,
+// and asks the filters of all levels first. (The store's Get does not: it leaves out those of the last level, where nine
+// of ten keys are, and so reads a block for every key that is new.)
+func (k *keys) find(asked []question) error {
+	slices.SortFunc(asked, func(a, b question) int { return compareKeys(&a.key, &b.key) })
+	it, err := k.db.NewIter(&pebble.IterOptions{LowerBound: []byte{seenKey}, UpperBound: []byte{seenKey + 1}, UseL6Filters: true})
+	if err != nil {
+		return err
+	}
+	var buf [seenKeySize]byte
 	all := *k.buckets.Load()
 	for i := len(all) - 1; i >= 0; i-- { // the newest one is the most likely
-		if all[i] < low || all[i] > high {
-			continue
+		full := k.prefix(buf[:0], all[i])
+		n := len(full)
+		for j := range asked {
+			q := &asked[j]
+			if q.seen || all[i] < q.low || all[i] > q.high {
+				continue
+			}
+			full = append(full[:n], q.key[:]...)
+			q.seen = it.SeekPrefixGE(full)
 		}
-		binary.BigEndian.PutUint64(full[1:], uint64(all[i])^flipSign)
-		_, closer, err := k.db.Get(full[:])
-		if errors.Is(err, pebble.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return false, err
-		}
-		return true, closer.Close()
 	}
-	return false, nil
+	return it.Close() // has the error of a seek, too
 }
 
 func (k *keys) add(b *pebble.Batch, entries []entry) (func() error, error) {
+	// In order, the store finds the place of a key beside that of the last one.
+	sortEntries(entries)
+	var buf [seenKeySize]byte
 	all := *k.buckets.Load()
 	for _, e := range entries {
-		if err := b.Set(append(seenPrefix(e.bucket), e.key[:]...), nil, nil); err != nil {
+		if err := b.Set(append(k.prefix(buf[:0], e.bucket), e.key[:]...), nil, nil); err != nil {
 			return nil, err
 		}
 		if i, found := slices.BinarySearch(all, e.bucket); !found {
@@ -90,7 +110,7 @@ func (k *keys) drop(b *pebble.Batch, first int64) error {
 	}
 	left := slices.Clone(all[i:])
 	k.buckets.Store(&left)
-	return b.DeleteRange([]byte{seenKey}, seenPrefix(first), nil)
+	return b.DeleteRange([]byte{seenKey}, k.prefix(nil, first), nil)
 }
 
 func (k *keys) close() error { return nil }

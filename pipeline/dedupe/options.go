@@ -144,8 +144,11 @@ func (o Options) withDefaults() Options {
 // claimBytes is what a claim takes: its place in the map, which is 7/16 full at least, and in the list of its lane.
 const claimBytes = int64(unsafe.Sizeof(Key{})+unsafe.Sizeof(claim{})+1)*16/7 + 2*int64(unsafe.Sizeof(entry{}))
 
+// claimsMemory is the share of the memory that claims have; the store has the rest.
+func (o Options) claimsMemory() int64 { return o.Memory / 4 }
+
 // maxClaims is how many claims fit into their share of the memory.
-func (o Options) maxClaims() int64 { return o.Memory / 4 / claimBytes }
+func (o Options) maxClaims() int64 { return o.claimsMemory() / claimBytes }
 
 // bucketWidth is the time that a bucket spans, in nanoseconds.
 func (o Options) bucketWidth() int64 { return max(int64(o.Within)/parts, 1) }

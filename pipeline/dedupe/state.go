@@ -1,15 +1,16 @@
 package dedupe
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
+	"math"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble"
-	"github.com/cockroachdb/pebble/bloom"
 	"github.com/cockroachdb/pebble/vfs"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -36,13 +37,21 @@ type journal struct {
 
 // seenSet holds the keys of committed rows.
 type seenSet interface {
-	// has tells whether e.key is there in a bucket from low to high.
-	has(key Key, low, high int64) (bool, error)
-	// add puts entries into b, to be there once b is applied: then done is called.
+	// find notes in asked what is there; it may change the order.
+	find(asked []question) error
+	// add puts entries into b, to be there once b is applied: then done is called. It may change the order of entries.
 	add(b *pebble.Batch, entries []entry) (done func() error, err error)
 	// drop forgets the buckets before first.
 	drop(b *pebble.Batch, first int64) error
 	close() error
+}
+
+// question is whether a key is there in a bucket from low to high, and the answer.
+type question struct {
+	key       Key
+	row       int32 // of the record
+	seen      bool
+	low, high int64
 }
 
 // state is what lasts. Its methods may be called side by side.
@@ -63,17 +72,7 @@ func openState(opts Options) (*state, error) {
 	if err := fs.MkdirAll(opts.Path, 0o777); err != nil {
 		return nil, err
 	}
-	cache := pebble.NewCache(opts.Memory * 3 / 4)
-	defer cache.Unref() // the store has its own reference
-	levels := make([]pebble.LevelOptions, 7)
-	for i := range levels {
-		// Most look-ups are for keys that are not there: filters at the last level as well spare them the disk.
-		levels[i] = pebble.LevelOptions{FilterPolicy: bloom.FilterPolicy(10), TargetFileSize: 8 << 20 << min(i, 3), BlockSize: 8 << 10}
-	}
-	db, err := pebble.Open(fs.PathJoin(opts.Path, "db"), &pebble.Options{
-		FS: fs, Cache: cache, MemTableSize: uint64(min(max(opts.Memory/8, 1<<20), 64<<20)), Levels: levels, MaxOpenFiles: 500,
-		FormatMajorVersion: pebble.FormatNewest, Logger: storeLog{opts.Log},
-	})
+	db, err := openStore(opts)
 	if err != nil {
 		return nil, fmt.Errorf("opening the state in %s: %w; one process at a time may use it", opts.Path, err)
 	}
@@ -112,7 +111,7 @@ func (s *state) load() error {
 		}
 		return err
 	}
-	b, err := openKeys(s.db)
+	b, err := openKeys(s.db, s.opts.buckets() > 1)
 	s.seen = b
 	if b != nil {
 		s.newest = max(s.newest, b.newest())
@@ -149,15 +148,16 @@ func (s *state) get(key []byte) ([]byte, error) {
 	return append([]byte{}, value...), nil
 }
 
-// has tells whether the key of e is that of a committed row within the window.
-func (s *state) has(e entry) (bool, error) {
+// ask returns the question whether the key of e is that of a committed row within the window.
+func (s *state) ask(e entry, row int) question {
+	q := question{key: e.key, row: int32(row), low: math.MinInt64, high: math.MaxInt64}
 	if s.opts.Within != 0 {
-		return s.seen.has(e.key, e.bucket-parts, e.bucket+parts)
+		q.low, q.high = e.bucket-parts, e.bucket+parts
 	}
-	return s.seen.has(e.key, -1<<63, 1<<63-1)
+	return q
 }
 
-// journal makes entries durable, as keys of rows before end that are about to be committed.
+// journal makes entries durable, as keys of rows before end that are about to be committed. It may change their order.
 func (s *state) journal(id pipeline.LaneID, end int64, entries []entry) (journal, error) {
 	s.mu.Lock()
 	s.numbers++
@@ -165,6 +165,9 @@ func (s *state) journal(id pipeline.LaneID, end int64, entries []entry) (journal
 	s.mu.Unlock()
 	if err := s.opts.step("journal"); err != nil {
 		return j, err
+	}
+	if s.opts.Last == 0 { // which would count them in another order
+		sortEntries(entries)
 	}
 	lane := laneName(id)
 	var value []byte
@@ -289,6 +292,24 @@ func numbered(kind byte, n uint64) []byte {
 
 const flipSign = 1 << 63
 
+// sortEntries puts entries in the order of the store.
+func sortEntries(entries []entry) {
+	slices.SortFunc(entries, func(a, b entry) int {
+		if a.bucket != b.bucket {
+			return cmp.Compare(a.bucket, b.bucket)
+		}
+		return compareKeys(&a.key, &b.key)
+	})
+}
+
+// compareKeys is bytes.Compare, for keys that mostly differ in their first bytes.
+func compareKeys(a, b *Key) int {
+	if x, y := binary.BigEndian.Uint64(a[:]), binary.BigEndian.Uint64(b[:]); x != y {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(binary.BigEndian.Uint64(a[8:]), binary.BigEndian.Uint64(b[8:]))
+}
+
 func appendEntries(dst []byte, entries []entry) []byte {
 	for _, e := range entries {
 		dst = append(dst, e.key[:]...)
@@ -337,18 +358,4 @@ func parseLane(text []byte) (id pipeline.LaneID, err error) {
 	return pipeline.LaneID{
 		Stream: string(text[8:][:n]), Partition: int32(binary.BigEndian.Uint32(text)), Session: string(text[8+n:]),
 	}, nil
-}
-
-// storeLog passes on what goes wrong in the store; what it does otherwise is its own matter.
-type storeLog struct{ log *slog.Logger }
-
-func (l storeLog) Infof(string, ...any) {}
-
-func (l storeLog) Errorf(format string, args ...any) {
-	l.log.Warn("state of dedupe", "problem", fmt.Sprintf(format, args...))
-}
-
-// Fatalf must not return: the store calls it when it cannot go on.
-func (l storeLog) Fatalf(format string, args ...any) {
-	panic("state of dedupe: " + fmt.Sprintf(format, args...))
 }

@@ -24,6 +24,8 @@ type writer struct {
 
 	entries        []entry // of the record being written
 	keyless, marks []bool
+	asked          []question
+	gone           []entry
 }
 
 // Size asks for a commit when the keys that are not committed have used up their memory.
@@ -83,37 +85,38 @@ func (w *writer) find(r arrow.Record) (duplicates int, err error) {
 	// Claims come before the look into the state: a key that another lane commits in between is found in one of both.
 	w.sink.claims.take(w.lane, w.entries, w.keyless, w.marks)
 	claimed := len(w.claimed)
+	w.asked = w.asked[:0]
+	for i, e := range w.entries {
+		switch {
+		case w.keyless[i]:
+		case w.marks[i]:
+			duplicates++
+		default:
+			w.claimed = append(w.claimed, e)
+			w.asked = append(w.asked, w.sink.state.ask(e, i))
+		}
+	}
+	if len(w.asked) == 0 {
+		return duplicates, nil
+	}
+	if err := w.sink.state.seen.find(w.asked); err != nil {
+		return 0, err
+	}
+	w.gone = w.gone[:0]
+	for _, q := range w.asked {
+		if q.seen {
+			w.marks[q.row] = true
+			w.gone = append(w.gone, w.entries[q.row])
+		}
+	}
+	w.claimed = w.claimed[:claimed]
 	for i, e := range w.entries {
 		if !w.keyless[i] && !w.marks[i] {
 			w.claimed = append(w.claimed, e)
 		}
 	}
-	var gone []entry
-	at := claimed
-	for i, e := range w.entries {
-		switch {
-		case w.keyless[i]:
-			continue
-		case w.marks[i]:
-			duplicates++
-			continue
-		}
-		seen, err := w.sink.state.has(e)
-		if err != nil {
-			return 0, err
-		}
-		if !seen {
-			w.claimed[at] = e
-			at++
-			continue
-		}
-		w.marks[i] = true
-		duplicates++
-		gone = append(gone, e)
-	}
-	w.claimed = w.claimed[:at]
-	w.sink.claims.release(w.lane, gone)
-	return duplicates, nil
+	w.sink.claims.release(w.lane, w.gone)
+	return duplicates + len(w.gone), nil
 }
 
 // read fills w.entries and w.keyless.

@@ -1,0 +1,59 @@
+package dedupe
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/bloom"
+)
+
+// openStore opens the store, and makes it when there is none.
+func openStore(opts Options) (*pebble.DB, error) {
+	cache := pebble.NewCache(opts.Memory - opts.claimsMemory())
+	defer cache.Unref() // the store has its own reference
+	levels := make([]pebble.LevelOptions, 7)
+	for i := range levels {
+		levels[i] = pebble.LevelOptions{
+			// Most look-ups are for keys that are not there: filters at the last level as well spare them the disk.
+			FilterPolicy: bloom.FilterPolicy(filterBits), FilterType: pebble.TableFilter,
+			// A table's filter is one block: 1.4 MB of a table of 32 MB, which the cache can do without for a while.
+			TargetFileSize: 4 << 20 << min(i, 3), BlockSize: 8 << 10, IndexBlockSize: 256 << 10,
+			Compression: pebble.NoCompression, // keys are hashes
+		}
+	}
+	o := &pebble.Options{
+		FS: opts.fs, Cache: cache, Comparer: comparer(), Levels: levels, MaxOpenFiles: 500,
+		// Two of them are taken off the cache.
+		MemTableSize:       uint64(min(max(opts.Memory/16, 1<<20), 64<<20)),
+		FormatMajorVersion: pebble.FormatNewest, Logger: storeLog{opts.Log},
+	}
+	o.Experimental.ReadSamplingMultiplier = -1 // look-ups do not ask for compactions
+	return pebble.Open(opts.fs.PathJoin(opts.Path, "db"), o)
+}
+
+// filterBits is how many bits the store's filters have for a key.
+const filterBits = 10
+
+// comparer is the order of bytes. Filters are asked about keys as a whole.
+func comparer() *pebble.Comparer {
+	c := *pebble.DefaultComparer
+	c.Name = "urlmill.dedupe"
+	c.Split = func(key []byte) int { return len(key) }
+	c.ImmediateSuccessor = func(dst, key []byte) []byte { return append(append(dst, key...), 0) }
+	return &c
+}
+
+// storeLog passes on what goes wrong in the store; what it does otherwise is its own matter.
+type storeLog struct{ log *slog.Logger }
+
+func (l storeLog) Infof(string, ...any) {}
+
+func (l storeLog) Errorf(format string, args ...any) {
+	l.log.Warn("state of dedupe", "problem", fmt.Sprintf(format, args...))
+}
+
+// Fatalf must not return: the store calls it when it cannot go on.
+func (l storeLog) Fatalf(format string, args ...any) {
+	panic("state of dedupe: " + fmt.Sprintf(format, args...))
+}

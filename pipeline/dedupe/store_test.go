@@ -1,0 +1,102 @@
+package dedupe
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cockroachdb/pebble/vfs"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// randomKeys returns keys that are like hashes. The same seed gives the same ones.
+func randomKeys(seed uint64, n int) []entry {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	entries := make([]entry, n)
+	for i := range entries {
+		binary.BigEndian.PutUint64(entries[i].key[:], rng.Uint64())
+		binary.BigEndian.PutUint64(entries[i].key[8:], rng.Uint64())
+	}
+	return entries
+}
+
+// TestFiltersSpareBlocks checks that keys that are not there are told so by the filters, at the last level as well: what
+// the throughput of large states depends on.
+func TestFiltersSpareBlocks(t *testing.T) {
+	for name, opts := range map[string]Options{"no window": {}, "window": {Last: 1 << 20}} {
+		t.Run(name, func(t *testing.T) {
+			opts.Path, opts.Memory, opts.fs = "/seen", 8<<20, vfs.NewMem()
+			s, err := openState(opts.withDefaults())
+			if err != nil {
+				t.Fatal(err)
+			}
+			known := randomKeys(1, 20_000)
+			j, err := s.journal(pipeline.LaneID{Stream: "s"}, 1, known)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.promote(j); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.db.Compact([]byte{0}, []byte{0xff}, false); err != nil {
+				t.Fatal(err)
+			}
+			levels := s.db.Metrics().Levels
+			if levels[len(levels)-1].NumFiles == 0 {
+				t.Fatal("there is no table at the last level, which this is about")
+			}
+			for _, e := range known {
+				if seen, err := has(s, e); !seen || err != nil {
+					t.Fatalf("a key that was added is not there (%v)", err)
+				}
+			}
+			before := s.db.Metrics().Filter.Hits
+			const n = 10_000
+			for _, e := range randomKeys(2, n) {
+				if seen, err := has(s, e); seen || err != nil {
+					t.Fatalf("a key that was not added: there %t, %v", seen, err)
+				}
+			}
+			if spared := s.db.Metrics().Filter.Hits - before; spared < n*95/100 {
+				t.Errorf("of %d keys that are not there the filters knew %d", n, spared)
+			}
+			if err := s.close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestFind asks about keys in any order, some of them several times, in one go.
+func TestFind(t *testing.T) {
+	s, err := openState(Options{Path: "/seen", Memory: 8 << 20, fs: vfs.NewMem()}.withDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, others := randomKeys(1, 1000), randomKeys(2, 1000)
+	j, err := s.journal(pipeline.LaneID{Stream: "s"}, 1, append([]entry(nil), known...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.promote(j); err != nil {
+		t.Fatal(err)
+	}
+	var asked []question
+	for i := range known {
+		for _, e := range []entry{known[i], others[i], known[len(known)-1-i], others[i]} {
+			asked = append(asked, s.ask(e, len(asked)))
+		}
+	}
+	if err := s.seen.find(asked); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range asked {
+		if want := q.row%2 == 0; q.seen != want {
+			t.Fatalf("key %d: there %t, want %t", q.row, q.seen, want)
+		}
+	}
+	if err := s.close(); err != nil {
+		t.Fatal(err)
+	}
+}
