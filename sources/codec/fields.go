@@ -131,6 +131,18 @@ func wholeFloat(s []byte) (int64, bool) {
 
 // ParseInt reads a whole number in decimal digits that fits.
 func ParseInt(s []byte) (int64, bool) {
+	if 0 < len(s) && len(s) <= 18 { // of that many digits every number fits
+		n := uint64(0)
+		for i, d := range s {
+			if d -= '0'; d > 9 {
+				break
+			}
+			n = n*10 + uint64(d)
+			if i == len(s)-1 {
+				return int64(n), true
+			}
+		}
+	}
 	if !isDecimal(s) {
 		return 0, false
 	}

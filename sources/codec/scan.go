@@ -3,6 +3,8 @@ package codec
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/urlmill/urlmill/urlcore/percent"
 )
 
 // kind is the type of a JSON value.
@@ -321,7 +323,10 @@ func (s *scanner) escape() bool {
 	case 'u':
 		s.pos++
 		for range 4 {
-			if s.pos == len(s.data) || hexValue(s.data[s.pos]) < 0 {
+			if s.pos == len(s.data) {
+				return false
+			}
+			if _, ok := percent.Unhex(s.data[s.pos]); !ok {
 				return false
 			}
 			s.pos++

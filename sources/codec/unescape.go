@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/urlmill/urlmill/urlcore/percent"
 )
 
 // appendUnescaped appends the string whose JSON text, already checked, is src. An escaped surrogate without its
@@ -53,17 +55,11 @@ func codePoint(src []byte) (rune, []byte) {
 	return utf8.RuneError, src
 }
 
-func hex4(s []byte) rune {
-	return rune(hexValue(s[0])<<12 | hexValue(s[1])<<8 | hexValue(s[2])<<4 | hexValue(s[3]))
-}
-
-// hexValue returns the value of a hexadecimal digit, -1 for another byte.
-func hexValue(c byte) int {
-	switch {
-	case c-'0' <= 9:
-		return int(c - '0')
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return int(c|0x20-'a') + 10
+// hex4 reads four hexadecimal digits.
+func hex4(s []byte) (r rune) {
+	for _, c := range s[:4] {
+		digit, _ := percent.Unhex(c)
+		r = r<<4 | rune(digit)
 	}
-	return -1
+	return r
 }

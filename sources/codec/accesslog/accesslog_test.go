@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -327,6 +328,9 @@ func TestAllocatesNothing(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add(combinedLine, uint8(0))
+	f.Add(strings.NewReplacer(`\"`, "", `\xc3`, "", `\xa9`, "").Replace(combinedLine)+"\n"+combinedLine, uint8(2))
+	f.Add(`1.2.3.4 - a b [c [01/Jan/2026:00:00:00 +0000] "GET /" 200 1 "x" "y"`+"\n"+`1.2.3.4 - - [01/Jan/2026:00:00:00 +0000] "GET /" 200 1 "x"" "y"`, uint8(2))
+	f.Add(`1.2.3.4 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/ .1" 200 1 "" "y" `+"\n-", uint8(3))
 	f.Add("#Fields: date time cs-uri-stem\n2026-01-01 00:00:00 /x", uint8(3))
 	var factories []codec.Factory
 	for _, name := range Formats() {
@@ -337,14 +341,20 @@ func FuzzDecode(f *testing.F) {
 	factories = append(factories, nginx)
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
 		factory := factories[int(which)%len(factories)]
-		c := factory.New()
-		var b pipeline.Batch
+		c, readable := factory.New(), factory.New()
+		readable.(*lines).slow = true
+		var b, want pipeline.Batch
 		c.Prepare(&b)
+		readable.Prepare(&want)
 		rows := 0
 		for line := range strings.SplitSeq(text, "\n") {
 			if c.Decode(&b, []byte(line)) {
 				rows++
 			}
+			readable.Decode(&want, []byte(line))
+		}
+		if diff := cmp.Diff(want, b, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("the fast way gives other rows than the readable one: %s", diff)
 		}
 		if b.URLs.Len() != rows || b.Records.Len() != rows || len(b.URLs.Valid) != rows {
 			t.Fatalf("%d rows, %d URLs, %d records", rows, b.URLs.Len(), b.Records.Len())

@@ -195,7 +195,7 @@ func columnOf(columns *[]pipeline.Field, name string, typ pipeline.FieldType) in
 
 // New implements [codec.Factory].
 func (f *factory) New() codec.Codec {
-	return &lines{factory: f, tokens: f.tokens, binding: f.binding, set: make([]bool, len(f.columns))}
+	return &lines{factory: f, tokens: f.tokens, binding: f.binding, spans: make([]span, 0, len(f.tokens))}
 }
 
 // Fields implements [codec.Factory].

@@ -9,6 +9,7 @@ import (
 // token is a field with the text before it.
 type token struct {
 	before string
+	next   string // text that ends it where it is not quoted; empty: the end of the line does
 	field  field
 	quoted bool // quotation marks stand around it, within which a backslash escapes one
 }
@@ -183,5 +184,9 @@ func (p *pattern) finish(after string) (pattern, error) {
 	last := &p.tokens[len(p.tokens)-1]
 	last.quoted = strings.HasSuffix(last.before, `"`) && strings.HasPrefix(after, `"`)
 	p.after = after
+	for i := range p.tokens[1:] {
+		p.tokens[i].next = p.tokens[i+1].before
+	}
+	last.next = after
 	return *p, nil
 }

@@ -67,6 +67,9 @@ func sequence(names string, fields map[string]field) pattern {
 		panic("accesslog: " + err.Error())
 	}
 	p.open = true // the vendors add fields at the end
+	if last := &p.tokens[len(p.tokens)-1]; last.next == "" {
+		last.next = " "
+	}
 	return p
 }
 

@@ -55,7 +55,11 @@ func (c *lines) appendRequest(b *pipeline.Batch, i int) {
 	}
 	verb, rest := line[:space], line[space+1:]
 	text, version := rest, []byte(nil)
-	if last := bytes.LastIndexByte(rest, ' '); last >= 0 && bytes.HasPrefix(rest[last+1:], []byte("HTTP/")) {
+	last := len(rest) - len(" HTTP/1.1") // where the last space stands but for HTTP/2 and the like
+	if last < 0 || string(rest[last:last+len(" HTTP/")]) != " HTTP/" || bytes.IndexByte(rest[last+len(" HTTP/"):], ' ') >= 0 {
+		last = bytes.LastIndexByte(rest, ' ')
+	}
+	if last >= 0 && bytes.HasPrefix(rest[last+1:], []byte("HTTP/")) {
 		text, version = rest[:last], rest[last+1:] // the target may have spaces that nobody escaped
 	}
 	c.putText(b, c.binding.method, verb)
@@ -84,14 +88,20 @@ func isToken(s []byte) bool {
 
 // putText gives a column of text its value, unless it has one.
 func (c *lines) putText(b *pipeline.Batch, column int, value []byte) {
-	if column < 0 || len(value) == 0 || c.set[column] {
+	if column < 0 || len(value) == 0 {
 		return
 	}
 	dst := &b.Carried[column]
-	dst.Text.Data = charset.AppendUTF8(dst.Text.Data, value)
+	if len(dst.Valid) > c.row {
+		return
+	}
+	if c.plain {
+		dst.Text.Data = append(dst.Text.Data, value...)
+	} else {
+		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, value)
+	}
 	dst.Text.End()
 	dst.Valid = append(dst.Valid, true)
-	c.set[column] = true
 }
 
 // appendTarget adds a URL: text where it is absolute, and else the origin with text and query behind it.
@@ -156,6 +166,9 @@ func (c *lines) schemeOf(port []byte) string {
 
 // unescaped returns value without its escapes, in scratch memory where it has any.
 func (c *lines) unescaped(value []byte, e escape) []byte {
+	if c.plain {
+		return value
+	}
 	mark := [...]byte{byBackslash: '\\', byPercent: '%', byPlus: '+'}[e]
 	i := bytes.IndexByte(value, mark)
 	if i < 0 {

@@ -78,7 +78,7 @@ func (c *lines) splitW3C(line []byte) (at int, ok bool) {
 		if len(c.spans) == len(c.tokens) {
 			return at, false
 		}
-		c.spans = append(c.spans, span{at, end})
+		c.spans = append(c.spans, span{start: at, end: end})
 		if n < 0 {
 			return at, len(c.spans) == len(c.tokens)
 		}
