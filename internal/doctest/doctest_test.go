@@ -52,7 +52,11 @@ func documents(t *testing.T) []string {
 	if err != nil || len(docs) < 8 {
 		t.Fatalf("%d documents, %v", len(docs), err)
 	}
-	return append(docs, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"))
+	plugins, err := filepath.Glob(filepath.Join(root, "docs", "plugins", "*.md"))
+	if err != nil || len(plugins) == 0 {
+		t.Fatalf("%d documents of plugins, %v", len(plugins), err)
+	}
+	return append(append(docs, plugins...), filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"))
 }
 
 // build builds urlmill into a folder, which it returns.

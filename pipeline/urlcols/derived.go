@@ -186,33 +186,33 @@ func labels(host []byte) ([]byte, bool) {
 	return bytes.TrimSuffix(host, []byte(".")), psl.IsDomain(host)
 }
 
-func appendSubdomain(_ *state, dst, host []byte) ([]byte, bool) {
+func appendSubdomain(s *state, dst, host []byte) ([]byte, bool) {
 	if !psl.IsDomain(host) {
 		return dst, false
 	}
-	_, start, _ := psl.Default().Lookup(host)
+	_, start, _ := s.plan.suffixes().Lookup(host)
 	if start <= 1 {
 		return dst, false
 	}
 	return append(dst, host[:start-1]...), true
 }
 
-func appendRegistrySuffix(_ *state, dst, host []byte) ([]byte, bool) {
-	suffix, _ := registryStarts(host)
+func appendRegistrySuffix(s *state, dst, host []byte) ([]byte, bool) {
+	suffix, _ := s.registryStarts(host)
 	return append(dst, host[max(suffix, 0):]...), suffix >= 0
 }
 
-func appendRegistryDomain(_ *state, dst, host []byte) ([]byte, bool) {
-	_, domain := registryStarts(host)
+func appendRegistryDomain(s *state, dst, host []byte) ([]byte, bool) {
+	_, domain := s.registryStarts(host)
 	return append(dst, host[max(domain, 0):]...), domain >= 0
 }
 
 // registryStarts returns where the registry's suffix and the domain below it begin, -1 for what is not there.
-func registryStarts(host []byte) (suffix, domain int) {
+func (s *state) registryStarts(host []byte) (suffix, domain int) {
 	if !psl.IsDomain(host) {
 		return -1, -1
 	}
-	suffix, domain, _ = psl.Default().LookupICANN(host)
+	suffix, domain, _ = s.plan.suffixes().LookupICANN(host)
 	return suffix, domain
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/urlcore/canon"
 	"github.com/urlmill/urlmill/urlcore/columns"
+	"github.com/urlmill/urlmill/urlcore/psl"
 	"github.com/urlmill/urlmill/urlcore/tracking"
 )
 
@@ -46,6 +47,8 @@ type Options struct {
 	ParamsAsMap bool
 	// Also are other URLs of the record.
 	Also []Also
+	// PSL tells public suffixes and registrable domains; nil means [psl.Default] as it is at each batch.
+	PSL *psl.List
 	// OnError says what becomes of rows with an error.
 	OnError pipeline.OnError
 
@@ -90,6 +93,9 @@ func New(opts Options) (*Plan, error) {
 		c := *opts.Canonical
 		if c.Rules == nil {
 			c.Rules = opts.Rules
+		}
+		if c.Suffixes == nil {
+			c.Suffixes = opts.PSL
 		}
 		if _, err := canon.New(c); err != nil {
 			errs = append(errs, fmt.Errorf("canonical: %w", err))
@@ -200,7 +206,7 @@ func (p *Plan) prepare(d *derived) {
 	d.surt = mustCanonicaliser(canon.Options{Form: canon.SURTCC})
 	for i := range p.opts.Also {
 		also := &state{plan: p}
-		also.cols.Want = p.alsoWant[i]
+		also.cols.Want, also.cols.PSL = p.alsoWant[i], p.opts.PSL
 		d.also = append(d.also, also)
 	}
 }
@@ -214,8 +220,19 @@ func mustCanonicaliser(opts canon.Options) *canon.Canonicaliser {
 	return c
 }
 
+// suffixes returns the list that domains are told by.
+func (p *Plan) suffixes() *psl.List {
+	if p.opts.PSL != nil {
+		return p.opts.PSL
+	}
+	return psl.Default()
+}
+
 // Schemas returns the schemas of the records that the plan's transforms make.
 func (p *Plan) Schemas() pipeline.Schemas { return p.schemas }
+
+// HasBase tells whether the plan has rows with base URLs.
+func (p *Plan) HasBase() bool { return p.opts.HasBase }
 
 // Names returns the names of all columns that opts can include, in their default order.
 func Names(opts Options) []string {

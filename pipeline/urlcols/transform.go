@@ -14,7 +14,7 @@ import (
 func (p *Plan) NewTransform() pipeline.Transform {
 	t := &transform{plan: p}
 	t.rows.plan, t.dead.plan = p, p
-	t.rows.cols.Want = p.want
+	t.rows.cols.Want, t.rows.cols.PSL = p.want, p.opts.PSL
 	p.prepare(&t.rows.derived)
 	return t
 }

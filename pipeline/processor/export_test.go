@@ -1,0 +1,8 @@
+package processor
+
+// Kept returns how many workspaces are kept for later calls.
+func Kept(p *Processor) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.free)
+}

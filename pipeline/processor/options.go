@@ -1,0 +1,179 @@
+package processor
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/urlcore/canon"
+	"github.com/urlmill/urlmill/urlcore/psl"
+	"github.com/urlmill/urlmill/urlcore/tracking"
+)
+
+// Options says where the URLs are and which columns to make of them. The zero value takes the column url, or the only
+// column that there is, and makes all columns.
+type Options struct {
+	// URL names the column of the input that has the URLs. Empty stands for the only column, else for "url".
+	URL string
+	// Base names the column that has a base URL for every row; a null or empty one means none.
+	Base string
+	// BaseURL is the base URL of rows that have none of their own.
+	BaseURL string
+	// Carry names the other columns of the input that the output gets, behind its own. Nil means all of them, and an
+	// empty slice none. They are passed on as they are, whatever their type.
+	Carry []string
+
+	// Include lists the columns of the URL in the order that they are to have; empty means all but those that exist
+	// only where they are named. Exclude takes columns away. Both use the names before Rename. [Columns] lists them.
+	Include, Exclude []string
+	// Rename gives columns of the URL other names.
+	Rename map[string]string
+	// Profile is one of [Profiles], a set of columns under the names that others use; empty stands for the first.
+	Profile string
+	// ParamsAsMap makes the column params a map instead of a list of structs.
+	ParamsAsMap bool
+	// Promote adds a column for each parameter.
+	Promote []Promoted
+	// Canonical adds the columns canonical_url and url_key.
+	Canonical *canon.Options
+	// Tracking moves the parameters that Rules names from the column params to tracking_params.
+	Tracking bool
+	// Rules are the tracking rules; nil means [tracking.Default].
+	Rules *tracking.Rules
+	// PSL tells public suffixes and registrable domains; nil means [psl.Default] as it is at each call.
+	PSL *psl.List
+}
+
+// Promoted is a parameter of the query that has a column of its own.
+type Promoted = urlcols.Promoted
+
+// OptionError is a fault in [Options]; errors.As finds it in the error of [New].
+type OptionError = urlcols.OptionError
+
+// The values of Promoted.Take.
+const (
+	First = urlcols.First // the first value of the parameter
+	Last  = urlcols.Last  // the last value
+	Every = urlcols.Every // all values, as a list
+)
+
+// Profiles returns the names of all profiles, that of urlmill's own names first. The caller owns the slice.
+func Profiles() []string { return urlcols.Profiles() }
+
+// Columns returns the names of all columns that opts can include, in their default order. The caller owns the slice.
+func Columns(opts Options) []string { return urlcols.Names(opts.plan()) }
+
+// ErrorNames returns all values of the column url_error. The caller owns the slice.
+func ErrorNames() []string { return urlcols.ErrorNames() }
+
+// plan returns the options of the plan of columns that the command urlmill uses as well.
+func (o Options) plan() urlcols.Options {
+	return urlcols.Options{
+		Include: o.Include, Exclude: o.Exclude, Rename: o.Rename, Profile: o.Profile, ParamsAsMap: o.ParamsAsMap,
+		Promote: o.Promote, Canonical: o.Canonical, Tracking: o.Tracking, Rules: o.Rules, PSL: o.PSL,
+		OnError: pipeline.Keep, HasBase: o.Base != "" || o.BaseURL != "",
+	}
+}
+
+// ErrSchema is the kind of error of a record whose schema does not fit the options.
+var ErrSchema = errors.New("the record does not fit")
+
+// layout says which columns of a record go where.
+type layout struct {
+	in, out   *arrow.Schema
+	url, base int   // base is -1 where there is none
+	carried   []int // columns of in, in the order that they have in out
+}
+
+// arrange finds the columns of a record.
+func (p *Processor) arrange(in *arrow.Schema) (*layout, error) {
+	l := &layout{in: in, base: -1}
+	var err error
+	if l.url, err = p.findURL(in); err != nil {
+		return nil, err
+	}
+	if err := checkText(in.Field(l.url)); err != nil {
+		return nil, err
+	}
+	if p.opts.Base != "" {
+		if l.base, err = find(in, p.opts.Base); err != nil {
+			return nil, err
+		}
+		if err := checkText(in.Field(l.base)); err != nil {
+			return nil, err
+		}
+	}
+	if l.carried, err = p.carried(in, l.url, l.base); err != nil {
+		return nil, err
+	}
+	fields := slices.Clone(p.schema.Fields())
+	for _, i := range l.carried {
+		f := in.Field(i)
+		if p.schema.HasField(f.Name) {
+			return nil, fmt.Errorf("%w: column %q is one of the URL's as well; rename that, or do not carry this along", ErrSchema, f.Name)
+		}
+		fields = append(fields, f)
+	}
+	metadata := in.Metadata()
+	l.out = arrow.NewSchema(fields, &metadata)
+	return l, nil
+}
+
+func (p *Processor) findURL(in *arrow.Schema) (int, error) {
+	switch {
+	case p.opts.URL != "":
+		return find(in, p.opts.URL)
+	case in.NumFields() == 1:
+		return 0, nil
+	case len(in.FieldIndices("url")) == 1:
+		return in.FieldIndices("url")[0], nil
+	}
+	return 0, fmt.Errorf("%w: which column has the URLs? It has %s; set the option URL", ErrSchema, names(in))
+}
+
+func (p *Processor) carried(in *arrow.Schema, url, base int) ([]int, error) {
+	var carried []int
+	if p.opts.Carry == nil {
+		for i := range in.NumFields() {
+			if i != url && i != base {
+				carried = append(carried, i)
+			}
+		}
+		return carried, nil
+	}
+	for _, name := range p.opts.Carry {
+		i, err := find(in, name)
+		if err != nil {
+			return nil, err
+		}
+		carried = append(carried, i)
+	}
+	return carried, nil
+}
+
+func find(in *arrow.Schema, name string) (int, error) {
+	switch i := in.FieldIndices(name); len(i) {
+	case 0:
+		return 0, fmt.Errorf("%w: there is no column %q; it has %s", ErrSchema, name, names(in))
+	case 1:
+		return i[0], nil
+	default:
+		return 0, fmt.Errorf("%w: there are %d columns %q", ErrSchema, len(i), name)
+	}
+}
+
+func names(in *arrow.Schema) string {
+	if in.NumFields() == 0 {
+		return "no column"
+	}
+	var all []string
+	for _, f := range in.Fields() {
+		all = append(all, f.Name)
+	}
+	return strings.Join(all, ", ")
+}
