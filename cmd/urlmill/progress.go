@@ -19,6 +19,7 @@ const (
 	lineEvery = 200 * time.Millisecond // on a terminal
 	logEvery  = 10 * time.Second       // elsewhere
 	barWidth  = 20
+	maxLeft   = 1000 * time.Hour // more is no estimate
 )
 
 // finite is what sources have that know how much there is to read.
@@ -47,10 +48,26 @@ type progress struct {
 	bar    *progressbar.ProgressBar // nil without a known end
 	last   pipeline.Totals
 	lastAt time.Time
-	rate   float64 // rows per second, smoothed
+	rows   rate
+	bytes  rate
+	done   rate  // of what the source counts its progress in
+	before int64 // the same, at the last snapshot
 
 	// stop ends the showing and takes the line away.
 	stop func()
+}
+
+// rate is how much there is a second, smoothed.
+type rate float64
+
+// add takes over what came in some seconds.
+func (r *rate) add(n int64, seconds float64) {
+	const weight = 0.3
+	now := float64(n) / seconds
+	if *r == 0 {
+		*r = rate(now)
+	}
+	*r += rate(weight * (now - float64(*r)))
 }
 
 // startProgress shows the progress of a pipeline until stop is called.
@@ -98,12 +115,12 @@ func (p *progress) update() pipeline.Totals {
 	t, now := p.stats.Totals(), time.Now()
 	elapsed := now.Sub(p.lastAt).Seconds()
 	if elapsed > 0 {
-		rate := float64(t.Rows-p.last.Rows) / elapsed
-		const weight = 0.3
-		if p.rate == 0 {
-			p.rate = rate
+		p.rows.add(t.Rows-p.last.Rows, elapsed)
+		p.bytes.add(t.Bytes-p.last.Bytes, elapsed)
+		if done, _, ok := p.finite(); ok {
+			p.done.add(done-p.before, elapsed)
+			p.before = done
 		}
-		p.rate += weight * (rate - p.rate)
 	}
 	p.last, p.lastAt = t, now
 	return t
@@ -111,7 +128,7 @@ func (p *progress) update() pipeline.Totals {
 
 // line returns the progress line.
 func (p *progress) line(t pipeline.Totals) string {
-	parts := []string{plain.Plural(t.Rows, "row"), plain.Count(int64(p.rate)) + " rows/s", plain.Bytes(t.Bytes)}
+	parts := []string{plain.Plural(t.Rows, "row"), plain.Count(int64(p.rows)) + " rows/s", plain.Bytes(int64(p.bytes)) + "/s"}
 	if t.Invalid > 0 {
 		parts = append(parts, plain.Count(t.Invalid)+" invalid")
 	}
@@ -121,23 +138,42 @@ func (p *progress) line(t pipeline.Totals) string {
 	if bar := p.barText(); bar != "" {
 		parts = append([]string{bar}, parts...)
 	}
+	if left, ok := p.left(); ok {
+		parts = append(parts, left.String()+" left")
+	}
 	return strings.Join(parts, "  ")
+}
+
+// finite returns how far a source is that has an end.
+func (p *progress) finite() (done, total int64, ok bool) {
+	f, ok := p.source.(finite)
+	if !ok {
+		return 0, 0, false
+	}
+	done, total = f.Progress()
+	return min(done, total), total, total > 0
+}
+
+// left returns how long the rest will take at the present rate.
+func (p *progress) left() (time.Duration, bool) {
+	done, total, ok := p.finite()
+	seconds := float64(total-done) / float64(p.done)
+	if !ok || p.done <= 0 || seconds > maxLeft.Seconds() {
+		return 0, false
+	}
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second), true
 }
 
 // barText returns the bar of a source that has an end.
 func (p *progress) barText() string {
-	f, ok := p.source.(finite)
+	done, total, ok := p.finite()
 	if !ok {
-		return ""
-	}
-	done, total := f.Progress()
-	if total <= 0 {
 		return ""
 	}
 	if p.bar == nil {
 		p.bar = newBar(total)
 	}
-	return drawBar(p.bar, min(done, total))
+	return drawBar(p.bar, done)
 }
 
 // drawBar returns a bar as it is at done.
@@ -151,7 +187,7 @@ func newBar(total int64) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(io.Discard),
 		progressbar.OptionSetWidth(barWidth),
-		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetPredictTime(false),
 		progressbar.OptionSetElapsedTime(false),
 		progressbar.OptionThrottle(0),
 	)
@@ -160,16 +196,17 @@ func newBar(total int64) *progressbar.ProgressBar {
 // log writes the progress as a log line.
 func (p *progress) log(log *slog.Logger, t pipeline.Totals) {
 	attrs := []any{
-		"rows", t.Rows, "rows_per_s", int64(p.rate), "bytes", t.Bytes, "invalid", t.Invalid,
+		"rows", t.Rows, "rows_per_s", int64(p.rows), "bytes", t.Bytes, "bytes_per_s", int64(p.bytes), "invalid", t.Invalid,
 		"committed", t.Committed, "lanes", t.Lanes,
 	}
 	if lag, ok := lagOf(p.source); ok {
 		attrs = append(attrs, "lag", lag)
 	}
-	if f, ok := p.source.(finite); ok {
-		if done, total := f.Progress(); total > 0 {
-			attrs = append(attrs, "done", fmt.Sprintf("%.1f%%", 100*float64(done)/float64(total)))
-		}
+	if done, total, ok := p.finite(); ok {
+		attrs = append(attrs, "done", fmt.Sprintf("%.1f%%", 100*float64(done)/float64(total)))
+	}
+	if left, ok := p.left(); ok {
+		attrs = append(attrs, "left", left)
 	}
 	log.Info("progress", attrs...)
 }

@@ -19,10 +19,13 @@ func (halfDone) Progress() (done, total int64) { return 50, 100 }
 func TestProgressLine(t *testing.T) {
 	p := &progress{stats: new(pipeline.Stats), source: halfDone{}, lastAt: time.Now().Add(-time.Second)}
 	p.update()
+	if left, ok := p.left(); !ok || left > time.Second {
+		t.Errorf("half of it took a second, and %v are left, %t", left, ok)
+	}
 	totals := pipeline.Totals{Rows: 1_234_567, Bytes: 98_000_000, Invalid: 12}
-	p.rate = 345_678
+	p.rows, p.bytes, p.done = 345_678, 27_400_000, 0.5
 	line := p.line(totals)
-	for _, want := range []string{"50%", "1,234,567 rows", "345,678 rows/s", "98.0 MB", "12 invalid"} {
+	for _, want := range []string{"50%", "1,234,567 rows", "345,678 rows/s", "27.4 MB/s", "12 invalid", "1m40s left"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("%q does not have %q", line, want)
 		}
@@ -32,13 +35,13 @@ func TestProgressLine(t *testing.T) {
 	}
 	var b bytes.Buffer
 	p.log(slog.New(slog.NewTextHandler(&b, nil)), totals)
-	for _, want := range []string{"msg=progress", "rows=1234567", "done=50.0%", "invalid=12"} {
+	for _, want := range []string{"msg=progress", "rows=1234567", "bytes_per_s=27400000", "done=50.0%", "left=1m40s", "invalid=12"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q does not have %q", b.String(), want)
 		}
 	}
 	endless := &progress{stats: new(pipeline.Stats), source: nil}
-	if line := endless.line(pipeline.Totals{Rows: 1}); line != "1 row  0 rows/s  0 B" {
+	if line := endless.line(pipeline.Totals{Rows: 1}); line != "1 row  0 rows/s  0 B/s" {
 		t.Errorf("%q", line)
 	}
 }
@@ -46,8 +49,8 @@ func TestProgressLine(t *testing.T) {
 // TestRate checks that the rate follows the rows.
 func TestRate(t *testing.T) {
 	p := &progress{stats: new(pipeline.Stats), lastAt: time.Now().Add(-time.Hour)}
-	if p.update(); p.rate != 0 {
-		t.Errorf("rate %v without rows", p.rate)
+	if p.update(); p.rows != 0 {
+		t.Errorf("rate %v without rows", p.rows)
 	}
 }
 

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,13 +18,15 @@ func newURL(a *app) *cobra.Command {
 		base   string
 		ndjson bool
 		asJSON bool
+		color  string
 	)
 	cmd := &cobra.Command{
 		Use:   "url URL... | url --ndjson",
 		Short: "Inspect URLs, or parse one a line for another program",
-		Long: `Show what a URL is: every component as the URL API gives it, the registrable domain, the decoded parameters and
-every validation error with its position, and the canonical forms. The exit code is 1 when a URL does not parse.
-With --json, the same is a JSON object a line.
+		Long: `Show what a URL is: its parts underlined in their places, every component as the URL API gives it, the kind of host,
+the registrable domain, the decoded parameters, the canonical forms, and below the input every validation error at its
+place. The exit code is 1 when a URL does not parse. It is coloured on a terminal, unless NO_COLOR is set; --color says
+otherwise. With --json, the same is a JSON object a line.
 
 With --ndjson, read a JSON object {"input": "...", "base": "..." or null} a line from standard input and write one a
 line to standard output:
@@ -37,6 +41,9 @@ answered at once, so that another program can keep urlmill beside it and ask one
   urlmill url --base https://example.com/a/b ../c
   echo '{"input":"//example.org","base":"https://example.com"}' | urlmill url --ndjson`,
 		Args: func(_ *cobra.Command, urls []string) error {
+			if err := checkChoice("--color", color, colorChoices); err != nil {
+				return err
+			}
 			switch {
 			case ndjson && asJSON:
 				return usagef("--json shows URLs of the command line, --ndjson answers standard input; give one of them")
@@ -54,16 +61,28 @@ answered at once, so that another program can keep urlmill beside it and ask one
 		if ndjson {
 			return coproc.Serve(a.in, a.out)
 		}
-		return a.inspect(urls, base, asJSON)
+		return a.inspect(urls, base, asJSON, a.style(color))
 	}
 	cmd.Flags().StringVar(&base, "base", "", "resolve the URLs against this one")
+	cmd.Flags().StringVar(&color, "color", colorChoices[0], "colours: "+strings.Join(colorChoices, ", "))
+	completeFlag(cmd, "color", colorChoices...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each URL")
 	cmd.Flags().BoolVar(&ndjson, "ndjson", false, "answer requests, one JSON object a line, from standard input")
 	return cmd
 }
 
+// colorChoices are the values of --color, the default first.
+var colorChoices = []string{"auto", "always", "never"}
+
+// style returns how URLs are shown on standard output. NO_COLOR turns colours off (https://no-color.org).
+func (a *app) style(color string) anatomy.Style {
+	s := anatomy.Style{Width: terminalWidth(a.out)}
+	s.Color = color == "always" || color == "auto" && s.Width > 0 && os.Getenv("NO_COLOR") == ""
+	return s
+}
+
 // inspect prints the anatomy of every URL.
-func (a *app) inspect(urls []string, baseText string, asJSON bool) error {
+func (a *app) inspect(urls []string, baseText string, asJSON bool, style anatomy.Style) error {
 	var base *urlcore.URL
 	if baseText != "" {
 		var err error
@@ -71,15 +90,16 @@ func (a *app) inspect(urls []string, baseText string, asJSON bool) error {
 			return baseError(err)
 		}
 	}
-	valid, write := true, anatomy.Write
+	valid := true
+	write := func(input string) (bool, error) { return anatomy.Write(a.out, input, base, style) }
 	if asJSON {
-		write = anatomy.WriteJSON
+		write = func(input string) (bool, error) { return anatomy.WriteJSON(a.out, input, base) }
 	}
 	for i, input := range urls {
 		if i > 0 && !asJSON {
 			fmt.Fprintln(a.out)
 		}
-		ok, err := write(a.out, input, base)
+		ok, err := write(input)
 		if err != nil {
 			return err
 		}

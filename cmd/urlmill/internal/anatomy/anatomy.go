@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/urlcore"
@@ -16,54 +15,71 @@ import (
 // labelWidth is the width of the longest label and a gap.
 const labelWidth = len("registrable domain") + 2
 
-// Write prints what input is when it is resolved against base, which may be nil. It returns whether it parses,
-// and the error of w.
-func Write(w io.Writer, input string, base *urlcore.URL) (ok bool, err error) {
+// Write prints what input is when it is resolved against base, which may be nil: the input with every error at its
+// place, the URL with its parts underlined and named, and a table of what they mean. It returns whether the input
+// parses, and the error of w.
+func Write(w io.Writer, input string, base *urlcore.URL, s Style) (ok bool, err error) {
 	p := urlcore.Parser{CollectErrors: true}
 	var u urlcore.URL
 	failure := p.Parse(&u, []byte(input), base)
+	marks := marksOf(input, failure, p.ValidationErrors())
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", plain.Text(input))
+	if !failure.OK() || len(marks) > 0 || u.Href() != input {
+		writeInput(&b, input, marks, s)
+	}
 	if failure.OK() {
-		b.WriteByte('\n')
-		writeParts(&b, &u)
-		writeParams(&b, &u)
-		for _, c := range canonicalForms(&u) {
-			part(&b, "canonical "+c.name, c.value, "")
+		if b.Len() > 0 {
+			b.WriteByte('\n')
 		}
-		writeErrors(&b, "noticed", p.ValidationErrors())
-	} else {
-		writeMark(&b, input, failure)
-		writeErrors(&b, "also noticed", without(p.ValidationErrors(), failure))
+		_, domain, _ := u.Site(psl.Default())
+		writePicture(&b, &u, domain, s)
+		b.WriteByte('\n')
+		t := table{&b, s}
+		t.parts(&u)
+		t.params(&u)
+		for _, c := range canonicalForms(&u) {
+			t.row("canonical "+c.name, "", c.value, "")
+		}
 	}
 	_, err = io.WriteString(w, b.String())
 	return failure.OK(), err
 }
 
-// part prints a line of the table.
-func part(b *strings.Builder, label, value, note string) {
-	if note != "" {
-		note = "  (" + note + ")"
-	}
-	fmt.Fprintf(b, "%s\n", strings.TrimRight(fmt.Sprintf("  %-*s%s%s", labelWidth, label, plain.Text(value), note), " "))
+// table prints lines of a label and a value.
+type table struct {
+	b     *strings.Builder
+	style Style
 }
 
-// writeParts prints the getters of the URL class and what the Public Suffix List says.
-func writeParts(b *strings.Builder, u *urlcore.URL) {
-	part(b, "href", u.Href(), "")
-	part(b, "origin", u.Origin(), originNote(u))
-	part(b, "protocol", u.Protocol(), schemeNote(u))
-	part(b, "username", u.Username(), "")
-	part(b, "password", u.Password(), "")
-	part(b, "host", u.Host(), "")
-	part(b, "hostname", u.Hostname(), hostNote(u))
-	part(b, "port", u.Port(), portNote(u))
-	part(b, "pathname", u.Pathname(), pathNote(u))
-	part(b, "search", u.Search(), emptyNote(u.HasQuery(), u.Search(), "query"))
-	part(b, "hash", u.Hash(), emptyNote(u.HasFragment(), u.Hash(), "fragment"))
+// row prints a line. color is that of the value.
+func (t table) row(label, color, value, note string) {
+	fmt.Fprintf(t.b, "  %s", t.style.paint(dim, label))
+	if value != "" || note != "" {
+		t.b.WriteString(strings.Repeat(" ", max(0, labelWidth-len(label))))
+		t.b.WriteString(t.style.paint(color, plain.Text(value)))
+	}
+	if note != "" {
+		t.b.WriteString("  " + t.style.paint(dim, "("+note+")"))
+	}
+	t.b.WriteByte('\n')
+}
+
+// parts prints the getters of the URL class and what the Public Suffix List says.
+func (t table) parts(u *urlcore.URL) {
+	t.row("href", "", u.Href(), "")
+	t.row("origin", "", u.Origin(), originNote(u))
+	t.row("protocol", colors[urlcore.Scheme], u.Protocol(), schemeNote(u))
+	t.row("username", colors[urlcore.Username], u.Username(), "")
+	t.row("password", colors[urlcore.Password], u.Password(), "")
+	t.row("host", colors[urlcore.Host], u.Host(), "")
+	t.row("hostname", colors[urlcore.Host], u.Hostname(), hostNote(u))
+	t.row("port", colors[urlcore.Port], u.Port(), portNote(u))
+	t.row("pathname", colors[urlcore.Path], u.Pathname(), pathNote(u))
+	t.row("search", colors[urlcore.Query], u.Search(), emptyNote(u.HasQuery(), u.Search(), "query"))
+	t.row("hash", colors[urlcore.Fragment], u.Hash(), emptyNote(u.HasFragment(), u.Hash(), "fragment"))
 	suffix, domain, section := u.Site(psl.Default())
-	part(b, "public suffix", string(suffix), sectionNotes[section])
-	part(b, "registrable domain", string(domain), "")
+	t.row("public suffix", colors[urlcore.Host], string(suffix), sectionNotes[section])
+	t.row("registrable domain", bold+";"+colors[urlcore.Host], string(domain), "")
 }
 
 // sectionNotes says which part of the Public Suffix List knows a suffix.
@@ -117,8 +133,8 @@ func emptyNote(has bool, value, name string) string {
 	return ""
 }
 
-// writeParams prints the parameters of the query, decoded.
-func writeParams(b *strings.Builder, u *urlcore.URL) {
+// params prints the parameters of the query, decoded.
+func (t table) params(u *urlcore.URL) {
 	pairs := form.Parse(string(u.Bytes(urlcore.Query)))
 	const most = 40
 	width := 0
@@ -129,39 +145,9 @@ func writeParams(b *strings.Builder, u *urlcore.URL) {
 	for _, p := range pairs {
 		name := plain.Text(p.Name)
 		pad := strings.Repeat(" ", max(0, width-plain.Width(name)))
-		fmt.Fprintf(b, "%s\n", strings.TrimRight(fmt.Sprintf("  %-*s%s%s = %s", labelWidth, label, name, pad, plain.Text(p.Value)), " "))
-		label = ""
-	}
-}
-
-// writeMark prints a mark below the place of a failure, which the line above shows.
-func writeMark(b *strings.Builder, input string, f urlcore.Failure) {
-	pos := min(max(f.Pos, 0), len(input))
-	for pos > 0 && pos < len(input) && !utf8.RuneStart(input[pos]) {
-		pos--
-	}
-	column := plain.Width(plain.Text(input[:pos]))
-	if plain.Text(input) != input {
-		column = plain.Width(strings.TrimSuffix(plain.Text(input[:pos]+"\x00"), `\x00`))
-	}
-	fmt.Fprintf(b, "%s^ %s at byte %d: %s\n", strings.Repeat(" ", column), f.Code, f.Pos, f.Code.Text())
-}
-
-// without leaves the failure itself out of the validation errors.
-func without(all []urlcore.ValidationError, f urlcore.Failure) []urlcore.ValidationError {
-	var out []urlcore.ValidationError
-	for _, e := range all {
-		if e != urlcore.ValidationError(f) {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
-// writeErrors prints validation errors with their positions.
-func writeErrors(b *strings.Builder, label string, all []urlcore.ValidationError) {
-	for _, e := range all {
-		part(b, label, fmt.Sprintf("%s at byte %d: %s", e.Code, e.Pos, e.Code.Text()), "")
+		line := fmt.Sprintf("  %s%s%s%s = %s", t.style.paint(dim, label), strings.Repeat(" ", labelWidth-len(label)),
+			t.style.paint(colors[urlcore.Query], name), pad, plain.Text(p.Value))
+		fmt.Fprintf(t.b, "%s\n", strings.TrimRight(line, " "))
 		label = ""
 	}
 }

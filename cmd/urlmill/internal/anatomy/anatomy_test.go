@@ -18,7 +18,7 @@ func TestFailureMarks(t *testing.T) {
 		"\x1bhttps://h:x/":     "\\x1bhttps://h:x/\n              ^ port-invalid at byte 11",
 	} {
 		var b bytes.Buffer
-		ok, err := Write(&b, in, nil)
+		ok, err := Write(&b, in, nil, Style{})
 		if ok || err != nil || !strings.HasPrefix(b.String(), want) {
 			t.Errorf("%q: %v %v\n%s", in, ok, err, b.String())
 		}
@@ -28,7 +28,7 @@ func TestFailureMarks(t *testing.T) {
 func TestRelative(t *testing.T) {
 	base := urlcore.MustParse("https://example.com/a/b")
 	var b bytes.Buffer
-	ok, err := Write(&b, "../c?x=1", base)
+	ok, err := Write(&b, "../c?x=1", base, Style{})
 	if !ok || err != nil || !strings.Contains(b.String(), "href                https://example.com/c?x=1\n") {
 		t.Error(ok, err, b.String())
 	}
@@ -39,7 +39,7 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestWriteError(t *testing.T) {
-	if _, err := Write(failing{}, "https://example.com", nil); err == nil {
+	if _, err := Write(failing{}, "https://example.com", nil, Style{}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -47,11 +47,12 @@ func TestWriteError(t *testing.T) {
 // FuzzWrite checks that nothing but text and line feeds reaches the terminal.
 func FuzzWrite(f *testing.F) {
 	for _, seed := range []string{"https://u:p@h:1/p?q=\x1b#f", "\x00\xff", "http://\u202ex/", "a:\u200b?%1b=%0a&\x7f"} {
-		f.Add(seed)
+		f.Add(seed, 0)
+		f.Add(seed, 7)
 	}
-	f.Fuzz(func(t *testing.T, input string) {
+	f.Fuzz(func(t *testing.T, input string, width int) {
 		var b bytes.Buffer
-		if _, err := Write(&b, input, nil); err != nil {
+		if _, err := Write(&b, input, nil, Style{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range b.String() {
