@@ -176,7 +176,7 @@ func checkParquet(d *decoder, path string, p *Parquet) {
 		p.CompressionLevel = 0
 	}
 	encoder := join(path, "encoder")
-	for _, key := range []string{"page_version", "encodings", "bloom_filters"} {
+	for _, key := range []string{"page_version", "encodings", "bloom_filters", "sort_by"} {
 		if at := join(path, key); p.Encoder == "arrow" && d.given(at) {
 			d.conflict(at, []string{encoder}, "%s is not for arrow's encoder; take it out, or give encoder: urlmill", key)
 		}

@@ -301,6 +301,8 @@ type Parquet struct {
 	// PartitionBy makes directories of columns and of what is computed from them: "country", "date(timestamp)",
 	// "hour(timestamp)", "bucket(16, host)", each with a name of its own on request: "day=date(timestamp)".
 	PartitionBy []string
+	// SortBy are columns by which the rows of each row group are sorted.
+	SortBy []string
 	// DeadLetterTopic takes the dead letters instead of a folder.
 	DeadLetterTopic *KafkaTopic
 }

@@ -142,6 +142,7 @@ var docs = map[string]string{
 	"sink.arrowipc.dictionaries": "Columns of text that a stream writes as growing dictionaries.",
 	"delivery":                   "Whether files hold every record once whatever dies, or may hold some twice after a crash. What goes to standard output or a topic is at_least_once.",
 	"partition_by":               "Directories in Hive's form, by columns, date(column), hour(column) and bucket(N, column).",
+	"sort_by":                    "Columns by which the rows of each row group are sorted, ascending, nulls last: queries for ranges of them read less, and files are smaller.",
 	"roll.rows":                  "Rows of a file; 0 is no limit.",
 	"roll.bytes":                 "Size of a file; 0 is no limit.",
 	"roll.every":                 "Age of a file, and so the longest time between commits; 0s is no limit.",

@@ -294,6 +294,7 @@ func parquetSchema(p *Parquet) object {
 			{name: "bloom_filters", value: texts(&p.BloomFilters, "[host, registrable_domain], or [none]")},
 			{name: "delivery", value: names(&p.Delivery, ExactlyOnce, AtLeastOnce)},
 			{name: "partition_by", value: texts(&p.PartitionBy, partitionExample)},
+			{name: "sort_by", value: texts(&p.SortBy, "[registrable_domain, path]")},
 		},
 		check: func(d *decoder, path string) { checkParquet(d, path, p) },
 	}

@@ -77,35 +77,7 @@ func (e *encoder) pooled(p spares) { e.pool = p }
 
 // Write implements [lanesink.Encoder].
 func (e *encoder) Write(r arrow.Record) error {
-	rows := int(r.NumRows())
-	for from := 0; from < rows; {
-		to := min(rows, from+e.opts.RowGroupRows-e.rows.Rows())
-		size := e.rows.Size(r, from, to)
-		for to-from > 1 && e.rows.Bytes()+size > e.opts.RowGroupBytes {
-			to = from + (to-from)/2
-			size = e.rows.Size(r, from, to)
-		}
-		if size > rowbuf.MaxRow {
-			return fmt.Errorf("a row of %d bytes is too large for a Parquet page, the limit is %d: lower the source's limit for records",
-				size, rowbuf.MaxRow)
-		}
-		if e.rows.Rows() > 0 && e.rows.Bytes()+size > e.opts.RowGroupBytes {
-			if err := e.writeGroup(); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := e.rows.Append(r, from, to); err != nil {
-			return err
-		}
-		from = to
-		if e.rows.Rows() >= e.opts.RowGroupRows {
-			if err := e.writeGroup(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return e.rows.Fill(r, e.opts.RowGroupRows, e.opts.RowGroupBytes, e.writeGroup)
 }
 
 // Buffered implements [lanesink.Encoder]. It expects rows to compress like those before them.

@@ -12,7 +12,7 @@ import (
 type File struct {
 	opts   *Options
 	schema *arrow.Schema
-	w      *encode.Writer
+	w      rowWriter
 }
 
 // NewFile begins a file. Of the options, those that say how files are written count. Closing w is the caller's.

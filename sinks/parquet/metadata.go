@@ -36,6 +36,9 @@ func describe(s *arrow.Schema, o *Options) ([]encode.KeyValue, error) {
 		{Key: "ARROW:schema", Value: arrowSchema},
 		{Key: "urlmill.version", Value: o.Version},
 	}
+	if len(o.SortBy) > 0 {
+		kvs = append(kvs, encode.KeyValue{Key: KeySortBy, Value: sortedBy(o.SortBy)})
+	}
 	md := s.Metadata()
 	for _, kv := range []encode.KeyValue{
 		{Key: "urlmill.config", Value: o.Provenance.Config},

@@ -14,7 +14,7 @@ type native struct {
 	opts   *Options
 	pool   spares // where it goes when it is done, may be nil
 	schema *arrow.Schema
-	w      *encode.Writer
+	w      rowWriter
 }
 
 func newNative(s *arrow.Schema, o *Options) (*native, error) {
@@ -25,18 +25,22 @@ func newNative(s *arrow.Schema, o *Options) (*native, error) {
 	return &native{opts: o, schema: s, w: w}, nil
 }
 
-func newWriter(s *arrow.Schema, o *Options) (*encode.Writer, error) {
+func newWriter(s *arrow.Schema, o *Options) (rowWriter, error) {
 	root, err := rootOf(s)
 	if err != nil {
 		return nil, err
 	}
-	return encode.New(s, root, encode.Options{
+	w, err := encode.New(s, root, encode.Options{
 		Codec: codecs[o.Compression].native, Level: o.CompressionLevel,
 		PageBytes: int(o.PageBytes), PageRows: o.PageRows,
 		RowGroupBytes: o.RowGroupBytes, RowGroupRows: o.RowGroupRows,
 		V2: o.PageVersion == 2, Plain: o.Encodings == EncodingsPlain,
-		Bloom: o.BloomFilters, Sorted: "offset", CreatedBy: o.createdBy(),
+		Bloom: o.BloomFilters, Sorted: "offset", SortedBy: o.SortBy, CreatedBy: o.createdBy(),
 	})
+	if err != nil || len(o.SortBy) == 0 {
+		return w, err
+	}
+	return newSorter(w, s, o)
 }
 
 func (e *native) start(w io.Writer) error { return e.w.Reset(w) }

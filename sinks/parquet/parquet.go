@@ -55,6 +55,9 @@ type Options struct {
 	// BloomFilters are the columns with a bloom filter, by their paths with dots. Nil stands for those of
 	// [DefaultBloomFilters] that are there.
 	BloomFilters []string
+	// SortBy are columns by which the rows of each row group are sorted, ascending, nulls last. Those that are equal in all
+	// of them stay in their order.
+	SortBy []string
 	// Version is urlmill's version, for the metadata of the files. Default "devel".
 	Version string
 	// Delivery is exactly_once or at_least_once. Default exactly_once for files; a stream can only be the other.
@@ -152,7 +155,7 @@ func (o Options) withDefaults() Options {
 
 // CheckRows returns what is wrong with the options for rows of a schema, like Validate.
 func (o Options) CheckRows(s *arrow.Schema) error {
-	return errors.Join(lanesink.CheckPartitions(o.PartitionBy, s), o.checkBloomFilters(s))
+	return errors.Join(lanesink.CheckPartitions(o.PartitionBy, s), o.checkBloomFilters(s), o.checkSortBy(s))
 }
 
 func (o Options) checkBloomFilters(s *arrow.Schema) error {
@@ -178,7 +181,7 @@ func (o Options) checkBloomFilters(s *arrow.Schema) error {
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	shared := o.shared(nil)
-	problems := []error{shared.Validate()}
+	problems := []error{shared.Validate(), o.validateSortBy()}
 	bad := func(field, format string, args ...any) {
 		problems = append(problems, lanesink.Problem(field, format, args...))
 	}

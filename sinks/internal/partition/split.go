@@ -2,6 +2,8 @@ package partition
 
 import (
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/sinks/internal/take"
 )
 
 // Part is the rows of a record that belong in one directory.
@@ -25,7 +27,7 @@ type Splitter struct {
 	order []int32 // rows, by directory
 	ends  []int32 // in order
 	parts []Part
-	taker taker
+	taker take.Taker
 }
 
 // maxKnown bounds the names that are remembered.
@@ -63,7 +65,7 @@ func (p *Splitter) Split(r arrow.Record) []Part {
 		}
 	default:
 		p.sort()
-		taken := p.taker.take(r, p.order)
+		taken := p.taker.Take(r, p.order)
 		defer taken.Release()
 		start := int32(0)
 		for i, end := range p.ends {

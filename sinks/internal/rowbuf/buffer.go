@@ -1,6 +1,8 @@
 package rowbuf
 
 import (
+	"fmt"
+
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
@@ -65,6 +67,39 @@ func (b *Buffer) Append(r arrow.Record, from, to int) error {
 	b.bytes = 0
 	for _, c := range b.Columns {
 		b.bytes += c.Bytes()
+	}
+	return nil
+}
+
+// Fill adds a copy of all rows of r, and calls full whenever the buffer has as many rows, or as many bytes, as are given:
+// that empties it. Errors are those of Append and of full; a row of more than [MaxRow] bytes is one as well.
+func (b *Buffer) Fill(r arrow.Record, rows int, bytes int64, full func() error) error {
+	for from, n := 0, int(r.NumRows()); from < n; {
+		to := min(n, from+rows-b.rows)
+		size := b.Size(r, from, to)
+		for to-from > 1 && b.bytes+size > bytes {
+			to = from + (to-from)/2
+			size = b.Size(r, from, to)
+		}
+		if size > MaxRow {
+			return fmt.Errorf("a row of %d bytes is too large for a Parquet page, the limit is %d: lower the source's limit for records",
+				size, MaxRow)
+		}
+		if b.rows > 0 && b.bytes+size > bytes {
+			if err := full(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := b.Append(r, from, to); err != nil {
+			return err
+		}
+		from = to
+		if b.rows >= rows {
+			if err := full(); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

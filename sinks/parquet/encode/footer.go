@@ -85,13 +85,19 @@ func (w *Writer) appendRowGroup(t *thrift, i int, index int64) {
 	}
 	t.i64(2, uncompressed)
 	t.i64(3, g.rows)
+	by := w.sortedBy
 	if g.sorted {
-		t.list(4, compactStruct, 1)
-		t.element()
-		t.i32(1, int32(w.sorted))
-		t.bool(2, false)
-		t.bool(3, false)
-		t.end()
+		by = []int32{int32(w.sorted)}
+	}
+	if len(by) > 0 {
+		t.list(4, compactStruct, len(by))
+		for _, leaf := range by {
+			t.element()
+			t.i32(1, leaf)
+			t.bool(2, false)
+			t.bool(3, false)
+			t.end()
+		}
 	}
 	t.i64(5, g.start)
 	t.i64(6, size)

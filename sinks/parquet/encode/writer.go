@@ -30,6 +30,9 @@ type Options struct {
 	Bloom []string
 	// Sorted is a top-level column of integers without nulls. Row groups in which it rises are declared as sorted by it.
 	Sorted string
+	// SortedBy are top-level columns by which the rows of every row group are sorted, ascending, nulls last: the caller sees
+	// to that. Sorted counts for nothing then.
+	SortedBy []string
 	// CreatedBy is the name and version of the program.
 	CreatedBy string
 }
@@ -46,6 +49,7 @@ type Writer struct {
 	schema   []byte
 	elements int
 	sorted   int // the leaf that may be sorted, or -1
+	sortedBy []int32
 	work     work
 
 	// Of the file.
@@ -81,11 +85,18 @@ func New(s *arrow.Schema, root *schema.GroupNode, opts Options) (*Writer, error)
 		l := &leaf{column: c, opts: &w.opts, views: make([]view, len(c.path))}
 		l.rep.width, l.def.width = levelWidth(c.maxRep), levelWidth(c.maxDef)
 		l.bloom = slices.Contains(opts.Bloom, c.name) && c.physical != typeBoolean
-		if c.name == opts.Sorted && c.maxDef == 0 && c.order == signed {
+		if c.name == opts.Sorted && len(opts.SortedBy) == 0 && c.maxDef == 0 && c.order == signed {
 			w.sorted, l.sortable = i, true
 		}
 		l.resetPage()
 		w.leaves = append(w.leaves, l)
+	}
+	for _, name := range opts.SortedBy {
+		at := slices.IndexFunc(columns, func(c *column) bool { return c.name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("there is no column %q that rows could be sorted by", name)
+		}
+		w.sortedBy = append(w.sortedBy, int32(at))
 	}
 	w.work.init(w)
 	return w, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/pqfile"
+	"github.com/urlmill/urlmill/sinks/parquet"
 )
 
 // arrowFile reads an IPC file.
@@ -125,7 +126,7 @@ func openParquet(ctx context.Context, f *os.File, o Options) (_ Reader, err erro
 	if err != nil {
 		return nil, err
 	}
-	schema = restored(schema, r)
+	schema = parquet.Restored(schema, r)
 	p, err := newProjection(schema, o.Columns)
 	if err != nil {
 		return nil, err
@@ -175,7 +176,7 @@ func (p *parquetFile) Next() (arrow.Record, error) {
 	for {
 		p.drop()
 		if p.rows != nil && p.rows.Next() {
-			p.now = retyped(p.rows.Record(), p.read)
+			p.now = parquet.Retyped(p.rows.Record(), p.read)
 			return p.of(p.now), nil
 		}
 		p.dropTable()

@@ -26,7 +26,7 @@ var parquetSink = SinkKind{
 			RowGroupRows: p.RowGroupRows, RowGroupBytes: p.RowGroupBytes, Version: s.Version,
 			Encoder: p.Encoder, PageVersion: p.PageVersion, Encodings: p.Encodings, BloomFilters: p.BloomFilters,
 			Delivery: commit.Delivery(p.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
-			PartitionBy: p.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
+			PartitionBy: p.PartitionBy, SortBy: p.SortBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
 		if slices.Equal(options.BloomFilters, []string{"none"}) {
 			options.BloomFilters = []string{}

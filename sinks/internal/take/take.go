@@ -1,4 +1,5 @@
-package partition
+// Package take puts the rows of records in another order.
+package take
 
 import (
 	"github.com/apache/arrow/go/v15/arrow"
@@ -7,16 +8,31 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// taker puts the rows of records in another order. What it returns lies in its memory until the next take.
-type taker struct {
+// Taker puts the rows of records in another order. What it returns lies in its memory until the next Take. It is used by
+// one goroutine at a time.
+type Taker struct {
 	buffers [][]byte
 	indices [][]int32
 	nBuffer int
 	nIndex  int
 }
 
-// take returns the given rows of r. It knows the types that file sinks take.
-func (t *taker) take(r arrow.Record, rows []int32) arrow.Record {
+// Memory returns the bytes of memory that it holds.
+func (t *Taker) Memory() (n int64) {
+	for _, b := range t.buffers {
+		n += int64(cap(b))
+	}
+	for _, i := range t.indices {
+		n += 4 * int64(cap(i))
+	}
+	return n
+}
+
+// Free lets go of the memory.
+func (t *Taker) Free() { t.buffers, t.indices = nil, nil }
+
+// Take returns the given rows of r. It knows the types that file sinks take. Whoever has the record releases it.
+func (t *Taker) Take(r arrow.Record, rows []int32) arrow.Record {
 	t.nBuffer, t.nIndex = 0, 0
 	columns := make([]arrow.Array, r.NumCols())
 	for i := range columns {
@@ -32,7 +48,7 @@ func (t *taker) take(r arrow.Record, rows []int32) arrow.Record {
 }
 
 // bytes returns n bytes whose contents are undefined.
-func (t *taker) bytes(n int) []byte {
+func (t *Taker) bytes(n int) []byte {
 	if t.nBuffer == len(t.buffers) {
 		t.buffers = append(t.buffers, nil)
 	}
@@ -51,7 +67,7 @@ func bufferOf(d arrow.ArrayData, i int) []byte {
 }
 
 // data returns the values of d, counted from its offset, at the given places.
-func (t *taker) data(d arrow.ArrayData, at []int32) arrow.ArrayData {
+func (t *Taker) data(d arrow.ArrayData, at []int32) arrow.ArrayData {
 	valid, nulls := t.valid(d, at)
 	buffers := []*memory.Buffer{valid}
 	var children []arrow.ArrayData
@@ -86,7 +102,7 @@ func (t *taker) data(d arrow.ArrayData, at []int32) arrow.ArrayData {
 	case arrow.FixedWidthDataType:
 		buffers = append(buffers, memory.NewBufferBytes(t.fixed(bufferOf(d, 1), dt.BitWidth()/8, d.Offset(), at)))
 	default:
-		panic("partition: a type that file sinks do not take: " + d.DataType().String())
+		panic("take: a type that file sinks do not take: " + d.DataType().String())
 	}
 	out := array.NewData(d.DataType(), len(at), buffers, children, nulls, 0)
 	for _, c := range children {
@@ -96,7 +112,7 @@ func (t *taker) data(d arrow.ArrayData, at []int32) arrow.ArrayData {
 }
 
 // places returns room for n places.
-func (t *taker) places(n int) []int32 {
+func (t *Taker) places(n int) []int32 {
 	if t.nIndex == len(t.indices) {
 		t.indices = append(t.indices, nil)
 	}
@@ -107,7 +123,7 @@ func (t *taker) places(n int) []int32 {
 	return t.indices[t.nIndex-1][:n]
 }
 
-func (t *taker) valid(d arrow.ArrayData, at []int32) (*memory.Buffer, int) {
+func (t *Taker) valid(d arrow.ArrayData, at []int32) (*memory.Buffer, int) {
 	bitmap := bufferOf(d, 0)
 	if bitmap == nil || d.NullN() == 0 {
 		return nil, 0
@@ -116,7 +132,7 @@ func (t *taker) valid(d arrow.ArrayData, at []int32) (*memory.Buffer, int) {
 	return memory.NewBufferBytes(bits), len(at) - bitutil.CountSetBits(bits, 0, len(at))
 }
 
-func (t *taker) bits(bitmap []byte, offset int, at []int32) []byte {
+func (t *Taker) bits(bitmap []byte, offset int, at []int32) []byte {
 	out := t.bytes((len(at) + 7) / 8)
 	clear(out)
 	for i, row := range at {
@@ -127,7 +143,7 @@ func (t *taker) bits(bitmap []byte, offset int, at []int32) []byte {
 	return out
 }
 
-func (t *taker) fixed(data []byte, width, offset int, at []int32) []byte {
+func (t *Taker) fixed(data []byte, width, offset int, at []int32) []byte {
 	out := t.bytes(len(at) * width)
 	if data == nil { // of nulls only
 		clear(out)
@@ -140,7 +156,7 @@ func (t *taker) fixed(data []byte, width, offset int, at []int32) []byte {
 	return out
 }
 
-func (t *taker) binary(ends []int32, data []byte, offset int, at []int32) (offsets, values []byte) {
+func (t *Taker) binary(ends []int32, data []byte, offset int, at []int32) (offsets, values []byte) {
 	size := 0
 	for _, row := range at {
 		size += int(ends[offset+int(row)+1] - ends[offset+int(row)])
@@ -156,7 +172,7 @@ func (t *taker) binary(ends []int32, data []byte, offset int, at []int32) (offse
 	return offsets, values
 }
 
-func (t *taker) largeBinary(ends []int64, data []byte, offset int, at []int32) (offsets, values []byte) {
+func (t *Taker) largeBinary(ends []int64, data []byte, offset int, at []int32) (offsets, values []byte) {
 	size := 0
 	for _, row := range at {
 		size += int(ends[offset+int(row)+1] - ends[offset+int(row)])
@@ -173,7 +189,7 @@ func (t *taker) largeBinary(ends []int64, data []byte, offset int, at []int32) (
 }
 
 // list returns new offsets, and the places of the elements, counted from the start of the child.
-func (t *taker) list(ends []int32, offset int, at []int32) (offsets []byte, elements []int32) {
+func (t *Taker) list(ends []int32, offset int, at []int32) (offsets []byte, elements []int32) {
 	size := 0
 	for _, row := range at {
 		size += int(ends[offset+int(row)+1] - ends[offset+int(row)])
@@ -192,7 +208,7 @@ func (t *taker) list(ends []int32, offset int, at []int32) (offsets []byte, elem
 	return offsets, elements
 }
 
-func (t *taker) largeList(ends []int64, offset int, at []int32) (offsets []byte, elements []int32) {
+func (t *Taker) largeList(ends []int64, offset int, at []int32) (offsets []byte, elements []int32) {
 	size := 0
 	for _, row := range at {
 		size += int(ends[offset+int(row)+1] - ends[offset+int(row)])
