@@ -152,6 +152,10 @@ type Generate struct {
 	Rate    float64 // records per second over all lanes; 0: as fast as they are taken
 	Format  string  // "ndjson" or "lines"
 	Profile string  // "clickstream" or "crawl"
+	// Repeats is the share of records that repeat the page of an earlier one, at most RepeatsWithin records back; 0: what
+	// the profile has.
+	Repeats       float64
+	RepeatsWithin int64
 }
 
 // Codec takes records apart. At most one is set; none stands for Lines.
@@ -411,7 +415,7 @@ func DefaultCarry() Carry { return Carry{Type: pipeline.String, Time: "rfc3339"}
 
 // DefaultGenerate returns the defaults of the generator.
 func DefaultGenerate() Generate {
-	return Generate{Seed: 1, Lanes: 4, Format: "ndjson", Profile: "clickstream"}
+	return Generate{Seed: 1, Lanes: 4, Format: "ndjson", Profile: "clickstream", RepeatsWithin: 1 << 17}
 }
 
 // DefaultArrowIPC returns the defaults of an Arrow IPC sink.

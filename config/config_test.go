@@ -153,7 +153,7 @@ func TestGood(t *testing.T) {
 		},
 		"json": func() Config {
 			c := Default()
-			c.Source.Generate = &Generate{Records: 1000, Seed: 7, Lanes: 2, Rate: 1500, Format: "lines", Profile: "crawl"}
+			c.Source.Generate = &Generate{Records: 1000, Seed: 7, Lanes: 2, Rate: 1500, Format: "lines", Profile: "crawl", Repeats: 0.3, RepeatsWithin: 5000}
 			c.Sink = Sink{NDJSON: &NDJSONOut{Output{Stdout: true}}, S3: c.Sink.S3}
 			return c
 		},

@@ -68,6 +68,8 @@ var docs = map[string]string{
 	"source.generate.rate":    "Records per second over all lanes; 0 is as fast as they are taken.",
 	"source.generate.format":  "JSON objects, or plain URLs.",
 	"source.generate.profile": "What the records look like.",
+	"source.generate.repeats": "Share of records that repeat the page of an earlier one, in the same words or others; 0 is what the profile has, which is 0.1 in a crawl.",
+	"repeats_within":          "How many records back the page is that is repeated, at most.",
 
 	"codec.lines":         "The whole line is the URL.",
 	"codec.ndjson":        "A record is a JSON value, and pointers say where things are.",

@@ -116,6 +116,8 @@ func generateSchema(g *Generate) object {
 		{name: "rate", value: rate(&g.Rate)},
 		{name: "format", value: names(&g.Format, "ndjson", "lines")},
 		{name: "profile", value: names(&g.Profile, "clickstream", "crawl")},
+		{name: "repeats", value: share(&g.Repeats, 0.9)},
+		{name: "repeats_within", value: integer(&g.RepeatsWithin, 1, 1<<32)},
 	}}
 }
 

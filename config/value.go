@@ -250,6 +250,18 @@ func rate(p *float64) value {
 	}}
 }
 
+// share is a share of 1.
+func share(p *float64, most float64) value {
+	return scalarValue{wanted: fmt.Sprintf("a share from 0 to %g", most), shape: shape{"type": "number", "minimum": 0, "maximum": most}, current: func() string { return strconv.FormatFloat(*p, 'g', -1, 64) }, set: func(s scalar) (bool, string) {
+		v, err := strconv.ParseFloat(s.text, 64)
+		if err != nil || !(v >= 0 && v <= most) {
+			return false, ""
+		}
+		*p = v
+		return true, ""
+	}}
+}
+
 // pointer is a JSON pointer, RFC 6901. With whole it may be empty, which is the record itself.
 func pointer(p *string, whole bool) value {
 	pattern := "^/"

@@ -29,6 +29,8 @@ type class struct {
 	code string
 	// clicks and crawls are the shares in the two profiles, in percent.
 	clicks, crawls float64
+	// chance tells that the URLs of a crawl may be the same by chance: the number of the record is not in them.
+	chance bool
 	// write appends a URL; nil for the classes that are treated in a way of their own.
 	write func(m *model, dst []byte, r *rng, n uint64) []byte
 }
@@ -49,6 +51,19 @@ func Classes() []Class {
 		list[i] = Class(i)
 	}
 	return list
+}
+
+// Distinct returns an Options.Mix without the classes whose URLs, such as about:blank, may be the same by chance. In the
+// crawl profile a record then has the page of an earlier one exactly when its Truth has a Repeat: so many duplicates are
+// there to be found. The caller owns the map.
+func Distinct() map[string]float64 {
+	mix := make(map[string]float64)
+	for _, c := range classes {
+		if c.chance {
+			mix[c.name] = 0
+		}
+	}
+	return mix
 }
 
 // String returns the name of the class, such as "uppercase-host" or "port-out-of-range".

@@ -99,8 +99,8 @@ func (m *model) kind(r *rng, number int64) (c Class, repeat Repeat, original int
 	if !repeats || number == 0 {
 		return c, NoRepeat, 0
 	}
-	const back = 1 << 17 // how far, at most
-	original = number - 1 - int64(r.below(int(min(number, back))))
+	back := min(uint64(number), m.within)
+	original = number - 1 - int64(r.next()>>32*back>>32)
 	if !m.mayRepeat(original) {
 		return c, NoRepeat, 0
 	}

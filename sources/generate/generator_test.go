@@ -15,6 +15,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/urlcore"
+	"github.com/urlmill/urlmill/urlcore/canon"
 )
 
 // clicks is how a pipeline reads the NDJSON records.
@@ -378,6 +379,45 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
+// TestDistinct checks that the truth about repeats is that about canonical forms, from far back as well.
+func TestDistinct(t *testing.T) {
+	form, err := canon.New(canon.Options{Form: canon.Dedupe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, within := range []int64{0, 1000, 1 << 32} {
+		g := newGenerator(t, Options{Profile: Crawl, Format: Lines, Repeats: 0.3, RepeatsWithin: within, Mix: Distinct()})
+		seen := make(map[string]int64)
+		far := 0
+		for n := range int64(150_000) {
+			text := string(g.Append(nil))
+			truth := g.Truth()
+			u, err := urlcore.Parse(text)
+			if err != nil {
+				if truth.Repeat != NoRepeat {
+					t.Fatalf("%q repeats, and is no URL", text)
+				}
+				continue
+			}
+			canonical := string(form.Append(nil, []byte(u.Href())))
+			first, known := seen[canonical]
+			if known != (truth.Repeat != NoRepeat) || known && first != truth.Original {
+				t.Fatalf("within %d: %d %q is there since %d (%t); the truth is %+v", within, n, text, first, known, truth)
+			}
+			if !known {
+				seen[canonical] = n
+			} else if back := n - first; within != 0 && back > within {
+				t.Fatalf("%d repeats what is %d records back", n, back)
+			} else if back > DefaultRepeatsWithin {
+				far++
+			}
+		}
+		if (far > 0) != (within == 1<<32) {
+			t.Errorf("within %d: %d repeats from farther back than by default", within, far)
+		}
+	}
+}
+
 func hrefOf(t *testing.T, url string) string {
 	t.Helper()
 	u, err := urlcore.Parse(url)
@@ -418,7 +458,7 @@ func TestTimes(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	err := Options{
-		Records: -1, Lanes: -1, Rate: math.NaN(), Format: "xml", Profile: "dream", Repeats: 0.95, Start: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+		Records: -1, Lanes: -1, Rate: math.NaN(), Format: "xml", Profile: "dream", Repeats: 0.95, RepeatsWithin: -1, Start: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
 		Mix: map[string]float64{"page": 0.5, "nope": 0.1, "ipv4": -1, "ipv6": 0.9, "port": 0.9},
 	}.Validate()
 	var got []string
@@ -427,7 +467,7 @@ func TestValidate(t *testing.T) {
 	}
 	for _, want := range []string{
 		`Mix: there is no class "nope"`, `Mix: "page" has the share`, `Mix: the share of "ipv4" is -1`, "Mix: the shares of all classes add up to",
-		"Records: ", "Lanes: ", "Rate: ", "Format: ", "Profile: ", "Repeats: ", "Start: ",
+		"Records: ", "Lanes: ", "Rate: ", "Format: ", "Profile: ", "Repeats: ", "RepeatsWithin: ", "Start: ",
 	} {
 		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, want) }) {
 			t.Errorf("no %q in %q", want, got)

@@ -24,6 +24,7 @@ type model struct {
 	queries, trackers int   // share of pages with ordinary parameters and with trackers, in percent
 	classes           alias
 	repeats           uint64 // share of repeats, of 2^32
+	within            uint64 // how many records back they repeat, at most
 	start             int64  // time of the first record in µs since 1970
 }
 
@@ -38,7 +39,8 @@ func newModel(o Options) (*model, error) {
 		suffixes: newSampler(suffixes), sections: newSampler(sections), extensions: newSampler(extensions),
 		parameters: newSampler(parameters), countries: newSampler(countries), statuses: newSampler(statuses),
 		counts: newAlias([]float64{34, 25, 16, 10, 6, 4, 2, 1.5, 1, 0.5}), queries: 50, trackers: 26,
-		classes: newAlias(weights), repeats: uint64(math.Max(o.Repeats, 0) * (1 << 32)), start: o.Start.UnixMicro(),
+		classes: newAlias(weights), repeats: uint64(math.Max(o.Repeats, 0) * (1 << 32)), within: uint64(o.RepeatsWithin),
+		start: o.Start.UnixMicro(),
 	}
 	size, exponent := 20_000, 0.95
 	if m.crawl {

@@ -32,6 +32,10 @@ const (
 	DefaultCrawlRepeats = 0.1
 	// maxRepeats leaves enough records that may be repeated.
 	maxRepeats = 0.9
+	// DefaultRepeatsWithin is how many records back those are that are repeated.
+	DefaultRepeatsWithin = 1 << 17
+	// maxRepeatsWithin is what random numbers have the bits for.
+	maxRepeatsWithin = 1 << 32
 	// maxLanes bounds Options.Lanes.
 	maxLanes = 1 << 16
 )
@@ -62,6 +66,9 @@ type Options struct {
 	// Repeats is the share of records that repeat the page of an earlier one, DefaultCrawlRepeats by
 	// default in the crawl profile and 0 in the other; negative for none. It is at most 0.9.
 	Repeats float64
+	// RepeatsWithin is how many records back those are that are repeated, at most: DefaultRepeatsWithin by default, and
+	// 2^32 as the largest.
+	RepeatsWithin int64
 	// Start is the time of the first record, DefaultStart by default. They come a millisecond apart.
 	Start time.Time
 }
@@ -89,6 +96,9 @@ func (o Options) Validate() error {
 	if !(o.Repeats <= maxRepeats) {
 		add("Repeats: %v is more than %v", o.Repeats, maxRepeats)
 	}
+	if o.RepeatsWithin < 0 || o.RepeatsWithin > maxRepeatsWithin {
+		add("RepeatsWithin: %d is not between 1 and %d", o.RepeatsWithin, int64(maxRepeatsWithin))
+	}
 	if y := o.Start.UTC().Year(); y < 1 || y > 9000 {
 		add("Start: the year %d is not between 1 and 9000", y)
 	}
@@ -107,6 +117,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Repeats == 0 && o.Profile == Crawl {
 		o.Repeats = DefaultCrawlRepeats
+	}
+	if o.RepeatsWithin == 0 {
+		o.RepeatsWithin = DefaultRepeatsWithin
 	}
 	if o.Start.IsZero() {
 		o.Start = DefaultStart

@@ -94,21 +94,21 @@ var unusual = []class{
 	{name: "very-long", clicks: 0.0001, crawls: 0.0001, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
 		return appendChars(append(m.appendPage(dst, r, n, 0), "?blob="...), r, idAlphabet, 1<<r.between(16, 20))
 	}},
-	{name: "file", clicks: 0.1, crawls: 0.01, write: func(m *model, dst []byte, r *rng, _ uint64) []byte {
+	{name: "file", chance: true, clicks: 0.1, crawls: 0.01, write: func(m *model, dst []byte, r *rng, _ uint64) []byte {
 		dst = append(dst, pick(r, []string{"file:///home/", "file:///C:/Users/", "file:///C|/", "file://D:/", "file:/tmp/", "file://localhost/srv/", "file://server/share/", `file:\\host\`})...)
 		return append(appendSlug(dst, r, 2), ".html"...)
 	}},
-	{name: "data", clicks: 0.1, crawls: 0.01, write: func(_ *model, dst []byte, r *rng, _ uint64) []byte {
+	{name: "data", chance: true, clicks: 0.1, crawls: 0.01, write: func(_ *model, dst []byte, r *rng, _ uint64) []byte {
 		if r.percent(60) {
 			return appendChars(append(dst, "data:image/png;base64,"...), r, idAlphabet[:62], r.between(40, 200))
 		}
 		return appendSlug(append(dst, "data:text/html,<h1>"...), r, 3)
 	}},
-	{name: "mailto", clicks: 0.05, crawls: 0.01, write: func(m *model, dst []byte, r *rng, _ uint64) []byte {
+	{name: "mailto", chance: true, clicks: 0.05, crawls: 0.01, write: func(m *model, dst []byte, r *rng, _ uint64) []byte {
 		dst = add(dst, "mailto:", pick(r, words), "@")
 		return add(dst, m.hosts.draw(r), "?subject=", pick(r, words))
 	}},
-	{name: "blob", clicks: 0.05, write: func(m *model, dst []byte, r *rng, _ uint64) []byte {
+	{name: "blob", chance: true, clicks: 0.05, write: func(m *model, dst []byte, r *rng, _ uint64) []byte {
 		dst = add(dst, "blob:https://", m.hosts.draw(r), "/")
 		return appendUUID(dst, r)
 	}},
@@ -118,11 +118,11 @@ var unusual = []class{
 	{name: "ftp", clicks: 0.02, crawls: 0.05, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
 		return m.behind(add(dst, "ftp://ftp.", m.hosts.draw(r)), r, n)
 	}},
-	{name: "app-scheme", clicks: 0.2, write: func(_ *model, dst []byte, r *rng, _ uint64) []byte {
+	{name: "app-scheme", chance: true, clicks: 0.2, write: func(_ *model, dst []byte, r *rng, _ uint64) []byte {
 		dst = append(dst, pick(r, []string{"android-app://com.example.", "myapp://open/", "intent://scan/#Intent;scheme=", "chrome-extension://", "app+v2.x://"})...)
 		return add(dst, pick(r, words), "/", pick(r, words))
 	}},
-	{name: "opaque", clicks: 0.1, crawls: 0.02, write: func(_ *model, dst []byte, r *rng, _ uint64) []byte {
+	{name: "opaque", chance: true, clicks: 0.1, crawls: 0.02, write: func(_ *model, dst []byte, r *rng, _ uint64) []byte {
 		return append(dst, pick(r, []string{
 			"about:blank", "about:srcdoc", "javascript:void(0)", "javascript:alert('hi there')", "tel:+44-20-7946-0000", "sms:12345?body=a b",
 			"urn:isbn:0451450523", "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "view-source:https://example.com/", "magnet:?xt=urn:btih:c12fe1", "data:,",

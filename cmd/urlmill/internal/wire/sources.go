@@ -76,6 +76,7 @@ var generateSource = SourceKind{
 		options := generate.Options{
 			Records: g.Records, Seed: g.Seed, Lanes: g.Lanes, Rate: g.Rate,
 			Format: generate.Format(g.Format), Profile: generate.Profile(g.Profile),
+			Repeats: g.Repeats, RepeatsWithin: g.RepeatsWithin,
 		}
 		source := Source{
 			Validate: options.Validate,
