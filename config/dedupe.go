@@ -13,6 +13,8 @@ type Dedupe struct {
 	Memory      int64
 	Approximate *Approximate
 	Window      DedupeWindow
+	// HideKey leaves url_key out of the output. There is no key for it.
+	HideKey bool
 }
 
 // Approximate keeps filters instead of keys.

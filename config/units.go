@@ -42,6 +42,9 @@ func parseSize(s string) (int64, error) {
 	return int64(value * float64(factor)), nil
 }
 
+// ParseSize reads a number with a unit, such as "512MiB" or "1.5 GB".
+func ParseSize(s string) (int64, error) { return parseSize(strings.TrimSpace(s)) }
+
 // FormatSize writes a size in its largest binary unit that keeps it whole.
 func FormatSize(n int64) string {
 	for _, unit := range []string{"TiB", "GiB", "MiB", "KiB"} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +29,7 @@ type parseFlags struct {
 	onError, compression       string
 	skipEmpty, quiet           bool
 	parallel                   int
+	dedupe                     dedupeFlags
 }
 
 const (
@@ -48,12 +50,15 @@ Compressed files (gzip, zstd, snappy, lz4, bzip2, xz) are recognised by their co
 is the whole line; with --url-field it is the field of a JSON object that a JSON pointer names.
 
 The rows go to standard output, as a table on a terminal and as NDJSON elsewhere, or with -o into a folder, as Parquet
-unless --to says otherwise. A file that cannot be read to its end does not stop the others; the exit code is then 4.`,
+unless --to says otherwise. With --dedupe pages are found that are there several times, however their URLs are written:
+a URL without what pages do not depend on, such as tracking parameters, is the page. A file that cannot be read to its end does not stop the others; the exit code is then 4.`,
 		Example: `  urlmill parse urls.txt
   urlmill parse --codec combined --base-url https://www.example.com access.log.gz
   urlmill parse --codec csv --url-field page --carry user=user_id:int64 --columns host,path,user clicks.csv
   urlmill parse 'clicks/*.ndjson.zst' --url-field /url --base-field /page --carry user_id=/user/id:int64 -o out
-  urlmill parse urls.txt.gz --to arrow > urls.arrows`,
+  urlmill parse urls.txt.gz --to arrow > urls.arrows
+  urlmill parse crawl/ --dedupe drop --columns url -o pages
+  urlmill parse crawl/2026-11-22 --dedupe mark --seen /var/lib/pages -o pages`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.to, "to", "", "format of the output: table, ndjson, arrow or parquet")
@@ -69,6 +74,7 @@ unless --to says otherwise. A file that cannot be read to its end does not stop 
 	flags.BoolVar(&f.skipEmpty, "skip-empty", false, "leave empty lines out")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of the output, in their order")
 	flags.StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out")
+	f.dedupe.add(cmd)
 	flags.StringVar(&f.onError, "on-error", "keep", "what happens to rows with an error: keep, drop, dead_letter or fail")
 	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, gzip, zstd) or Arrow (none, lz4, zstd)")
 	flags.IntVar(&f.parallel, "parallel", 0, "files to read at a time (default: one a CPU into a folder, else one)")
@@ -82,7 +88,7 @@ unless --to says otherwise. A file that cannot be read to its end does not stop 
 }
 
 // parse runs the command.
-func (a *app) parse(ctx context.Context, f parseFlags, files []string) error {
+func (a *app) parse(ctx context.Context, f parseFlags, files []string) (err error) {
 	if len(files) == 0 {
 		if in, ok := a.in.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
 			return usagef("nothing to parse: name files, or pipe URLs into standard input (- reads what is typed)")
@@ -93,6 +99,11 @@ func (a *app) parse(ctx context.Context, f parseFlags, files []string) error {
 		f.to = a.defaultFormat(f, files)
 	}
 	c, err := f.config(files)
+	if err != nil {
+		return err
+	}
+	forget, err := f.dedupe.set(c, f.out)
+	defer func() { err = errors.Join(err, forget()) }()
 	if err != nil {
 		return err
 	}

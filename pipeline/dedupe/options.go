@@ -33,6 +33,8 @@ type Options struct {
 	Mode Mode // default Mark
 	// KeyColumn is the name of the binary column with keys of 16 bytes.
 	KeyColumn string
+	// HideKey leaves that column out of what is written.
+	HideKey bool
 	// Identity names what keys are made of: form, steps and version of rules. State of another identity is refused.
 	Identity string
 	// Memory bounds the store and the keys of rows that are not committed, in bytes. Default 128 MiB. Filters come on

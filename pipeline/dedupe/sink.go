@@ -23,7 +23,7 @@ type Sink struct {
 	key    int // columns
 	time   int // -1 without
 
-	rows, duplicates atomic.Int64
+	duplicates atomic.Int64
 
 	mu     sync.Mutex
 	lanes  uint64                      // how many numbers of lanes were given out
@@ -52,16 +52,19 @@ func New(inner pipeline.Sink, opts Options) (*Sink, error) {
 
 // Schema returns the schema of the rows that a sink gets, of those that have schema.
 func (o Options) Schema(schema *arrow.Schema) (*arrow.Schema, error) {
+	fields, all := slices.Clone(schema.Fields()), schema.Metadata()
+	if o.HideKey {
+		fields = slices.DeleteFunc(fields, func(f arrow.Field) bool { return f.Name == o.KeyColumn })
+	}
 	if o.Mode == Drop {
-		return schema, nil
+		return arrow.NewSchema(fields, &all), nil
 	}
 	if schema.HasField(Column) {
 		return nil, fmt.Errorf("Mode: there is a column %s already, which mark would add; rename that one, or give drop", Column)
 	}
 	metadata := arrow.NewMetadata([]string{"comment"}, []string{"whether " + o.KeyColumn + " was there before"})
 	field := arrow.Field{Name: Column, Type: arrow.FixedWidthTypes.Boolean, Metadata: metadata}
-	all := schema.Metadata()
-	return arrow.NewSchema(append(slices.Clip(schema.Fields()), field), &all), nil
+	return arrow.NewSchema(append(fields, field), &all), nil
 }
 
 // CheckRows returns what is wrong with the columns of schema, beginning with a name of a field.
@@ -166,13 +169,27 @@ func (s *Sink) doubt(id pipeline.LaneID, d doubt) {
 	s.doubts[id] = append(s.doubts[id], d)
 }
 
+// Duplicates returns how many rows were duplicates so far, and whether they are left out.
+func (s *Sink) Duplicates() (n int64, dropped bool) {
+	return s.duplicates.Load(), s.opts.Mode == Drop
+}
+
+// Written returns how many files and bytes the inner sink has written, 0 if it does not count them.
+func (s *Sink) Written() (files, bytes int64) {
+	if c, ok := s.inner.(interface {
+		Written() (files, bytes int64)
+	}); ok {
+		return c.Written()
+	}
+	return 0, 0
+}
+
 // Close implements [pipeline.Sink].
 func (s *Sink) Close() error {
 	err := s.inner.Close()
 	if s.state == nil {
 		return err
 	}
-	s.opts.Log.Info("duplicates", "rows", s.rows.Load(), "duplicates", s.duplicates.Load(), "mode", s.opts.Mode)
 	if closing := s.state.close(); closing != nil {
 		err = errors.Join(err, fmt.Errorf("dedupe: %w", closing))
 	}

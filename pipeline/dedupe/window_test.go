@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/cockroachdb/pebble/vfs"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -88,4 +89,86 @@ func has(s *state, e entry) (bool, error) {
 	asked := []question{s.ask(e, 0)}
 	err := s.seen.find(asked)
 	return asked[0].seen, err
+}
+
+// recorder keeps the records that it is given, released when the test ends.
+type recorder struct {
+	pipeline.Sink
+	t       *testing.T
+	schema  *arrow.Schema
+	records []arrow.Record
+}
+
+func (r *recorder) Start(_ context.Context, schemas pipeline.Schemas) error {
+	r.schema = schemas[pipeline.Rows]
+	return nil
+}
+
+func (r *recorder) Open(context.Context, pipeline.LaneID) (pipeline.Writer, int64, error) {
+	return recording{r: r}, 0, nil
+}
+func (r *recorder) Close() error { return nil }
+
+type recording struct {
+	pipeline.Writer
+	r *recorder
+}
+
+func (w recording) Write(_ context.Context, _ pipeline.Table, r arrow.Record, _ pipeline.Span) error {
+	r.Retain()
+	w.r.t.Cleanup(r.Release)
+	w.r.records = append(w.r.records, r)
+	return nil
+}
+func (w recording) Commit(context.Context) (int64, error) { return 0, nil }
+func (w recording) Abandon() error                        { return nil }
+
+// TestHideKey checks that the column of the keys is left out where it is to be, whatever becomes of duplicates.
+func TestHideKey(t *testing.T) {
+	for _, mode := range []Mode{Mark, Drop} {
+		inner := &recorder{t: t}
+		sink, err := New(inner, Options{Path: "/seen", Mode: mode, KeyColumn: "url_key", HideKey: true, fs: vfs.NewMem()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Start(t.Context(), pipeline.Schemas{testSchema}); err != nil {
+			t.Fatal(err)
+		}
+		w, _, err := sink.Open(t.Context(), lane(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, keys := range [][]int64{{1, 2}, {2, 3, 3}} {
+			var rows []row
+			for n, k := range keys {
+				rows = append(rows, row{key: k, offset: int64(10*i + n)})
+			}
+			r := record(rows)
+			if err := w.Write(t.Context(), pipeline.Rows, r, pipeline.Span{Next: 1}); err != nil {
+				t.Fatal(err)
+			}
+			r.Release()
+		}
+		want := map[Mode]string{Mark: "offset tags is_duplicate", Drop: "offset tags"}[mode]
+		kept := map[Mode]int64{Mark: 5, Drop: 3}[mode]
+		for _, r := range inner.records {
+			names := ""
+			for _, f := range r.Schema().Fields() {
+				names += " " + f.Name
+			}
+			if names != " "+want || !r.Schema().Equal(inner.schema) {
+				t.Errorf("%s: columns%s, schema %v", mode, names, inner.schema)
+			}
+			kept -= r.NumRows()
+		}
+		if n, dropped := sink.Duplicates(); kept != 0 || n != 2 || dropped != (mode == Drop) {
+			t.Errorf("%s: %d rows too few; %d duplicates, dropped %t", mode, kept, n, dropped)
+		}
+		if err := w.Abandon(); err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

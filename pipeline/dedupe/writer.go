@@ -3,6 +3,7 @@ package dedupe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -44,7 +45,6 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	if err != nil {
 		return fmt.Errorf("dedupe: %w", err)
 	}
-	w.sink.rows.Add(r.NumRows())
 	w.sink.duplicates.Add(int64(duplicates))
 	out, err := w.output(ctx, r, duplicates)
 	if err != nil {
@@ -56,9 +56,12 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 
 // output returns r with the column of w.marks, or without the rows that are marked. The caller releases it.
 func (w *writer) output(ctx context.Context, r arrow.Record, duplicates int) (arrow.Record, error) {
+	columns := r.Columns()
+	if k := w.sink.key; w.sink.opts.HideKey {
+		columns = slices.Delete(slices.Clone(columns), k, k+1)
+	}
 	if w.sink.opts.Mode == Drop && duplicates == 0 {
-		r.Retain()
-		return r, nil
+		return array.NewRecord(w.sink.schema, columns, r.NumRows()), nil
 	}
 	b := array.NewBooleanBuilder(memory.DefaultAllocator)
 	defer b.Release()
@@ -66,7 +69,7 @@ func (w *writer) output(ctx context.Context, r arrow.Record, duplicates int) (ar
 		b.AppendValues(w.marks, nil)
 		column := b.NewArray()
 		defer column.Release()
-		return array.NewRecord(w.sink.schema, append(r.Columns()[:r.NumCols():r.NumCols()], column), r.NumRows()), nil
+		return array.NewRecord(w.sink.schema, append(slices.Clip(columns), column), r.NumRows()), nil
 	}
 	for i := range w.marks {
 		w.marks[i] = !w.marks[i]
@@ -74,7 +77,9 @@ func (w *writer) output(ctx context.Context, r arrow.Record, duplicates int) (ar
 	b.AppendValues(w.marks, nil)
 	kept := b.NewArray()
 	defer kept.Release()
-	return compute.FilterRecordBatch(ctx, r, kept, compute.DefaultFilterOptions())
+	all := array.NewRecord(w.sink.schema, columns, r.NumRows())
+	defer all.Release()
+	return compute.FilterRecordBatch(ctx, all, kept, compute.DefaultFilterOptions())
 }
 
 // find fills w.marks, and claims the keys of rows that are no duplicates.

@@ -27,7 +27,16 @@ type Summary struct {
 	Reasons []Reason
 	// Files and Written are the finished files and their bytes; Written also counts what went to a stream.
 	Files, Written int64
-	Elapsed        time.Duration
+	// Duplicates are the rows whose page was there before, which are left out if DuplicatesDropped. Deduped tells
+	// whether they were looked for.
+	Duplicates                 int64
+	Deduped, DuplicatesDropped bool
+	Elapsed                    time.Duration
+}
+
+// finding is what sinks have that find duplicates.
+type finding interface {
+	Duplicates() (n int64, dropped bool)
 }
 
 // counting is what sinks have that count their files.
@@ -44,6 +53,10 @@ func New(t pipeline.Totals, sink any, elapsed time.Duration) Summary {
 	slices.SortStableFunc(s.Reasons, func(a, b Reason) int { return cmp.Compare(b.Rows, a.Rows) })
 	if c, ok := sink.(counting); ok {
 		s.Files, s.Written = c.Written()
+	}
+	if d, ok := sink.(finding); ok {
+		s.Deduped = true
+		s.Duplicates, s.DuplicatesDropped = d.Duplicates()
 	}
 	return s
 }
@@ -67,6 +80,13 @@ func (s Summary) Print(w io.Writer) {
 			files = plain.Plural(s.Files, "file") + ", "
 		}
 		fmt.Fprintf(w, "%s%s written\n", files, plain.Bytes(s.Written))
+	}
+	if s.Deduped {
+		fate := "marked"
+		if s.DuplicatesDropped {
+			fate = "left out"
+		}
+		fmt.Fprintf(w, "%s (%.2f %%), %s\n", plain.Plural(s.Duplicates, "duplicate"), 100*float64(s.Duplicates)/float64(max(t.Rows, 1)), fate)
 	}
 	if t.Invalid == 0 {
 		return
@@ -97,6 +117,6 @@ func (s Summary) Log(log *slog.Logger) {
 		reasons = append(reasons, slog.Int64(r.Code, r.Rows))
 	}
 	log.Info("done", "rows", t.Rows, "bytes", t.Bytes, "invalid", t.Invalid, "dropped", t.Dropped, "dead_letters", t.DeadLetters,
-		"committed", t.Committed, "commits", t.Commits, "files", s.Files, "written", s.Written,
+		"committed", t.Committed, "commits", t.Commits, "files", s.Files, "written", s.Written, "duplicates", s.Duplicates,
 		"seconds", s.Elapsed.Seconds(), "rows_per_s", int64(s.RowsPerSecond()), slog.Group("errors", reasons...))
 }

@@ -14,6 +14,10 @@ type countingSink struct{}
 
 func (countingSink) Written() (files, bytes int64) { return 3, 1_500_000 }
 
+type findingSink struct{ dropped bool }
+
+func (s findingSink) Duplicates() (n int64, dropped bool) { return 500_000, s.dropped }
+
 func TestPrint(t *testing.T) {
 	totals := pipeline.Totals{
 		Rows: 2_000_000, Bytes: 160_000_000, Invalid: 1200,
@@ -39,6 +43,12 @@ func TestPrint(t *testing.T) {
 		{"dead letters", func(t *pipeline.Totals) { t.DeadLetters, t.Errors = 1200, map[string]int64{"x": 1200} }, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
 1,200 rows without a URL (0.06 %), 1,200 among the dead letters
   1,200  x
+`},
+		{"duplicates", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, findingSink{dropped: true}, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
+500,000 duplicates (25.00 %), left out
+`},
+		{"marked", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, findingSink{}, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
+500,000 duplicates (25.00 %), marked
 `},
 		{"all valid", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
 `},

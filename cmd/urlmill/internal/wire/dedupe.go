@@ -23,7 +23,7 @@ func columnName(c *config.Config, name string) string {
 func newDedupe(c *config.Config, rows *arrow.Schema) (*dedupe.Options, *arrow.Schema, error) {
 	d := c.Dedupe
 	options := dedupe.Options{
-		Path: d.Path, Mode: dedupe.Mode(d.Mode), KeyColumn: columnName(c, "url_key"), Identity: identity(c), Memory: d.Memory,
+		Path: d.Path, Mode: dedupe.Mode(d.Mode), KeyColumn: columnName(c, "url_key"), HideKey: d.HideKey, Identity: identity(c), Memory: d.Memory,
 		Within: d.Window.Time, TimeColumn: d.Window.By, Last: d.Window.Keys,
 	}
 	if a := d.Approximate; a != nil {

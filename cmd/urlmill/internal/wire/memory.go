@@ -81,6 +81,8 @@ func partsOf(c *config.Config) int64 {
 // remedies names what may be lowered.
 func remedies(c *config.Config) string {
 	switch {
+	case c.Given("dedupe.memory"):
+		return "dedupe.memory or pipeline.batch_bytes"
 	case c.Given("source.kafka.fetch_memory"):
 		return "source.kafka.fetch_memory or pipeline.batch_bytes"
 	case c.Source.File != nil:
