@@ -31,6 +31,7 @@ func main() {
 	codec := flag.String("codec", "none,snappy,zstd", "the codecs")
 	files := flag.String("files", "", "keep a file of each system and codec in this folder, and measure nothing")
 	profile := flag.String("profile", "", "write a CPU profile")
+	perColumn := flag.Bool("columns", false, "tell what each column costs instead")
 	flag.IntVar(&repetitions, "repetitions", repetitions, "how often")
 	flag.Parse()
 	if *profile != "" {
@@ -46,6 +47,13 @@ func main() {
 	}
 	if *files != "" {
 		if err := keep(*files, strings.Split(*codec, ","), rows); err != nil {
+			fmt.Fprintln(os.Stderr, "bench-parquet:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *perColumn {
+		if err := columns(os.Stdout, rows, repetitions, strings.Split(*codec, ",")); err != nil {
 			fmt.Fprintln(os.Stderr, "bench-parquet:", err)
 			os.Exit(1)
 		}

@@ -19,6 +19,7 @@ func BenchmarkIntern(b *testing.B) {
 				v := fmt.Sprintf("www.site%d.example", z.Uint64()*2654435761%1e9)
 				data, lens = append(data, v...), append(lens, int32(len(v)))
 			}
+			data = padded(data)
 			ids := make([]uint32, 0, n)
 			var d interner
 			for b.Loop() {

@@ -16,57 +16,73 @@ const (
 	groupBound = 256 // in the statistics of a chunk
 )
 
-// boundsOfTexts returns the least and the greatest of values that are back to back in data.
+// bracket is the least and the greatest of the texts that it was shown.
 //
-// Most values are told to be between the two by eight bytes: those behind what the two have in common. A value that is
+// Most texts are told to be between the two by eight bytes: those behind what the two have in common. A text that is
 // shorter is taken to go on with zeros, which makes no difference where the eight bytes are not equal.
+type bracket struct {
+	lo, hi       []byte
+	common       uint   // bytes that both begin with, at most eight count
+	prefix       uint64 // the first of them
+	keyLo, keyHi uint64
+}
+
+// first begins with a text.
+func (b *bracket) first(v []byte) {
+	b.lo, b.hi = v, v
+	b.update()
+}
+
+// between tells whether the first n bytes of v, which has slack bytes more, are surely between the two.
+func (b *bracket) between(v []byte, n uint) bool {
+	c := b.common
+	if c > 8 || n < c {
+		return false
+	}
+	p := (*[16]byte)(v)
+	k := binary.BigEndian.Uint64(p[c:]) &^ (^uint64(0) >> (8 * (n - c)))
+	return (binary.BigEndian.Uint64(p[:])^b.prefix)>>(64-8*c) == 0 && b.keyLo < k && k < b.keyHi
+}
+
+// widen takes a text in that may be outside.
+func (b *bracket) widen(v []byte) {
+	switch {
+	case bytes.Compare(v, b.lo) < 0:
+		b.lo = v
+	case bytes.Compare(v, b.hi) > 0:
+		b.hi = v
+	default:
+		return
+	}
+	b.update()
+}
+
+func (b *bracket) update() {
+	n := min(len(b.lo), len(b.hi))
+	c := 0
+	for c < n && b.lo[c] == b.hi[c] {
+		c++
+	}
+	b.common, b.prefix, b.keyLo, b.keyHi = uint(c), keyOf(b.lo), keyOf(b.lo[c:]), keyOf(b.hi[c:])
+}
+
+// boundsOfTexts returns the least and the greatest of values that are back to back in data, behind which there are slack
+// bytes more.
 func boundsOfTexts(data []byte, lens []int32) (lo, hi []byte) {
-	lo = data[:lens[0]]
-	hi = lo
-	common, keyLo, keyHi := boundKeys(lo, hi)
-	at := 0
+	var b bracket
+	b.first(data[:lens[0]])
+	data = data[:len(data)+slack]
+	at := uint(0)
 	for _, n := range lens {
-		v := data[at : at+int(n)]
-		at += int(n)
-		if from := at - int(n) + common; common <= 8 && from+8 <= len(data) && len(v) >= common {
-			k := binary.BigEndian.Uint64(data[from:])
-			if rest := len(v) - common; rest < 8 {
-				k &= ^(^uint64(0) >> (8 * rest))
-			}
-			if keyLo < k && k < keyHi && samePrefix(data[at-int(n):], lo, common) {
-				continue
-			}
+		if !b.between(data[at:], uint(n)) {
+			b.widen(data[at : at+uint(n)])
 		}
-		switch {
-		case bytes.Compare(v, lo) < 0:
-			lo = v
-		case bytes.Compare(v, hi) > 0:
-			hi = v
-		default:
-			continue
-		}
-		common, keyLo, keyHi = boundKeys(lo, hi)
+		at += uint(n)
 	}
-	return lo, hi
+	return b.lo, b.hi
 }
 
-// samePrefix compares the first n bytes, at most eight, of two slices, of which a has eight.
-func samePrefix(a, b []byte, n int) bool {
-	if len(b) >= 8 {
-		return (binary.BigEndian.Uint64(a)^binary.BigEndian.Uint64(b))>>(64-8*n) == 0
-	}
-	return string(a[:n]) == string(b[:n])
-}
-
-// boundKeys returns how many bytes two values have in common, and the eight bytes of each that follow, or fewer.
-func boundKeys(lo, hi []byte) (common int, keyLo, keyHi uint64) {
-	n := min(len(lo), len(hi))
-	for common < n && lo[common] == hi[common] {
-		common++
-	}
-	return common, keyOf(lo[common:]), keyOf(hi[common:])
-}
-
+// keyOf returns the first eight bytes as a number that compares like them.
 func keyOf(v []byte) uint64 {
 	if len(v) >= 8 {
 		return binary.BigEndian.Uint64(v)

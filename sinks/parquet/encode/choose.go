@@ -131,29 +131,7 @@ func (l *leaf) intern(s *scratch) {
 		}
 		return
 	}
-	if d.len() <= fewValues {
-		l.internFew(s)
-	} else {
-		s.ids = d.appendIDs(s.ids, l.data, l.lens)
-	}
-}
-
-// fewValues is the size of a dictionary whose values often follow themselves.
-const fewValues = 16
-
-func (l *leaf) internFew(s *scratch) {
-	d := &l.group.dict
-	var last []byte
-	id := ^uint32(0)
-	at := 0
-	for _, k := range l.lens {
-		v := l.data[at : at+int(k)]
-		at += int(k)
-		if id == ^uint32(0) || string(v) != string(last) {
-			id, last = d.id(v), v
-		}
-		s.ids = append(s.ids, id)
-	}
+	s.ids = d.appendIDs(s.ids, l.data, l.lens)
 }
 
 // constant tells whether all texts of the open page are the same.

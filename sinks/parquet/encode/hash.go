@@ -15,26 +15,48 @@ var (
 
 func key(i byte) uint64 { return maphash.Bytes(seed, []byte{i}) | 1 }
 
-// hash hashes a value. Up to 32 bytes, which is most of those that repeat, it is a few multiplications in place; a call
-// of maphash takes twice as long.
-func hash(v []byte) uint64 {
-	n := len(v)
-	var a, b uint64
-	switch {
-	case n > 32:
-		return maphash.Bytes(seed, v)
-	case n > 16:
-		a = fold(binary.LittleEndian.Uint64(v)^keys[0], binary.LittleEndian.Uint64(v[8:])^keys[1])
-		b = fold(binary.LittleEndian.Uint64(v[n-16:])^keys[2], binary.LittleEndian.Uint64(v[n-8:])^keys[3])
-	case n >= 8:
-		a, b = binary.LittleEndian.Uint64(v), binary.LittleEndian.Uint64(v[n-8:])
-	case n >= 4:
-		a, b = uint64(binary.LittleEndian.Uint32(v)), uint64(binary.LittleEndian.Uint32(v[n-4:]))
-	case n > 0:
-		a = uint64(v[0]) | uint64(v[n/2])<<8 | uint64(v[n-1])<<16
+// slack is how many bytes may be read behind values that are looked at by words of eight bytes. Values of up to slack
+// bytes, which is most of those that repeat, are four words each: there is no branch by length to mispredict, and
+// no call.
+const slack = 32
+
+// block is memory that is read as four words.
+type block = [slack]byte
+
+// masks have, for each length, the bits of the four words that belong to a value.
+var masks = func() (m [slack + 1][4]uint64) {
+	for n := range m {
+		for i := range 8 * n {
+			m[n][i/64] |= 1 << (i % 64)
+		}
 	}
-	return fold(fold(a^keys[0], b^keys[1]^uint64(n)), keys[2])
+	return m
+}()
+
+// hash hashes a value.
+func hash(v []byte) uint64 {
+	h, n := uint64(0), len(v)
+	for ; len(v) > slack; v = v[slack:] {
+		h = hashBlock(h, (*block)(v), &masks[slack])
+	}
+	var b block
+	copy(b[:], v)
+	return hashBlock(h^uint64(n), &b, &masks[len(v)])
 }
+
+// hashBlock goes on from h with the bytes of b that the mask has.
+func hashBlock(h uint64, b *block, m *[4]uint64) uint64 {
+	return fold(le64(b, 0)&m[0]^keys[0]^h, le64(b, 8)&m[1]^keys[1]) ^
+		bits.RotateLeft64(fold(le64(b, 16)&m[2]^keys[2], le64(b, 24)&m[3]^keys[3]^h), 32)
+}
+
+// equalBlocks compares the bytes that the mask has.
+func equalBlocks(a, b *block, m *[4]uint64) bool {
+	return (le64(a, 0)^le64(b, 0))&m[0]|(le64(a, 8)^le64(b, 8))&m[1]|
+		(le64(a, 16)^le64(b, 16))&m[2]|(le64(a, 24)^le64(b, 24))&m[3] == 0
+}
+
+func le64(b *block, at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 
 // fold mixes the two halves of a product.
 func fold(a, b uint64) uint64 {

@@ -9,7 +9,7 @@ import (
 // linear probing are their numbers, each beside half of the hash, so that values are only compared when they are
 // very likely equal.
 type interner struct {
-	data   []byte
+	data   []byte   // with slack behind it
 	ends   []int32  // of value i in data, at i+1; the first is zero
 	slots  []uint64 // upper half of the hash, number+1; the place is by the former
 	expect int      // values of the dictionary before
@@ -50,7 +50,7 @@ func (d *interner) find(v []byte, h uint64) uint32 {
 		s := d.slots[i]
 		if s == 0 {
 			d.slots[i] = tag | uint64(len(d.ends))
-			d.data = bytePool.appendTo(d.data, v)
+			d.data = append(bytePool.grow(d.data, len(v)+slack), v...)
 			d.ends = int32Pool.grow(d.ends, 1)
 			d.ends = append(d.ends, int32(len(d.data)))
 			return uint32(len(d.ends) - 2)
@@ -67,44 +67,90 @@ func (d *interner) find(v []byte, h uint64) uint32 {
 // lot is the number of values that are looked up side by side.
 const lot = 16
 
-// appendIDs appends the numbers of texts that stand back to back in data. Large dictionaries are not in the fastest cache:
-// the steps of a look-up, each of which waits for memory, are made for a lot of values at a time, so that they wait
-// together.
+// lookups is the state of a lot of look-ups.
+type lookups struct {
+	hashes [lot]uint64
+	found  [lot]uint64 // the slot, or an empty one; then the number, or missing
+}
+
+// missing stands for the number of a value that is not where it was looked for.
+const missing = 1 << 32
+
+// appendIDs appends the numbers of texts that stand back to back in data, behind which there are slack bytes more. Large
+// dictionaries are not in the fastest cache: the steps of a look-up, each of which waits for memory, are made for a lot
+// of values at a time, so that they wait together.
 func (d *interner) appendIDs(dst []uint32, data []byte, lens []int32) []uint32 {
-	var hashes [lot]uint64
-	var found [lot]uint64
-	var starts, ends [lot]int32
+	var l lookups
+	data = data[:len(data)+slack]
+	dst = uint32Pool.grow(dst, len(lens))
 	at := 0
 	for len(lens) > 0 {
-		n := min(lot, len(lens))
+		some := lens[:min(lot, len(lens))]
+		lens = lens[len(some):]
 		for d.crowded(lot) {
 			d.grow()
 		}
-		mask := uint64(len(d.slots) - 1)
-		pos := at
-		for i, k := range lens[:n] {
-			h := hash(data[pos : pos+int(k)])
-			pos += int(k)
-			hashes[i], found[i] = h, d.slots[h>>32&mask]
-		}
-		for i := range n {
-			s := found[i]
-			if ends[i] = -1; s != 0 && s>>32 == hashes[i]>>32 {
-				starts[i], ends[i] = d.ends[uint32(s)-1], d.ends[uint32(s)]
+		l.locate(d.slots, data, at, some)
+		l.compare(d, data, at, some)
+		for i, k := range some {
+			id := l.found[i&(lot-1)]
+			if id == missing {
+				id = uint64(d.find(data[at:at+int(k)], l.hashes[i&(lot-1)]))
 			}
-		}
-		for i, k := range lens[:n] {
-			v := data[at : at+int(k)]
 			at += int(k)
-			if e := ends[i]; e >= 0 && string(d.data[starts[i]:e]) == string(v) {
-				dst = append(dst, uint32(found[i])-1)
-			} else {
-				dst = append(dst, d.find(v, hashes[i]))
-			}
+			dst = append(dst, uint32(id))
 		}
-		lens = lens[n:]
 	}
 	return dst
+}
+
+// locate hashes the values that begin at in data and looks for their slots in the two places where nearly all are.
+func (l *lookups) locate(slots []uint64, data []byte, at int, lens []int32) {
+	mask := uint64(len(slots) - 1)
+	for i, k := range lens {
+		n, h, from := uint(k), uint64(0), at
+		at += int(k)
+		for n > slack {
+			h = hashBlock(h, (*block)(data[from:]), &masks[slack])
+			from += slack
+			n -= slack
+		}
+		h = hashBlock(h^uint64(k), (*block)(data[from:]), &masks[n])
+		place := h >> 32
+		s, next := slots[place&mask], slots[(place+1)&mask]
+		if next>>32 == place {
+			s = next
+		}
+		l.hashes[i&(lot-1)], l.found[i&(lot-1)] = h, s
+	}
+}
+
+// compare turns the slots into numbers.
+func (l *lookups) compare(d *interner, data []byte, at int, lens []int32) {
+	known, ends := d.data[:len(d.data)+slack], d.ends
+	for i, k := range lens {
+		s, v := l.found[i&(lot-1)], data[at:]
+		at += int(k)
+		id := uint64(missing)
+		if s != 0 && s>>32 == l.hashes[i&(lot-1)]>>32 {
+			pair := ends[uint32(s)-1:][:2]
+			if start := pair[0]; pair[1]-start == k && equalTexts(known[start:], v, uint(k)) {
+				id = uint64(uint32(s) - 1)
+			}
+		}
+		l.found[i&(lot-1)] = id
+	}
+}
+
+// equalTexts compares the first n bytes of two slices that have slack bytes more.
+func equalTexts(a, b []byte, n uint) bool {
+	for n > slack {
+		if !equalBlocks((*block)(a), (*block)(b), &masks[slack]) {
+			return false
+		}
+		a, b, n = a[slack:], b[slack:], n-slack
+	}
+	return equalBlocks((*block)(a), (*block)(b), &masks[n])
 }
 
 // crowded tells whether the table is too small for n values more.
@@ -115,6 +161,7 @@ func (d *interner) grow() {
 	n := max(256, 2*len(d.slots))
 	if len(d.ends) == 0 {
 		d.ends = append(int32Pool.get(64), 0)
+		d.data = bytePool.get(slack)
 		n = max(n, 2<<bits.Len(uint(d.expect)))
 	}
 	old := d.slots

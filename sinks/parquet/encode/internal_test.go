@@ -59,7 +59,7 @@ func TestBoundsOfTexts(t *testing.T) {
 			}
 			data, lens, all = append(data, v...), append(lens, int32(len(v))), append(all, v)
 		}
-		lo, hi := boundsOfTexts(data, lens)
+		lo, hi := boundsOfTexts(padded(data), lens)
 		if string(lo) != slices.Min(all) || string(hi) != slices.Max(all) {
 			t.Fatalf("%q: bounds %q and %q", all, lo, hi)
 		}
@@ -74,12 +74,15 @@ func TestLevels(t *testing.T) {
 		l.reset()
 		var want []byte
 		for range r.IntN(20) {
-			if l.width == 1 && r.IntN(3) == 0 {
-				pattern, n := r.Uint64()&0xffffffff, uint(r.IntN(33))
-				pattern &= 1<<n - 1
-				l.bits(pattern, n)
+			if r.IntN(3) == 0 {
+				n := uint(r.IntN(32/int(l.width) + 1))
+				all := everyBit[l.width] & (1<<(n*l.width) - 1)
+				pattern := []uint64{r.Uint64(), 0, all}[r.IntN(3)] & (1<<(n*l.width) - 1)
+				if l.chunk(pattern, n, all); r.IntN(2) == 0 {
+					l.bits(0, 0)
+				}
 				for j := range n {
-					want = append(want, byte(pattern>>j&1))
+					want = append(want, byte(pattern>>(j*l.width)&(1<<l.width-1)))
 				}
 				continue
 			}
@@ -171,7 +174,7 @@ func TestInterner(t *testing.T) {
 			v := fmt.Sprintf("%0*d", r.IntN(60), r.IntN(1+round*500))
 			data, lens, values = append(data, v...), append(lens, int32(len(v))), append(values, v)
 		}
-		got := d.appendIDs(nil, data, lens)
+		got := d.appendIDs(nil, padded(data), lens)
 		for i, v := range values {
 			if _, ok := want[v]; !ok {
 				want[v] = uint32(len(want))
@@ -189,3 +192,6 @@ func TestInterner(t *testing.T) {
 		}
 	}
 }
+
+// padded returns b with slack behind it.
+func padded(b []byte) []byte { return append(b, make([]byte, slack)...)[:len(b)] }

@@ -18,7 +18,7 @@ type leaf struct {
 	views []view // of the record that is being added, one for each node of the path
 
 	// The open page.
-	data     []byte  // the values: texts back to back, fixed ones in the file's form, booleans as bytes
+	data     []byte  // the values: texts back to back, fixed ones in the file's form, booleans as bytes; slack behind texts when encoding
 	lens     []int32 // of texts
 	rep, def levels
 	rows     int

@@ -79,10 +79,21 @@ var everyBit = [9]uint64{
 	5: 0x1084210842108421, 6: 0x1041041041041041, 7: 0x8102040810204081, 8: 0x0101010101010101,
 }
 
-// bits adds n levels of one bit, at most 32, of which the first is the lowest bit.
+// chunk adds n levels like bits, and as a run if they are all the same, which is so when their pattern is all.
+func (l *levels) chunk(pattern uint64, n uint, all uint64) {
+	if pattern == all {
+		l.add(byte(all&(1<<l.width-1)), int(n))
+		return
+	}
+	l.bits(pattern, n)
+}
+
+// bits adds n levels of at most four bits that are packed into 32 bits or fewer, of which the lowest are the first.
 func (l *levels) bits(pattern uint64, n uint) {
-	l.close()
-	l.group |= pattern << l.groupN
+	if l.runN > 0 {
+		l.close()
+	}
+	l.group |= pattern << (l.groupN * l.width)
 	for l.groupN += n; l.groupN >= 8; l.groupN -= 8 {
 		l.putGroup()
 	}

@@ -73,6 +73,9 @@ type slice struct{ start, end int32 }
 func (l *leaf) flushPage(s *scratch) error {
 	g := &l.group
 	n := l.count()
+	if l.source == sourceBytes {
+		l.data = bytePool.grow(l.data, slack)
+	}
 	if n > 0 && !g.decided {
 		l.decide(s)
 	}
@@ -307,12 +310,32 @@ func (l *leaf) boundsOfIndices(s *scratch) (lo, hi []byte) {
 	for _, id := range s.ids {
 		seen[id/64] |= 1 << (id % 64)
 	}
+	if l.source == sourceBytes {
+		return d.boundsOfTexts(seen, int(s.ids[0]))
+	}
 	for i, word := range seen {
 		for ; word != 0; word &= word - 1 {
 			lo, hi = l.widen(lo, hi, d.value(64*i+bits.TrailingZeros64(word)))
 		}
 	}
 	return lo, hi
+}
+
+// boundsOfTexts returns the least and the greatest of the texts that a bitmap has, and the number first is one of.
+func (d *interner) boundsOfTexts(bitmap []uint64, first int) (lo, hi []byte) {
+	var b bracket
+	b.first(d.value(first))
+	data := d.data[:len(d.data)+slack]
+	for i, word := range bitmap {
+		for ; word != 0; word &= word - 1 {
+			id := 64*i + bits.TrailingZeros64(word)
+			start, end := d.ends[id], d.ends[id+1]
+			if !b.between(data[start:], uint(end-start)) {
+				b.widen(data[start:end])
+			}
+		}
+	}
+	return b.lo, b.hi
 }
 
 // hashValues keeps the hashes of the values for the bloom filter, unless the dictionary has them.

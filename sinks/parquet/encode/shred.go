@@ -113,46 +113,127 @@ func (l *leaf) dense(depth int) (shift int, ok bool) {
 	return shift, true
 }
 
-// denseLists adds lists of a column, some of which may be null, whose elements are dense. Their values stand together, but for
-// those that a null hides.
+// denseLists adds lists of a column, some of which may be null, whose elements are dense.
 func (l *leaf) denseLists(n *node, v *view, from, to, shift int) {
-	if from == to {
-		return
+	var defs shortDefs
+	l.fillShortDefs(n, &defs)
+	for from < to {
+		end := min(to, from+64)
+		switch {
+		case v.start(from) == v.start(end):
+			l.emptyLists(n, v, from, end)
+		case v.offsets != nil && l.def.width <= 2 && areShort(v, from, end):
+			l.shortLists(&defs, v, from, end)
+			l.values(v.start(from)+shift, v.start(end)+shift)
+		default:
+			l.anyLists(n, v, from, end, shift)
+		}
+		from = end
 	}
-	end := v.start(from)
-	begin := end // of the values that are still to be added
-	run := 0     // elements of lists that are not empty, whose definition levels are still to be added
+}
+
+// emptyLists adds lists without an element.
+func (l *leaf) emptyLists(n *node, v *view, from, to int) {
+	l.rep.add(0, to-from)
+	l.entries += to - from
+	for from < to {
+		end, def := to, n.def
+		if v.valid != nil {
+			var valid bool
+			if end, valid = nextRun(v.valid, from, to); !valid {
+				def--
+			}
+		}
+		l.def.add(def, end-from)
+		from = end
+	}
+}
+
+// anyLists adds lists one after the other.
+func (l *leaf) anyLists(n *node, v *view, from, to, shift int) {
 	for i := from; i < to; i++ {
-		start := end
-		end = v.start(i + 1)
-		count := end - start
+		start, end := v.span(i)
 		def := n.def
 		if v.valid != nil && v.valid[i/8]>>(i%8)&1 == 0 {
-			if count > 0 {
-				l.values(begin+shift, start+shift)
-				begin = end
-			}
-			def, count = def-1, 0
+			def, end = def-1, start
 		}
-		switch {
-		case count == 0:
-			l.rep.bits(0, 1)
-			l.def.add(l.maxDef, run)
-			l.def.add(def, 1)
-			l.entries += run + 1
-			run = 0
+		if start == end {
+			l.missing(def, 1, 0, 0)
 			continue
-		case count <= 32:
-			l.rep.bits(1<<count-2, uint(count))
-		default:
-			l.rep.add(0, 1)
-			l.rep.add(1, count-1)
 		}
-		run += count
+		l.def.add(l.maxDef, end-start)
+		l.entries += end - start
+		l.rep.add(0, 1)
+		l.rep.add(1, end-start-1)
+		l.values(start+shift, end+shift)
 	}
-	l.def.add(l.maxDef, run)
-	l.entries += run
-	l.values(begin+shift, end+shift)
+}
+
+// shortList is the greatest number of elements of a list whose levels are made with the same few operations as those of
+// any other, without a branch that would be mispredicted as often as lengths differ.
+const shortList = 16
+
+// shortDefs are the definition levels of a list, packed, by the number of its elements.
+type shortDefs [shortList + 1]uint64
+
+func (l *leaf) fillShortDefs(n *node, defs *shortDefs) {
+	defs[0] = uint64(n.def)
+	all := uint64(0)
+	for i := range shortList {
+		all = all<<l.def.width | uint64(l.maxDef)
+		defs[i+1] = all
+	}
+}
+
+// areShort tells whether all lists are short and no null hides elements.
+func areShort(v *view, from, to int) bool {
+	offsets := v.offsets[from : to+1]
+	long, hidden := int32(0), int32(0)
+	prev := offsets[0]
+	for i, o := range offsets[1:] {
+		count := o - prev
+		prev = o
+		long |= shortList - count
+		if v.valid != nil {
+			hidden |= count & (int32(v.valid[(from+i)/8]>>((from+i)%8)&1) - 1)
+		}
+	}
+	return long >= 0 && hidden == 0
+}
+
+// shortLists adds the levels of short lists.
+func (l *leaf) shortLists(defs *shortDefs, v *view, from, to int) {
+	const few = 16 // definition levels, of two bits at most, are put down at a time
+	width := l.def.width
+	offsets := v.offsets[from : to+1]
+	allDef := defs[few]
+	var rep, def uint64
+	var reps, levels uint
+	prev := offsets[0]
+	for i, o := range offsets[1:] {
+		count := uint(o-prev) & 31
+		prev = o
+		pattern := defs[min(count, shortList)]
+		if v.valid != nil {
+			pattern -= uint64(v.valid[(from+i)/8]>>((from+i)%8)&1) ^ 1
+		}
+		entries := max(count, 1)
+		l.entries += int(entries)
+		rep |= (1<<entries - 2) << reps
+		if reps += entries; reps >= 32 {
+			l.rep.chunk(rep&(1<<32-1), 32, 0)
+			rep >>= 32
+			reps -= 32
+		}
+		def |= pattern << (levels * width)
+		if levels += entries; levels >= few {
+			l.def.chunk(def&(1<<(few*width)-1), few, allDef)
+			def >>= few * width
+			levels -= few
+		}
+	}
+	l.rep.bits(rep, reps)
+	l.def.bits(def, levels)
 }
 
 // nullableTexts adds texts of a column, some of which are null, 64 at a time where both kinds are mixed.
