@@ -32,9 +32,9 @@ race: ## all tests under the race detector
 	$(GO) test -race -timeout 30m ./...
 
 .PHONY: docs
-docs: ## docs/reference.md and the table of error codes anew
+docs: ## docs/reference.md and the tables of error codes and of codecs anew
 	$(GO) run ./cmd/urlmill config reference > docs/reference.md
-	UPDATE_DOCS=1 $(GO) test -run TestCodes ./internal/doctest
+	UPDATE_DOCS=1 $(GO) test -run 'TestCodes|TestCodecSpeed' ./internal/doctest
 
 .PHONY: docs-test
 docs-test: ## every command of README and docs, run
@@ -93,6 +93,10 @@ bench-core: ## the batch engine beside net/url, nlnwa, Ada and rust-url; QUICK=1
 .PHONY: bench-consume
 bench-consume: ## CPU and allocations of getting records out of Kafka, beside kafka-go and franz-go; QUICK=1, REAL_KAFKA=1
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-consume ./consume && QUICK=$(QUICK) REAL_KAFKA=$(REAL_KAFKA) ../$(BIN)/bench-consume -out results/consume.json
+
+.PHONY: bench-codecs
+bench-codecs: ## how fast every codec takes its records apart; QUICK=1
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-codecs ./codecs && QUICK=$(QUICK) ../$(BIN)/bench-codecs -out results/codecs.json
 
 .PHONY: bench-delivery
 bench-delivery: ## what exactly-once delivery costs against at-least-once; QUICK=1

@@ -92,7 +92,7 @@ var docs = map[string]string{
 	"access_log.apache":   "A format in the words of Apache's directive LogFormat.",
 	"access_log.base":     "Origin of requests whose log does not say the host.",
 	"access_log.scheme":   "Scheme of requests whose log says the host alone.",
-	"access_log.fields":   "Further fields of the log that become columns.",
+	"access_log.fields":   "w3c: further fields that become columns. cloudfront_realtime: the fields of the log, in CloudFront's order, if not all.",
 	"delimited.separator": "What stands between values.",
 	"delimited.columns":   "Names of the columns. Not set: the first line has them.",
 	"delimited.url":       "Column with the URL.",

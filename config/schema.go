@@ -136,7 +136,7 @@ func codecSchema(c *Codec) object {
 func accessLogSchema(a *AccessLog) object {
 	return object{
 		fields: []field{
-			{name: "format", value: names(&a.Format, "alb", "caddy", "combined", "common", "elb", "haproxy", "s3", "vhost_combined", "w3c")},
+			{name: "format", value: names(&a.Format, "alb", "caddy", "cloudfront_realtime", "combined", "common", "elb", "haproxy", "s3", "vhost_combined", "w3c")},
 			{name: "nginx", value: text(&a.Nginx, `'$remote_addr [$time_local] "$request" $status'`)},
 			{name: "apache", value: text(&a.Apache, `'%h %l %u %t "%r" %>s %b'`)},
 			{name: "base", value: text(&a.Base, "https://www.example.com")},

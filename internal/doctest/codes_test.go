@@ -2,7 +2,6 @@ package doctest
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,24 +62,5 @@ func table(t *testing.T) string {
 
 // TestCodes compares the table of docs/troubleshooting.md with the codes.
 func TestCodes(t *testing.T) {
-	file := filepath.Join(root, "docs", "troubleshooting.md")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(text), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatal("the markers of the table are not there")
-	}
-	want := before + begin + table(t) + end + after
-	if want == string(text) {
-		return
-	}
-	if os.Getenv("UPDATE_DOCS") == "" {
-		t.Fatal("the table is not what the codes are; run: UPDATE_DOCS=1 go test ./internal/doctest")
-	}
-	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	updateBlock(t, filepath.Join(root, "docs", "troubleshooting.md"), begin, end, table(t))
 }

@@ -180,8 +180,8 @@ func TestW3C(t *testing.T) {
 	rows := decode(t, Options{Format: W3C, Base: "http://base.example", Fields: []string{"X-My"}},
 		"2026-01-01 00:00:00 before the fields are named",
 		"#Version: 1.0", "#Date: 2026-01-01",
-		"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) sc-status time-taken X-My X-Unknown",
-		"2026-01-01 00:00:05 10.0.0.1 GET /a.aspx id=1&b=c+d 443 - 10.0.0.9 Mozilla/5.0+(X11) 200 15 mine other",
+		"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status time-taken X-My X-Unknown",
+		"2026-01-01 00:00:05 10.0.0.1 GET /a.aspx id=1&b=c+d 443 - 10.0.0.9 Mozilla/5.0+(X11) http://r.example/?q=a+b 200 15 mine other",
 		"2026-01-01 00:00:05 10.0.0.1 GET /a.aspx - 443 - 10.0.0.9 - 200",
 		"#Fields: date\ttime x-edge-location cs(Host) cs-uri-stem cs-uri-query cs-protocol x-host-header cs(User-Agent)",
 		"2026-02-01\t01:02:03.5\tFRA\td1.cloudfront.net\t/p%20q\t-\thttps\twww.example.com\tMozilla/5.0%20(X11)",
@@ -191,7 +191,7 @@ func TestW3C(t *testing.T) {
 		{
 			"url": "http://base.example/a.aspx?id=1&b=c+d", "time": "2026-01-01T00:00:05Z", "server_addr": "10.0.0.1", "method": "GET", "uri": "/a.aspx",
 			"args": "id=1&b=c+d", "server_port": int64(443), "remote_addr": "10.0.0.9", "user_agent": "Mozilla/5.0 (X11)", "status": int64(200),
-			"time_taken": 15.0, "x_my": "mine",
+			"referer": "http://r.example/?q=a+b", "time_taken": 15.0, "x_my": "mine",
 		},
 		{"fault": "record-malformed 60"},
 		{
@@ -201,6 +201,37 @@ func TestW3C(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestRealTime(t *testing.T) {
+	o := Options{Format: RealTime, Fields: []string{"timestamp", "c-ip", "sc-status", "cs-protocol", "cs-host", "cs-uri-stem", "cs-user-agent", "cs-uri-query", "asn", "c-country"}}
+	rows := decode(t, o,
+		"1795262400.123\t2001:db8::1\t200\thttps\twww.example.com\t/a%20b?x=1\tMozilla/5.0%20(X11)\tx=1\t3320\tDE\r",
+		"1795262400.123\t-\t200\thttp\twww.example.com\t/\t-\tx=1\tnone\t-",
+		"1795262400.123\t192.0.2.1\t200\thttps\twww.example.com\t/\t-\t-\t1\t-\tmore",
+		"# 1", "",
+	)
+	want := []map[string]any{
+		{
+			"url": "https://www.example.com/a%20b?x=1", "time": "2026-11-21T12:00:00.123Z", "remote_addr": "2001:db8::1", "status": int64(200), "asn": int64(3320),
+			"scheme_logged": "https", "http_host": "www.example.com", "uri": "/a%20b?x=1", "args": "x=1", "user_agent": "Mozilla/5.0 (X11)", "c_country": "DE",
+		},
+		{
+			"url": "http://www.example.com/?x=1", "time": "2026-11-21T12:00:00.123Z", "status": int64(200), "scheme_logged": "http", "http_host": "www.example.com",
+			"uri": "/", "args": "x=1", "fault": "record-field-type 50",
+		},
+		{"fault": "record-malformed 61"},
+		{"fault": "record-malformed 0"},
+		{"fault": "record-malformed 0"},
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+	for want, fields := range map[string][]string{`"x" is no field`: {"cs-host", "cs-uri-stem", "x"}, "twice": {"cs-host", "cs-host"}, "no request": {"asn"}} {
+		if err := (Options{Format: RealTime, Fields: fields}).Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", fields, err, want)
+		}
 	}
 }
 
@@ -268,22 +299,22 @@ func TestMalformed(t *testing.T) {
 func TestOptionErrors(t *testing.T) {
 	const base = "http://e.com"
 	for want, o := range map[string]Options{
-		"give one of Format":                           {},
-		"give one of Format, Nginx and Apache":         {Format: "common", Nginx: "$request"},
-		`there is no "clf"; there are alb, combined`:   {Format: "clf", Base: base},
-		"does not say the host":                        {Format: "combined"},
-		"Base: \"example.com\" is no URL":              {Format: "combined", Base: "example.com"},
-		"more or less than an origin":                  {Format: "combined", Base: "http://e.com/x"},
-		"Scheme: \"ftp\"; give http or https":          {Format: "combined", Base: base, Scheme: "ftp"},
-		"only the format w3c takes them":               {Format: "combined", Base: base, Fields: []string{"x"}},
-		"Nginx: it has no field":                       {Nginx: "x", Base: base},
-		"it has no request":                            {Nginx: "$status", Base: base},
-		"nothing stands between $host and the field":   {Nginx: "$request$host"},
-		"a $ without the name of a variable at byte 9": {Nginx: "$request $ "},
-		"not closed by }":                              {Nginx: "${request"},
-		"Apache: there is no directive %Z at byte 3":   {Apache: "%r %Z", Base: base},
-		"a % without a directive":                      {Apache: "%r %", Base: base},
-		"%{ and is not closed":                         {Apache: "%{x", Base: base},
+		"give one of Format":                                    {},
+		"give one of Format, Nginx and Apache":                  {Format: "common", Nginx: "$request"},
+		`there is no "clf"; there are alb, cloudfront_realtime`: {Format: "clf", Base: base},
+		"does not say the host":                                 {Format: "combined"},
+		"Base: \"example.com\" is no URL":                       {Format: "combined", Base: "example.com"},
+		"more or less than an origin":                           {Format: "combined", Base: "http://e.com/x"},
+		"Scheme: \"ftp\"; give http or https":                   {Format: "combined", Base: base, Scheme: "ftp"},
+		"only the formats w3c and cloudfront":                   {Format: "combined", Base: base, Fields: []string{"x"}},
+		"Nginx: it has no field":                                {Nginx: "x", Base: base},
+		"it has no request":                                     {Nginx: "$status", Base: base},
+		"nothing stands between $host and the field":            {Nginx: "$request$host"},
+		"a $ without the name of a variable at byte 9":          {Nginx: "$request $ "},
+		"not closed by }":                                       {Nginx: "${request"},
+		"Apache: there is no directive %Z at byte 3":            {Apache: "%r %Z", Base: base},
+		"a % without a directive":                               {Apache: "%r %", Base: base},
+		"%{ and is not closed":                                  {Apache: "%{x", Base: base},
 	} {
 		err := o.Validate()
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -18,7 +18,8 @@ type Options struct {
 	Nginx, Apache string
 	// Base is the origin of requests whose log does not say the host, such as https://www.example.com.
 	Base string
-	// Fields are names of further fields of a W3C log that get a column of text, beside the known ones.
+	// Fields are names of further fields of a W3C log that get a column of text, beside the known ones; of a real-time
+	// log, those that its configuration has, in CloudFront's order, if they are not all.
 	Fields []string
 	// Scheme is that of requests whose log has the host and does not say whether they were encrypted: "https", the
 	// default, or "http".
@@ -45,8 +46,8 @@ func (o Options) compile() (pattern, error) {
 	if o.Scheme != "" && o.Scheme != "http" && o.Scheme != "https" {
 		errs = append(errs, problem("Scheme", "%q; give http or https", o.Scheme))
 	}
-	if len(o.Fields) > 0 && o.Format != W3C {
-		errs = append(errs, problem("Fields", "only the format w3c takes them; the others have all of theirs"))
+	if len(o.Fields) > 0 && o.Format != W3C && o.Format != RealTime {
+		errs = append(errs, problem("Fields", "only the formats w3c and cloudfront_realtime take them; the others have all of theirs"))
 	}
 	if o.Base != "" {
 		if err := checkBase(o.Base); err != nil {
@@ -73,6 +74,9 @@ func (o Options) pattern() (p pattern, name string, err error) {
 		return p, "Apache", err
 	case o.Format == W3C:
 		return pattern{}, "Format", nil
+	case o.Format == RealTime:
+		p, err = realTime(o.Fields)
+		return p, "Fields", err
 	}
 	if preset, ok := presets[o.Format]; ok {
 		return preset(), "Format", nil

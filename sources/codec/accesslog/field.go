@@ -36,6 +36,7 @@ const (
 	byBackslash escape = iota // \xHH, \" and the like
 	byPercent                 // %HH
 	byPlus                    // + for a space
+	asIs                      // not at all: + in a URL that IIS logs is part of it
 )
 
 // field is a field of a format.
@@ -152,7 +153,7 @@ var w3cFields = map[string]field{
 	"cs-version":          text("protocol"),
 	"cs-protocol-version": text("protocol"),
 	"cs(user-agent)":      text("user_agent"),
-	"cs(referer)":         text("referer"),
+	"cs(referer)":         {name: "referer", escape: asIs},
 	"cs(cookie)":          text("cookie"),
 	"sc-status":           count("status"),
 	"sc-substatus":        count("sc_substatus"),

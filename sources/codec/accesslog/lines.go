@@ -51,9 +51,12 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 	b.Records.Append(record)
 	var at int
 	var ok bool
-	if c.w3c {
+	switch {
+	case c.w3c:
 		at, ok = c.splitW3C(line)
-	} else {
+	case c.tabs:
+		at, ok = c.splitBy(line, '\t')
+	default:
 		at, ok = c.split(line)
 	}
 	if !ok {

@@ -20,6 +20,7 @@ type pattern struct {
 	after  string // text behind the last field
 	open   bool   // more may follow
 	syslog bool   // a syslog header may go before
+	tabs   bool   // tabs stand between the fields, and nothing else but them; see [RealTime]
 }
 
 // parseNginx compiles the format of nginx's directive log_format.

@@ -30,7 +30,7 @@ const W3C = "w3c"
 
 // Formats returns the names of all formats. The caller owns the slice.
 func Formats() []string {
-	names := []string{W3C}
+	names := []string{W3C, RealTime}
 	for name := range presets {
 		names = append(names, name)
 	}

@@ -20,6 +20,9 @@ func (c *lines) appendURL(b *pipeline.Batch) {
 	at := r[target]
 	if len(text) == 0 {
 		text, rest, at = c.value(r[path]), c.value(r[query]), r[path]
+		if c.tabs && bytes.IndexByte(text, '?') >= 0 {
+			rest = nil // of real-time logs, and only of them, the stem has the query
+		}
 	}
 	if len(text) == 0 {
 		c.noURL(b, pipeline.FaultFieldMissing, at)
@@ -166,7 +169,7 @@ func (c *lines) schemeOf(port []byte) string {
 
 // unescaped returns value without its escapes, in scratch memory where it has any.
 func (c *lines) unescaped(value []byte, e escape) []byte {
-	if c.plain {
+	if c.plain || e == asIs {
 		return value
 	}
 	mark := [...]byte{byBackslash: '\\', byPercent: '%', byPlus: '+'}[e]

@@ -38,6 +38,10 @@ func (c *lines) directive(line []byte) {
 	// CloudFront has spaces between the names and tabs between the values, and escapes its values by percent signs;
 	// IIS has spaces between both, and + for a space within a value.
 	cloudFront := bytes.Contains(names, []byte("x-edge-"))
+	e := byPlus
+	if cloudFront {
+		e = byPercent
+	}
 	c.tokens = c.tokens[:0:0]
 	for name := range strings.FieldsSeq(string(names)) {
 		f, known := w3cFields[strings.ToLower(name)]
@@ -47,27 +51,34 @@ func (c *lines) directive(line []byte) {
 				f = text(columnName(name))
 			}
 		}
-		if f.typ == pipeline.String && f.role == plain {
-			f.escape = byPlus
-			if cloudFront {
-				f.escape = byPercent
-			}
-		}
-		c.tokens = append(c.tokens, token{field: f})
+		c.tokens = append(c.tokens, token{field: f.escapedBy(e)})
 	}
 	columns := c.columns
 	c.binding = bind(c.tokens, &columns)
 }
 
+// escapedBy returns f with the escape of its text, if it has any.
+func (f field) escapedBy(e escape) field {
+	if f.typ == pipeline.String && f.role == plain && (f.escape != asIs || e != byPlus) {
+		f.escape = e
+	}
+	return f
+}
+
 // splitW3C finds the fields of a line as the last directive says.
 func (c *lines) splitW3C(line []byte) (at int, ok bool) {
-	c.spans = c.spans[:0]
-	if len(c.tokens) == 0 {
-		return 0, false
-	}
 	separator := byte(' ')
 	if bytes.IndexByte(line, '\t') >= 0 {
 		separator = '\t'
+	}
+	return c.splitBy(line, separator)
+}
+
+// splitBy finds the fields of a line that has as many as there are tokens, with separators between.
+func (c *lines) splitBy(line []byte, separator byte) (at int, ok bool) {
+	c.spans = c.spans[:0]
+	if len(c.tokens) == 0 {
+		return 0, false
 	}
 	for {
 		n := bytes.IndexByte(line[at:], separator)

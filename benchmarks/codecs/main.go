@@ -1,0 +1,223 @@
+// Command codecs measures how fast every codec takes its records apart, and what a line of the Combined Log Format costs
+// together with its URL and its referer. It writes a table and JSON. Everything takes turns, and what counts is the time
+// of the CPU, so that a busy machine is busy for everyone.
+//
+// Environment: QUICK=1 takes less than 50 s.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/sources/codec/codectest"
+	"github.com/urlmill/urlmill/urlcore/columns"
+)
+
+// batchRows is how many records a batch has, as in a pipeline.
+const batchRows = 8192
+
+// report is the JSON file.
+type report struct {
+	Machine     machine  `json:"machine"`
+	Commit      string   `json:"commit"`
+	Repetitions int      `json:"repetitions"`
+	Codecs      []result `json:"codecs"`
+	// Combined are lines of the Combined Log Format, step by step: each has the steps before it in it.
+	Combined []result `json:"combined"`
+}
+
+type machine struct {
+	CPU   string `json:"cpu"`
+	Cores int    `json:"cores"`
+	OS    string `json:"os"`
+	Arch  string `json:"arch"`
+	Go    string `json:"go"`
+}
+
+// result is what was measured of a codec, per record.
+type result struct {
+	Name      string  `json:"name"`
+	MeanBytes float64 `json:"mean_bytes"`
+	NsMin     float64 `json:"ns_min"`
+	NsMedian  float64 `json:"ns_median"`
+	MBPerS    float64 `json:"mb_per_s"` // by the median
+	Allocs    float64 `json:"allocs"`
+}
+
+// job is something that works through its records once.
+type job struct {
+	result
+	rows  int
+	work  func()
+	times []float64
+}
+
+// newJob makes the job of a codec. after, if given, takes every full batch.
+func newJob(name string, c codectest.Case, after func(*pipeline.Batch)) *job {
+	records := make([][]byte, batchRows)
+	total := 0
+	for i := range records {
+		records[i] = c.Record(i)
+		total += len(records[i])
+	}
+	k, b := c.Factory().New(), &pipeline.Batch{}
+	k.Prepare(b)
+	for _, line := range c.Prologue {
+		k.Decode(b, []byte(line))
+	}
+	j := &job{rows: len(records)}
+	j.Name, j.MeanBytes = name, float64(total)/float64(len(records))
+	j.work = func() {
+		decode(k, b, records)
+		if after != nil {
+			after(b)
+		}
+	}
+	j.work()
+	if len(b.Faults) > 0 || b.URLs.Len() != len(records) {
+		panic(fmt.Sprintf("%s: %d faults in %d rows of %d records", name, len(b.Faults), b.URLs.Len(), len(records)))
+	}
+	return j
+}
+
+func decode(k codec.Codec, b *pipeline.Batch, records [][]byte) {
+	b.Reset()
+	k.Prepare(b)
+	for _, record := range records {
+		k.Decode(b, record)
+	}
+}
+
+// combinedJobs are the steps of a line of the Combined Log Format: the codec, all columns of its URL, those of its
+// referer.
+func combinedJobs(c codectest.Case) []*job {
+	referer := slices.IndexFunc(c.Factory().Fields(), func(f pipeline.Field) bool { return f.Name == c.Referer })
+	url := func(cols *columns.Columns) func(*pipeline.Batch) {
+		return func(b *pipeline.Batch) { columns.Parse(cols, b.URLs.Data, b.URLs.Ends) }
+	}
+	first, second, other := new(columns.Columns), new(columns.Columns), new(columns.Columns)
+	return []*job{
+		newJob("codec", c, nil),
+		newJob("codec, URL", c, url(first)),
+		newJob("codec, URL, referer", c, func(b *pipeline.Batch) {
+			url(second)(b)
+			text := &b.Carried[referer].Text
+			columns.Parse(other, text.Data, text.Ends)
+		}),
+	}
+}
+
+// cpuTime returns the time of the CPU that the process has used.
+func cpuTime() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+		panic(err)
+	}
+	return time.Duration(t.Nano())
+}
+
+// measure lets the jobs take turns for repetitions rounds. In a round a job works slice long, and its fastest pass counts.
+func measure(jobs []*job, repetitions int, slice time.Duration) {
+	for _, j := range jobs {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		j.work()
+		runtime.ReadMemStats(&after)
+		j.Allocs = float64(after.Mallocs-before.Mallocs) / float64(j.rows)
+	}
+	for range repetitions {
+		for _, j := range jobs {
+			best := time.Hour
+			for begun := cpuTime(); cpuTime()-begun < slice; {
+				start := cpuTime()
+				j.work()
+				best = min(best, cpuTime()-start)
+			}
+			j.times = append(j.times, float64(best.Nanoseconds())/float64(j.rows))
+		}
+	}
+	for _, j := range jobs {
+		slices.Sort(j.times)
+		j.NsMin, j.NsMedian = j.times[0], j.times[len(j.times)/2]
+		j.MBPerS = j.MeanBytes / j.NsMedian * 1000
+	}
+}
+
+func run(out string, quick bool) error {
+	r := report{Machine: machine{cpuName(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()}, Commit: commit(), Repetitions: 15}
+	slice := 40 * time.Millisecond
+	if quick {
+		r.Repetitions, slice = 7, 20*time.Millisecond
+	}
+	var jobs, steps []*job
+	for _, c := range codectest.Cases() {
+		jobs = append(jobs, newJob(c.Name, c, nil))
+		if c.Name == "access_log/combined" {
+			steps = combinedJobs(c)
+		}
+	}
+	measure(append(slices.Clone(jobs), steps...), r.Repetitions, slice)
+	fmt.Printf("%-34s %7s %9s %9s %9s %8s\n", "", "bytes", "ns", "least ns", "MB/s", "allocs")
+	for i, j := range append(slices.Clone(jobs), steps...) {
+		if i == len(jobs) {
+			fmt.Println("a line of the Combined Log Format:")
+		}
+		fmt.Printf("%-34s %7.0f %9.1f %9.1f %9.0f %8.3f\n", j.Name, j.MeanBytes, j.NsMedian, j.NsMin, j.MBPerS, j.Allocs)
+		if i < len(jobs) {
+			r.Codecs = append(r.Codecs, j.result)
+		} else {
+			r.Combined = append(r.Combined, j.result)
+		}
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(out, append(text, '\n'), 0o644)
+}
+
+func commit() string {
+	text, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// cpuName returns the model name that Linux tells.
+func cpuName() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "unknown"
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown"
+}
+
+func main() {
+	out := flag.String("out", "results/codecs.json", "where to write the results")
+	flag.Parse()
+	if err := run(*out, os.Getenv("QUICK") == "1"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
