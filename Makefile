@@ -118,6 +118,10 @@ bench-e2e: ## files and Kafka to Parquet beside a naive program, DuckDB, ClickHo
 generate-asm: ## the assembly of urlcore/internal/scan
 	cd urlcore/internal/scan && $(GO) generate .
 
+.PHONY: dedupe-100m
+dedupe-100m: build ## the duplicates among 100 million URLs of files, in 512 MiB, counted (20 GB of disk); QUICK=1, DIR=
+	cd benchmarks && $(GO) build -o ../$(BIN)/dedupe-100m ./dedupe && QUICK=$(QUICK) ../$(BIN)/dedupe-100m -binary ../$(BIN)/urlmill -dir "$(DIR)" -out results/$(if $(QUICK),../../$(BIN)/)dedupe.json
+
 .PHONY: bench
 bench: ## Go benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const configText = `
+source:
+  file: {paths: ["%[1]s/crawl"]}
+columns:
+  canonical: {form: dedupe}
+  include: [url, canonical_url, url_key]
+dedupe: {path: "%[1]s/seen", memory: %[2]s}
+sink:
+  parquet: {path: "%[1]s/pages"}
+  roll: {bytes: 512MiB, every: 0s}
+memory_limit: %[3]s
+admin: {listen: "%[4]s"}
+log: {format: json}
+`
+
+// mill is the process being measured.
+type mill struct {
+	cmd     *exec.Cmd
+	seen    string
+	metrics string // its address
+	log     string
+	began   time.Time
+	ended   chan error
+}
+
+// start runs urlmill over the files.
+func start(dir string, o options) (*mill, error) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		return nil, err
+	}
+	config := filepath.Join(dir, "dedupe.yaml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, configText, dir, o.memory, o.limit, address), 0o600); err != nil {
+		return nil, err
+	}
+	m := &mill{
+		cmd: exec.Command(o.binary, "run", config), seen: filepath.Join(dir, "seen"),
+		metrics: "http://" + address + "/metrics", log: filepath.Join(dir, "log"), ended: make(chan error, 1),
+	}
+	log, err := os.Create(m.log)
+	if err != nil {
+		return nil, err
+	}
+	m.cmd.Stdout, m.cmd.Stderr = log, log
+	m.began = time.Now()
+	if err := m.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		err := m.cmd.Wait()
+		if closing := log.Close(); err == nil {
+			err = closing
+		}
+		m.ended <- err
+	}()
+	return m, nil
+}
+
+// watch notes rate, memory and state until the process has ended.
+func (m *mill) watch(r *result, every int64) error {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	last, lastCPU, lastAt, next := int64(0), 0.0, m.began, every
+	for n := 0; ; n++ {
+		select {
+		case err := <-m.ended:
+			if err != nil {
+				text, _ := os.ReadFile(m.log)
+				return fmt.Errorf("urlmill run: %w\n%s", err, text)
+			}
+			r.State = folderSize(m.seen)
+			r.Seconds = time.Since(m.began).Seconds()
+			r.RowsPerSec = int64(float64(r.Rows) / r.Seconds)
+			return nil
+		case <-tick.C:
+		}
+		r.PeakMemory = max(r.PeakMemory, m.highWater())
+		if n%10 == 0 {
+			r.PeakState = max(r.PeakState, folderSize(m.seen))
+		}
+		rows, cpu := m.progress()
+		if rows < next {
+			continue
+		}
+		now := time.Now()
+		s := step{
+			Rows: next, RowsPerSec: int64(float64(rows-last) / now.Sub(lastAt).Seconds()),
+			CPU: int64((cpu - lastCPU) / float64(rows-last) * 1e9), State: folderSize(m.seen),
+		}
+		r.Steps = append(r.Steps, s)
+		fmt.Printf("%12s rows  %9s rows/s  %5s ns of CPU a row  memory %s  state %s\n", count(s.Rows), count(s.RowsPerSec), count(s.CPU), size(r.PeakMemory), size(s.State))
+		last, lastCPU, lastAt, next = rows, cpu, now, (rows/every+1)*every
+	}
+}
+
+// highWater returns the most memory that the process has had, 0 where nobody tells.
+func (m *mill) highWater() int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// progress returns how many rows were read and the CPU time in seconds, 0 while the process does not answer.
+func (m *mill) progress() (rows int64, cpu float64) {
+	client := http.Client{Timeout: 5 * time.Second}
+	resp, err := client.Get(m.metrics)
+	if err != nil {
+		return 0, 0
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := bufio.NewScanner(io.LimitReader(resp.Body, 1<<20))
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		v, _ := strconv.ParseFloat(value, 64)
+		switch name {
+		case "urlmill_rows_total":
+			rows = int64(v)
+		case "process_cpu_seconds_total":
+			cpu = v
+		}
+	}
+	return rows, cpu
+}
