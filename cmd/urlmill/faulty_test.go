@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -20,6 +21,8 @@ import (
 // makes to the file system:
 //
 //	kill,N         the process kills itself before call N
+//	at,STEP,N      it does so when it comes to a step for the N-th time: one of [dedupe.Options.Step], "record" (before a
+//	               commit record is there) or "recorded" (before the call after that)
 //	ENOSPC,N,M     of the calls that change something, M from number N on fail with this error; also EROFS and EIO
 //
 // internal/chaos builds and runs it.
@@ -29,14 +32,20 @@ var faultErrors = map[string]syscall.Errno{"ENOSPC": syscall.ENOSPC, "EROFS": sy
 
 // faultyCode is mainCode with faults.
 func faultyCode() int {
+	var at *killAt
 	before, err := parseFault(os.Getenv(faultEnv))
+	if text, ok := strings.CutPrefix(os.Getenv(faultEnv), "at,"); ok {
+		at, err = newKillAt(text)
+		before = at.call
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitUsage
 	}
 	sys := storetest.Wrap(store.System, before)
 	return execute(os.Args[1:], &app{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		dedupeStep: at.step,
+		in:         os.Stdin, out: os.Stdout, err: os.Stderr,
 		registry: wire.Standard(),
 		stores: func(location string, log *slog.Logger) (store.Store, error) {
 			return store.NewLocal(location, sys, log), nil
@@ -44,9 +53,66 @@ func faultyCode() int {
 	})
 }
 
+// die kills the process.
+func die() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {} // the signal may take a moment
+}
+
+// killAt kills the process when it comes to a step for the n-th time. A nil one does not.
+type killAt struct {
+	name string
+
+	mu       sync.Mutex
+	n        int
+	recorded bool // the last call has made a commit record
+}
+
+func newKillAt(text string) (*killAt, error) {
+	name, number, _ := strings.Cut(text, ",")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return nil, fmt.Errorf("%s=at,%s does not say for which time", faultEnv, text)
+	}
+	return &killAt{name: name, n: n}, nil
+}
+
+func (k *killAt) step(name string) error {
+	if k == nil || name != k.name {
+		return nil
+	}
+	k.mu.Lock()
+	k.n--
+	last := k.n == 0
+	k.mu.Unlock()
+	if last {
+		die()
+	}
+	return nil
+}
+
+// call finds the steps among the calls to the file system.
+func (k *killAt) call(c storetest.Call) error {
+	record := c.Op == "link" && strings.Contains(c.Path, "_commits")
+	k.mu.Lock()
+	after := k.recorded
+	k.recorded = record
+	k.mu.Unlock()
+	if after {
+		_ = k.step("recorded")
+	}
+	if record {
+		_ = k.step("record")
+	}
+	return nil
+}
+
 // parseFault returns what is to happen before every call.
 func parseFault(text string) (func(storetest.Call) error, error) {
 	fields := strings.Split(text, ",")
+	if fields[0] == "at" {
+		return nil, nil
+	}
 	numbers := make([]int64, 0, 2)
 	for _, f := range fields[1:] {
 		n, err := strconv.ParseInt(f, 10, 64)
@@ -61,8 +127,7 @@ func parseFault(text string) (func(storetest.Call) error, error) {
 	case fields[0] == "kill" && len(numbers) == 1:
 		return func(storetest.Call) error {
 			if calls.Add(1) == numbers[0] {
-				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-				select {} // the signal may take a moment
+				die()
 			}
 			return nil
 		}, nil

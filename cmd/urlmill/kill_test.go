@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -140,7 +141,12 @@ type running struct {
 
 func startRun(t *testing.T, config string) *running {
 	t.Helper()
-	p := &running{cmd: process(t, "run", config), log: new(bytes.Buffer), done: make(chan struct{})}
+	return startCommand(t, process(t, "run", config))
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd) *running {
+	t.Helper()
+	p := &running{cmd: cmd, log: new(bytes.Buffer), done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
@@ -160,7 +166,7 @@ func startRun(t *testing.T, config string) *running {
 // end sends sig and returns the error of the process after its end.
 func (p *running) end(t *testing.T, sig os.Signal) error {
 	t.Helper()
-	if err := p.cmd.Process.Signal(sig); err != nil {
+	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Fatal(err)
 	}
 	<-p.done
@@ -170,17 +176,26 @@ func (p *running) end(t *testing.T, sig os.Signal) error {
 // waitFor polls until reached, for as long as the slowest machine needs.
 func (p *running) waitFor(t *testing.T, what string, reached func() bool) {
 	t.Helper()
+	if !p.waitOrEnd(t, what, reached) {
+		t.Fatalf("the process ended (%v) before %s:\n%s", p.err, what, p.log)
+	}
+}
+
+// waitOrEnd is waitFor, and returns false when the process has ended before.
+func (p *running) waitOrEnd(t *testing.T, what string, reached func() bool) bool {
+	t.Helper()
 	deadline := time.After(5 * time.Minute)
 	for !reached() {
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-p.done:
-			t.Fatalf("the process ended (%v) before %s:\n%s", p.err, what, p.log)
+			return false
 		case <-deadline:
 			_ = p.end(t, syscall.SIGKILL)
 			t.Fatalf("waited in vain for %s; the process said:\n%s", what, p.log)
 		}
 	}
+	return true
 }
 
 func parquetFiles(t *testing.T, dir string) []string {

@@ -19,6 +19,8 @@ type app struct {
 	out, err io.Writer
 	registry wire.Registry
 	stores   store.Opener // nil, but for tests
+	// dedupeStep is [wire.Setting.DedupeStep]; nil, but for tests.
+	dedupeStep func(string) error
 
 	logFormat, logLevel string
 	console             *console

@@ -68,7 +68,7 @@ type view struct{ progress, summary bool }
 // setting is what the components of a pipeline are given.
 func (a *app) setting(log *slog.Logger) wire.Setting {
 	b := readBuild()
-	return wire.Setting{Log: log, In: a.in, Out: a.out, Version: b.Version, PSL: b.PSL, Stores: a.stores}
+	return wire.Setting{Log: log, In: a.in, Out: a.out, Version: b.Version, PSL: b.PSL, Stores: a.stores, DedupeStep: a.dedupeStep}
 }
 
 // runJob runs a configuration to its end.

@@ -144,6 +144,9 @@ func (f *filters) close() error {
 // The snapshot is a header of numbers (last entry of the log, buckets), then each bucket and its filter, then the
 // checksum of all that.
 func (f *filters) snapshot() error {
+	if err := f.opts.Step("snapshot"); err != nil {
+		return err
+	}
 	fs, temporary := f.opts.fs, f.file+".new"
 	out, err := fs.Create(temporary)
 	if err != nil {
@@ -156,6 +159,9 @@ func (f *filters) snapshot() error {
 		return err
 	}
 	if err := syncFolder(fs, f.opts.Path); err != nil {
+		return err
+	}
+	if err := f.opts.Step("snapshotted"); err != nil {
 		return err
 	}
 	f.pending = 0

@@ -148,7 +148,7 @@ func lane(i int) pipeline.LaneID {
 
 // begin starts a process; it may crash at once.
 func begin(d *disk, fs vfs.FS, opts Options) (*process, error) {
-	opts.fs, opts.step = fs, d.step
+	opts.fs, opts.Step = fs, d.step
 	sink, err := New(d, opts)
 	if err != nil {
 		d.t.Fatalf("New: %v", err)

@@ -50,8 +50,12 @@ type Options struct {
 	Last int64
 	Log  *slog.Logger
 
-	fs   vfs.FS             // default vfs.Default
-	step func(string) error // asked before every step of a commit; for tests
+	// Step, if not nil, is asked before every step of a commit, and its error ends the commit there. It is for tests of
+	// crashes. The steps are "journal" (a part of a journal), "journaled", "inner commit", "promote" (a part), "promoted",
+	// and of approximate states "snapshot" and "snapshotted".
+	Step func(string) error
+
+	fs vfs.FS // default vfs.Default
 }
 
 // Approximate describes filters, which take some rows for duplicates that are none.
@@ -137,8 +141,8 @@ func (o Options) withDefaults() Options {
 	if o.fs == nil {
 		o.fs = vfs.Default
 	}
-	if o.step == nil {
-		o.step = func(string) error { return nil }
+	if o.Step == nil {
+		o.Step = func(string) error { return nil }
 	}
 	return o
 }

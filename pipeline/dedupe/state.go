@@ -163,15 +163,15 @@ func (s *state) journal(id pipeline.LaneID, end int64, entries []entry) (journal
 	s.numbers++
 	j := journal{number: s.numbers, end: end}
 	s.mu.Unlock()
-	if err := s.opts.step("journal"); err != nil {
-		return j, err
-	}
 	if s.opts.Last == 0 { // which would count them in another order
 		sortEntries(entries)
 	}
 	lane := laneName(id)
 	var value []byte
 	for i := 0; len(entries) > 0; i++ {
+		if err := s.opts.Step("journal"); err != nil {
+			return j, err
+		}
 		n := min(len(entries), chunkEntries)
 		value = binary.BigEndian.AppendUint64(value[:0], uint64(end))
 		value = binary.BigEndian.AppendUint32(value, uint32(len(lane)))
@@ -186,7 +186,7 @@ func (s *state) journal(id pipeline.LaneID, end int64, entries []entry) (journal
 			return j, err
 		}
 	}
-	return j, s.opts.step("journaled")
+	return j, s.opts.Step("journaled")
 }
 
 // journals returns the journals that are left, by lane, in order.
@@ -230,11 +230,14 @@ func (s *state) promote(j journal) error {
 			err = s.promoteChunk(it.Key(), entries)
 		}
 	}
-	return errors.Join(err, it.Close())
+	if err = errors.Join(err, it.Close()); err != nil {
+		return err
+	}
+	return s.opts.Step("promoted")
 }
 
 func (s *state) promoteChunk(key []byte, entries []entry) error {
-	if err := s.opts.step("promote"); err != nil {
+	if err := s.opts.Step("promote"); err != nil {
 		return err
 	}
 	b := s.db.NewBatch()

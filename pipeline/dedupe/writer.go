@@ -189,7 +189,7 @@ func (w *writer) Commit(ctx context.Context) (next int64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("dedupe: journaling keys: %w", err)
 	}
-	if err := s.opts.step("inner commit"); err != nil {
+	if err := s.opts.Step("inner commit"); err != nil {
 		return 0, err
 	}
 	if next, err = w.inner.Commit(ctx); err != nil {

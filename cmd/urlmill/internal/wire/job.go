@@ -28,6 +28,7 @@ type Job struct {
 	memory     budget.Shares
 	files      *budget.Ledger
 	dedupe     *dedupe.Options // nil without
+	dedupeStep func(string) error
 	log        *slog.Logger
 }
 
@@ -40,7 +41,7 @@ func (r Registry) Check(c *config.Config) error {
 
 // Prepare checks c and returns its job. The error is a [*config.Error] with every problem.
 func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
-	j := &Job{config: c, log: s.Log}
+	j := &Job{config: c, log: s.Log, dedupeStep: s.DedupeStep}
 	var problems []config.Problem
 	note := func(path string, err error) { problems = append(problems, fieldProblems(c, path, err)...) }
 	j.memory, problems = memoryOf(c)
@@ -145,7 +146,7 @@ func (j *Job) Open() (pipeline.Source, pipeline.Sink, error) {
 	problems = append(problems, fieldProblems(j.config, j.sinkPath, err)...)
 	if j.dedupe != nil && err == nil {
 		options := *j.dedupe
-		options.Log = j.log
+		options.Log, options.Step = j.log, j.dedupeStep
 		sink, err = dedupe.New(sink, options)
 		problems = append(problems, fieldProblems(j.config, "dedupe", err)...)
 	}

@@ -42,6 +42,8 @@ type Setting struct {
 	Version, PSL string
 	// Stores opens the folders of sinks. Default [OpenStores] with the settings of the configuration.
 	Stores store.Opener
+	// DedupeStep is asked before every step of a commit of rows without duplicates; see [dedupe.Options].
+	DedupeStep func(string) error
 
 	memory budget.Shares
 	files  *budget.Ledger // for the open files of sinks
