@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"syscall"
 	"testing"
@@ -264,12 +265,12 @@ func TestInspect(t *testing.T) {
 	want := Inspected{
 		Href: "https://u:p@www.example.co.uk:8080/b?q#h", Origin: "https://www.example.co.uk:8080", Protocol: "https:",
 		Username: "u", Password: "p", Host: "www.example.co.uk:8080", Hostname: "www.example.co.uk", Port: "8080",
-		Pathname: "/b", Search: "?q", Hash: "#h", RegistrableDomain: "example.co.uk",
+		Pathname: "/b", Search: "?q", Hash: "#h", Params: [][2]string{{"q", ""}}, RegistrableDomain: "example.co.uk",
 	}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Error(diff)
 	}
-	if got[1].Error != "IPv6-unclosed" {
+	if got[1].Error != "IPv6-unclosed" || got[1].Position == nil || got[1].Text == "" {
 		t.Errorf("%+v", got[1])
 	}
 	for body, want := range map[string]int{
@@ -370,6 +371,14 @@ func TestHistory(t *testing.T) {
 		w.monitor.takePoint(start.Add(time.Duration(i+1) * every))
 	}
 	h := w.monitor.Status(time.Now()).History
+	s := started(t, Options{}, w.monitor)
+	for since, want := range map[time.Time]int{h[len(h)-1].At: 0, h[len(h)-8].At: 7, start: maxPoints} {
+		var answer Status
+		_, body := get(t, "GET", s.URL()+"api/status?since="+url.QueryEscape(since.Format(time.RFC3339Nano)), "", nil)
+		if err := json.Unmarshal([]byte(body), &answer); err != nil || len(answer.History) != want {
+			t.Errorf("%v: %d points since %v, want %d", err, len(answer.History), since, want)
+		}
+	}
 	if len(h) != maxPoints || !h[len(h)-1].At.Equal(start.Add(time.Duration(maxPoints+5)*every)) || h[0].Lag != 42 || h[0].Rows != 0 {
 		t.Errorf("%d points from %+v to %+v", len(h), h[0], h[len(h)-1])
 	}

@@ -15,7 +15,8 @@ const maxURLs = 1000
 // Inspected is what a URL is: its members are those of the class URL, or Error is what is wrong with it.
 type Inspected struct {
 	Error    string `json:"error,omitempty"`
-	Position int    `json:"position,omitempty"` // of the error, in bytes
+	Position *int   `json:"position,omitempty"` // of the error, in bytes
+	Text     string `json:"text,omitempty"`     // what the error means
 
 	Href     string `json:"href"`
 	Origin   string `json:"origin"`
@@ -28,6 +29,8 @@ type Inspected struct {
 	Pathname string `json:"pathname"`
 	Search   string `json:"search"`
 	Hash     string `json:"hash"`
+	// Params are the decoded names and values of the query, in order.
+	Params [][2]string `json:"params,omitempty"`
 
 	RegistrableDomain string   `json:"registrable_domain"`
 	Noticed           []Notice `json:"noticed,omitempty"`
@@ -65,7 +68,7 @@ func inspect(w http.ResponseWriter, r *http.Request) {
 		var p urlcore.Parser
 		if failure := p.Parse(&parsed, []byte(request.Base), nil); !failure.OK() {
 			for i := range results {
-				results[i] = Inspected{Error: "base-" + failure.Code.String(), Position: failure.Pos}
+				results[i] = Inspected{Error: "base-" + failure.Code.String(), Position: &failure.Pos, Text: failure.Code.Text()}
 			}
 			writeJSON(w, results)
 			return
@@ -90,8 +93,11 @@ func look(input string, base *urlcore.URL) Inspected {
 			Host: u.Host(), Hostname: u.Hostname(), Port: u.Port(), Pathname: u.Pathname(), Search: u.Search(), Hash: u.Hash(),
 			RegistrableDomain: string(domain),
 		}
+		for name, value := range u.SearchParams().All() {
+			out.Params = append(out.Params, [2]string{name, value})
+		}
 	} else {
-		out.Error, out.Position = failure.Code.String(), failure.Pos
+		out.Error, out.Position, out.Text = failure.Code.String(), &failure.Pos, failure.Code.Text()
 	}
 	for _, e := range p.ValidationErrors() {
 		if e.Code == failure.Code && e.Pos == failure.Pos {

@@ -142,8 +142,14 @@ func (m *Monitor) lanes(now time.Time, lags []Lag) (shown []Lane, count int) {
 	return shown, count
 }
 
-func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, s.monitor.Status(time.Now()))
+// status answers with the status. With since=TIME, the history has the points after that time only: a page that polls
+// knows the others.
+func (s *Server) status(w http.ResponseWriter, r *http.Request) {
+	out := s.monitor.Status(time.Now())
+	if since, err := time.Parse(time.RFC3339Nano, r.URL.Query().Get("since")); err == nil {
+		out.History = slices.DeleteFunc(out.History, func(p Point) bool { return !p.At.After(since) })
+	}
+	writeJSON(w, out)
 }
 
 // writeJSON answers with v.

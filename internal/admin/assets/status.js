@@ -1,11 +1,16 @@
-// The status page: polls api/status and puts what it says into the page. Every text goes in by textContent.
+// The status page: polls api/status and puts what it says into the page.
 
-import { el, fill } from "./dom.js";
+import { Chart } from "./charts.js";
+import { at, el, fill, shown } from "./dom.js";
 
 const pollEvery = 2000;
-const at = (id) => document.getElementById(id);
 const count = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const share = new Intl.NumberFormat("en", { style: "percent", minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const time = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const hour = 3600e3;
+
+const rate = (n) => (n < 10 ? count : whole).format(n);
 
 function bytes(n) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -20,81 +25,116 @@ function age(seconds) {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
-// draw puts a line into the chart called id: an hour wide, from zero to its highest value.
-function draw(id, points, value, format) {
-  const svg = at(id);
-  const hour = 3600e3;
-  const end = points.length ? Date.parse(points[points.length - 1].at) : 0;
-  const most = Math.max(1e-9, ...points.map(value));
-  const path = points.map((p, i) => {
-    const x = 600 - (600 * (end - Date.parse(p.at))) / hour;
-    return `${i ? "L" : "M"}${x.toFixed(1)} ${(118 - (114 * value(p)) / most).toFixed(1)}`;
-  });
-  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  line.setAttribute("d", path.join(""));
-  svg.replaceChildren(line);
-  const now = points.length ? format(value(points[points.length - 1])) : "–";
-  at(`${id}-now`).textContent = now;
-  const name = svg.dataset.name ??= svg.getAttribute("aria-label");
-  svg.setAttribute("aria-label", `${name}: now ${now}, at most ${points.length ? format(most) : "–"} in the last hour`);
+const charts = [
+  new Chart("figures", "rows", "Rows a second", (p) => p.rows, rate),
+  new Chart("figures", "lag", "Records behind", (p) => p.lag, whole.format),
+  new Chart("figures", "invalid", "Invalid rows a second", (p) => p.errors, rate),
+  new Chart("figures", "oldest", "Oldest uncommitted row", (p) => p.oldest, age),
+];
+
+let last = null; // the answer before
+let history = [];
+
+// remember adds the new points of an answer to those that are known.
+function remember(s) {
+  if (last && last.began !== s.began) history = []; // another process
+  const fresh = s.history.map((p) => ({ ...p, time: Date.parse(p.at) }));
+  const newest = history.length ? history.at(-1).time : -Infinity;
+  history.push(...fresh.filter((p) => p.time > newest));
+  const end = history.length ? history.at(-1).time : 0;
+  history = history.filter((p) => end - p.time <= hour);
+}
+
+// pace returns how much of something came in a second since the answer before.
+function pace(s, of) {
+  const seconds = last && last.began === s.began ? (Date.parse(s.now) - Date.parse(last.now)) / 1000 : 0;
+  return seconds > 0 ? Math.max(0, s[of] - last[of]) / seconds : 0;
 }
 
 function totals(s) {
-  const rows = [
-    ["Rows", count.format(s.rows)], ["Read", bytes(s.bytes)], ["Committed", count.format(s.committed)],
-    ["Commits", count.format(s.commits)], ["Files", `${count.format(s.files)}, ${bytes(s.file_bytes)}`],
-    ["Invalid", count.format(s.invalid)], ["Dropped", count.format(s.dropped)], ["Dead letters", count.format(s.dead_letters)],
-    ["Memory", `${bytes(s.memory)} of ${bytes(s.memory_limit)}`], ["Running for", age((Date.parse(s.now) - Date.parse(s.began)) / 1000)],
+  const oldest = Math.max(0, ...(s.lanes ?? []).map((l) => l.oldest));
+  const tiles = [
+    ["Rows", whole.format(s.rows), `${rate(pace(s, "rows"))} a second`],
+    ["Read", bytes(s.bytes), `${bytes(pace(s, "bytes"))} a second`],
+    ["Committed", whole.format(s.committed), `in ${whole.format(s.commits)} commits, ${whole.format(s.files)} files, ${bytes(s.file_bytes)}`],
+    ["Invalid", whole.format(s.invalid), s.rows ? `${share.format(s.invalid / s.rows)} of all; ${whole.format(s.dropped)} dropped, ${whole.format(s.dead_letters)} dead letters` : "none"],
+    ["Behind", s.has_lag ? whole.format(s.lag) : "–", s.has_lag ? `records of ${s.lane_count} lanes` : "the source cannot say"],
+    ["Oldest uncommitted", oldest ? age(oldest) : "none", `of ${s.lane_count} lanes`],
+    ["Memory", bytes(s.memory), `of ${bytes(s.memory_limit)}`],
+    ["Running for", age((Date.parse(s.now) - Date.parse(s.began)) / 1000), `since ${time.format(Date.parse(s.began))}`],
   ];
-  if (s.has_lag) rows.push(["Behind", count.format(s.lag)]);
-  fill("totals", rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+  fill("totals", tiles.map(([name, value, note]) => el("div", { class: "card" }, el("dt", {}, name), el("dd", {}, value, el("small", {}, note)))));
 }
 
-const row = (...cells) => el("tr", {}, ...cells.map((c) => (c instanceof Node ? c : el("td", {}, c))));
-const position = (n) => (n < 0 ? "–" : count.format(n));
+const row = (...cells) => el("tr", {}, ...cells.map((c) => (c instanceof HTMLTableCellElement ? c : el("td", {}, c))));
+const number = (text, kind = "") => el("td", { class: `n ${kind}` }, text);
+const position = (n) => (n < 0 ? "–" : whole.format(n));
 
 function lanes(s) {
-  const shown = s.lanes ?? [];
-  at("lane-count").textContent = shown.length < s.lane_count ? `the ${shown.length} with the oldest rows, of ${s.lane_count}` : `${s.lane_count}`;
-  fill("lane-rows", shown.map((l) => row(l.name, count.format(l.rows), position(l.written), position(l.committed),
-    l.behind === null ? "–" : count.format(l.behind),
-    el("td", { class: l.stuck ? "bad" : "" }, l.oldest ? age(l.oldest) + (l.stuck ? ", stuck" : "") : "none"))));
+  const list = s.lanes ?? [];
+  at("lane-count").textContent = list.length < s.lane_count ? `the ${list.length} with the oldest rows, of ${s.lane_count}` : `${s.lane_count}`;
+  fill("lane-rows", list.map((l) => row(el("th", { scope: "row" }, shown(l.name)), number(whole.format(l.rows)), number(position(l.written)),
+    number(position(l.committed)), number(l.behind === null ? "–" : whole.format(l.behind)),
+    number((l.oldest ? age(l.oldest) : "none") + (l.stuck ? ", stuck" : ""), l.stuck ? "bad" : ""))));
+}
+
+// bars fills a list with names and amounts, longest bar first.
+function bars(id, items, empty) {
+  const most = Math.max(...items.map((i) => i.amount));
+  fill(id, items.length ? items.map((i) => {
+    const bar = el("span", { class: "fill" });
+    bar.style.width = `${(100 * i.amount) / most}%`;
+    return el("li", {}, el("span", { class: "name" }, shown(i.name, 100)), el("span", { class: "track", "aria-hidden": "true" }, bar), el("span", { class: "amount" }, i.text));
+  }) : [el("li", { class: "empty" }, empty)]);
+}
+
+function problems(s) {
+  const list = s.problems ?? [];
+  state(list.length ? "Not ready" : "Ready", list.length ? "bad" : "good");
+  document.title = list.length ? "urlmill: not ready" : "urlmill";
+  fill("problems", list.map((p) => el("li", { class: "card" }, el("b", {}, p.code), " ", shown(p.detail), ...(p.advice ? [el("p", {}, p.advice)] : []))));
+}
+
+// state sets what is read to those who listen, only when it changes.
+function state(text, kind) {
+  const e = at("state");
+  if (e.textContent !== text) e.textContent = text;
+  e.className = `pill ${kind}`;
 }
 
 function show(s) {
-  const problems = s.problems ?? [];
-  const state = at("state");
-  const text = problems.length ? "Not ready" : "Ready";
-  if (state.textContent !== text) state.textContent = text;
-  state.className = problems.length ? "bad" : "good";
-  document.title = problems.length ? "urlmill: not ready" : "urlmill";
-  fill("problems", problems.map((p) => el("li", {}, `${p.code}: ${p.detail}`)));
-  at("version").textContent = `${s.build.version}, ${s.build.go}, URL Standard ${s.build.standard}, Public Suffix List ${s.build.psl}`;
+  remember(s);
+  problems(s);
   totals(s);
-  draw("rows", s.history, (p) => p.rows, (n) => count.format(n));
-  draw("invalid", s.history, (p) => p.errors, (n) => count.format(n));
   at("lag-figure").hidden = !s.has_lag;
-  draw("lag", s.history, (p) => p.lag, (n) => count.format(n));
-  draw("oldest", s.history, (p) => p.oldest, age);
+  for (const c of charts) c.draw(history);
   lanes(s);
-  fill("domain-list", s.domains.map((d) => el("li", {}, el("code", {}, d.name), ` ${count.format(100 * d.share)} %`)));
-  const codes = Object.entries(s.errors ?? {}).sort((a, b) => b[1] - a[1]);
-  fill("codes", codes.map(([code, n]) => row(code, count.format(n))));
-  fill("bad", s.bad.toReversed().map((b) => row(time.format(Date.parse(b.at)), b.lane, b.code, b.url)));
-  fill("messages", s.messages.toReversed().map((m) => el("li", {}, `${time.format(Date.parse(m.at))} ${m.level} ${m.text}`)));
-  fill("settings", (s.config ?? []).map((c) => row(c.key, c.value)));
+  bars("domain-list", s.domains.map((d) => ({ name: d.name, amount: d.share, text: share.format(d.share) })), "none yet");
+  const codes = Object.entries(s.errors ?? {}).sort((a, b) => b[1] - a[1]).slice(0, 20);
+  bars("codes", codes.map(([name, n]) => ({ name, amount: n, text: whole.format(n) })), "none");
+  fill("bad", s.bad.toReversed().map((b) => row(el("td", { class: "brief" }, time.format(Date.parse(b.at))),
+    el("td", { class: "brief" }, shown(b.lane, 60)), el("td", { class: "brief" }, b.code), el("td", { class: "wide" }, shown(b.url)))));
+  const messages = s.messages.toReversed().map((m) => el("li", { class: m.level.toLowerCase() },
+    el("time", {}, time.format(Date.parse(m.at))), " ", el("b", {}, m.level), " ", shown(m.text)));
+  fill("messages", messages.length ? messages : [el("li", {}, "none")]);
+  const b = s.build;
+  fill("versions", [["urlmill", b.version], ["Go", b.go], ["URL Standard", b.standard], ["Public Suffix List", b.psl]]
+    .map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+  fill("settings", (s.config ?? []).map((c) => row(el("th", { scope: "row" }, c.key), el("td", {}, shown(c.value)))));
+  last = s;
 }
 
+// poll asks for what is new, again and again, and less often while nobody looks.
 async function poll() {
   try {
-    const answer = await fetch("api/status");
+    const since = history.length ? `?since=${encodeURIComponent(history.at(-1).at)}` : "";
+    const answer = await fetch(`api/status${since}`);
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     show(await answer.json());
   } catch {
-    at("state").textContent = "No answer from urlmill: has it ended?";
-    at("state").className = "bad";
+    state("No answer from urlmill: has it ended?", "bad");
   }
-  setTimeout(poll, pollEvery);
+  setTimeout(poll, document.hidden ? 15 * pollEvery : pollEvery);
 }
 
 poll();

@@ -1,0 +1,142 @@
+package browsertest
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/urlmill/urlmill/internal/kafkatest"
+)
+
+// buildOnce builds the command for all tests of this process, into a folder that git ignores.
+var buildOnce = sync.OnceValues(func() (string, error) {
+	name, err := filepath.Abs(filepath.Join("..", "..", "bin", "browsertest", "urlmill"))
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-o", name, "./cmd/urlmill")
+	build.Dir = filepath.Join("..", "..")
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	return name, build.Run()
+})
+
+// mill is a urlmill that runs.
+type mill struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it has ended
+
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+// Write collects what the process says.
+func (m *mill) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.log.Write(p)
+}
+
+func (m *mill) String() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.log.String()
+}
+
+// start runs urlmill until the end of the test.
+func start(t *testing.T, args ...string) *mill {
+	t.Helper()
+	name, err := buildOnce()
+	if err != nil {
+		t.Fatalf("go build: %v", err)
+	}
+	m := &mill{cmd: exec.Command(name, args...), done: make(chan struct{})}
+	m.cmd.Stdout, m.cmd.Stderr = m, m
+	if err := m.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(m.done)
+		_ = m.cmd.Wait() // what it says is in the log
+	}()
+	t.Cleanup(func() {
+		_ = m.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-m.done:
+		case <-time.After(patience):
+			_ = m.cmd.Process.Kill()
+			<-m.done
+		}
+		if t.Failed() {
+			t.Logf("urlmill %s:\n%s", strings.Join(args, " "), m)
+		}
+	})
+	return m
+}
+
+// answers waits until the process answers at a URL.
+func (m *mill) answers(t *testing.T, address string) {
+	t.Helper()
+	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if answer, err := http.Get(address); err == nil {
+			_ = answer.Body.Close()
+			return
+		}
+		select {
+		case <-m.done:
+			t.Fatalf("urlmill has ended:\n%s", m)
+		default:
+		}
+		if time.Since(begin) > patience {
+			t.Fatalf("urlmill does not answer at %s:\n%s", address, m)
+		}
+	}
+}
+
+// listens matches where a configuration says that the status page is.
+var listens = regexp.MustCompile(`listen: "?([0-9.:]+)`)
+
+// run starts urlmill with a configuration, and returns where its status page is once that answers. LISTEN in the
+// configuration becomes a free address.
+func run(t *testing.T, config string) (address string, m *mill) {
+	t.Helper()
+	if strings.Contains(config, "LISTEN") {
+		config = strings.ReplaceAll(config, "LISTEN", fmt.Sprintf("127.0.0.1:%d", kafkatest.Ports(t, 1)[0]))
+	}
+	file := filepath.Join(t.TempDir(), "pipeline.yaml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m = start(t, "run", file)
+	address = "http://" + listens.FindStringSubmatch(config)[1] + "/"
+	m.answers(t, address+"livez")
+	return address, m
+}
+
+const pipeline = `
+source:
+  kafka: {brokers: [BROKER], topics: [clicks], group: browser, start: earliest}
+  codec: {ndjson: {url: /url, host: /host}}
+sink:
+  parquet: {path: "OUT"}
+  roll: {every: 2s}
+log: {level: warn}
+admin: {listen: LISTEN}
+`
+
+// clickstream starts a broker, a producer of so many records a second, and a pipeline that reads them.
+func clickstream(t *testing.T, rate int) (address string) {
+	t.Helper()
+	broker := kafkatest.Fake(t).ListenAddrs()[0]
+	start(t, "produce", "--brokers", broker, "--rate", fmt.Sprint(rate))
+	address, _ = run(t, strings.NewReplacer("BROKER", broker, "OUT", filepath.Join(t.TempDir(), "clicks")).Replace(pipeline))
+	return address
+}
