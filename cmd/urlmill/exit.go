@@ -17,7 +17,7 @@ const (
 	exitUsage      = 2
 	exitOnError    = 3
 	exitIncomplete = 4
-	// exitDamaged is the code of "urlmill verify" and "urlmill parquet check" alone.
+	// exitDamaged is the code of "urlmill verify", "urlmill parquet check" and "urlmill compact" alone.
 	exitDamaged   = 5
 	exitInterrupt = 130
 )
@@ -95,7 +95,8 @@ const exitCodesHelp = `Exit codes of all commands:
     3  stopped at a row with an error, because the error policy is "fail"; the rows before it are written
     4  some input could not be read completely, such as a truncated file; all the rest is written
     5  "urlmill verify" has found an output that is not as it has to be, or "urlmill parquet check" files that are
-       damaged or say of themselves what is not true; the report says what
+       damaged or say of themselves what is not true; the report says what. "urlmill compact" has left files as they are
+       that it could not read
   130  stopped at once by a second SIGINT or SIGTERM; what was not committed is read again next time
 
 The first SIGINT or SIGTERM lets a pipeline write and commit what it has read (pipeline.drain_timeout bounds the

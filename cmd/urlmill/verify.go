@@ -111,6 +111,10 @@ func (a *app) printReport(r *verify.Report) error {
 			fmt.Fprintf(a.out, "%s: the positions %d to %d were left out, as the configuration says\n", plain.Text(l.Lane), left.First, left.Next)
 		}
 	}
+	if c := r.Compacted; c != nil {
+		fmt.Fprintf(a.out, "compacted: %s replaced, whose rows are in %s with %s now, by %s\n", plain.Plural(int64(c.Replaced), "file"),
+			plain.Plural(int64(c.Files), "file"), plain.Bytes(c.Bytes), plain.Plural(int64(c.Records), "compaction"))
+	}
 	for _, p := range r.Problems {
 		at := p.Lane
 		if p.File != "" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/urlmill/urlmill/sinks/store"
@@ -34,6 +35,12 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 		err = s.Publish(ctx, []store.Pending{f.Pending()})
 		var gone *store.GoneError
 		if errors.As(err, &gone) {
+			if replaced, err := c.replaced(ctx, f); err != nil || replaced {
+				if err != nil {
+					return h, err
+				}
+				continue
+			}
 			// Its temporary name is taken away only by publishing it, so it was published, and then
 			// removed by whoever it was for.
 			c.log.Warn("a file of the last commit is not there any more; this is fine if it was moved away or deleted on purpose",
@@ -47,7 +54,23 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 	return h, nil
 }
 
-// Recover finishes the commits of all lanes. It returns the position after the last commit of each, by what the names
+// replaced tells whether a compaction has replaced a file.
+func (c *Chain) replaced(ctx context.Context, f File) (bool, error) {
+	compactions, err := ReadCompactions(ctx, c.root)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range compactions.All {
+		for _, g := range r.Groups {
+			if g.File.Place == f.Place && slices.ContainsFunc(g.Replaces, func(r Replaced) bool { return r.Name == f.Name }) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// Recover finishes the commits of all lanes, and the last compaction. It returns the position after the last commit of each, by what the names
 // of its files begin with.
 func (c *Chain) Recover(ctx context.Context) (map[string]int64, error) {
 	lanes, err := Lanes(ctx, c.root)
@@ -63,6 +86,9 @@ func (c *Chain) Recover(ctx context.Context) (map[string]int64, error) {
 		if h.start != nil {
 			heads[h.start.Prefix] = h.next
 		}
+	}
+	if _, err := c.FinishCompaction(ctx); err != nil {
+		return nil, err
 	}
 	return heads, nil
 }
@@ -110,6 +136,7 @@ type sweeper struct {
 	read  bool   // heads and err are set
 	run   string // the dead one after whose death they were read, or ""
 	heads map[string]int64
+	last  int64 // compaction
 	err   error
 
 	files int
@@ -129,6 +156,9 @@ func (s *sweeper) garbage(f store.Leftover) bool {
 		return false
 	}
 	if !f.Dead {
+		if number, ok := parseCompacted(path.Base(f.Name)); ok {
+			return number <= s.last && s.count(f)
+		}
 		prefix, first, ok := ParseFileName(f.Name)
 		if next, known := s.heads[prefix]; !ok || !known || first >= next {
 			return false
@@ -156,7 +186,10 @@ func (s *sweeper) recover(f store.Leftover) {
 	if f.Dead {
 		s.run = f.Run
 	}
-	if s.heads, s.err = s.chain.Recover(s.ctx); s.err != nil {
+	if s.heads, s.err = s.chain.Recover(s.ctx); s.err == nil {
+		s.last, s.err = s.chain.lastDone(s.ctx)
+	}
+	if s.err != nil {
 		s.chain.log.Warn("unfinished files of other processes stay where they are: their commits cannot be read", "error", s.err)
 	}
 }

@@ -20,21 +20,31 @@ const (
 	WrongRows     commit.Kind = "wrong_rows"
 	// NamedTwice is a file that two commits have.
 	NamedTwice commit.Kind = "named_twice"
+	// ReplacedFile is a visible file whose rows are in another one, by which a compaction has replaced it: readers of the
+	// directory see them twice.
+	ReplacedFile commit.Kind = "replaced_file"
+	// WrongCompaction is a compaction whose files are not those of the commits that it names.
+	WrongCompaction commit.Kind = "wrong_compaction"
+	// UnfinishedCompaction is one whose process died before it was done. The next start of a pipeline ends it, and so do the
+	// next compaction and repairing.
+	UnfinishedCompaction commit.Kind = "unfinished_compaction"
 	// StrayFile is a visible file that no record names. Readers take its rows for delivered.
 	StrayFile commit.Kind = "stray_file"
 )
 
 // Report is what was found. It has no problems if the output is as it has to be.
 type Report struct {
-	Location string           `json:"location"`
-	OK       bool             `json:"ok"`
-	Lanes    []Lane           `json:"lanes"`
-	Commits  int              `json:"commits"`
-	Files    int              `json:"files"`
-	Rows     int64            `json:"rows"`
-	Dead     int64            `json:"dead_letters"`
-	Bytes    int64            `json:"bytes"`
-	Problems []commit.Problem `json:"problems"`
+	Location string `json:"location"`
+	OK       bool   `json:"ok"`
+	Lanes    []Lane `json:"lanes"`
+	Commits  int    `json:"commits"`
+	Files    int    `json:"files"`
+	Rows     int64  `json:"rows"`
+	Dead     int64  `json:"dead_letters"`
+	Bytes    int64  `json:"bytes"`
+	// Compacted tells of the compactions, if there are any. Files and Bytes count what there was before them.
+	Compacted *Compactions     `json:"compacted,omitempty"`
+	Problems  []commit.Problem `json:"problems"`
 }
 
 // Lane is what the records of a lane tell.

@@ -18,19 +18,33 @@ func extension(name string) string { return strings.TrimPrefix(path.Ext(name), "
 // findStrays looks for visible files that no record names. A file is visible only after its record is there, so that
 // those found are looked for in the records once more: they may have been committed since.
 func (v *verifier) findStrays(ctx context.Context) error {
-	visible := map[string]bool{}
+	visible, doubles := map[string]bool{}, map[string]string{}
 	for _, dir := range v.dirs {
 		s, err := v.places.Get(dir)
 		if err != nil {
 			return err
 		}
 		if err := list(ctx, s, ".", func(name string) {
-			if file := path.Join(dir, name); !v.named[file] {
+			file := path.Join(dir, name)
+			if !v.named[file] {
 				visible[file] = true
+			}
+			if by, ok := v.replaced[file]; ok {
+				doubles[file] = by
 			}
 		}); err != nil {
 			return err
 		}
+	}
+	for _, n := range v.pending { // may be there for a moment still
+		for file, by := range doubles {
+			if by == n.path() {
+				delete(doubles, file)
+			}
+		}
+	}
+	for file, by := range doubles {
+		v.problem(ReplacedFile, named{File: commit.File{Name: file}, first: -1}, "its rows are in %s as well, which has replaced it: remove it", by)
 	}
 	if len(visible) == 0 {
 		return nil
@@ -42,11 +56,23 @@ func (v *verifier) findStrays(ctx context.Context) error {
 			}
 		}
 	})
+	if err != nil {
+		return err
+	}
+	compactions, err := v.since(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range compactions.All {
+		for _, g := range r.Groups {
+			delete(visible, g.File.Path())
+		}
+	}
 	for file := range visible {
 		v.problem(StrayFile, named{File: commit.File{Name: file}, first: -1},
 			"no commit names it, and readers take it for a part of the output: move it away unless you have put it there")
 	}
-	return err
+	return nil
 }
 
 // list calls found with the files below a directory that readers see: they leave out what begins with a dot or an

@@ -50,6 +50,11 @@ type verifier struct {
 	files []named
 	dirs  []string // of places, ascending; "" is the root
 	mu    sync.Mutex
+
+	compacted *commit.Compactions
+	live      map[string]named  // files that count, by path; nil without compactions
+	replaced  map[string]string // the path of the new file, by that of the old one
+	pending   []named           // files of a compaction that was going on
 }
 
 // named is a file that a record names.
@@ -58,24 +63,36 @@ type named struct {
 	lane        string
 	first, next int64
 	last        bool // of its lane
+	// compaction is the number of that whose file it is, 0 for a file of a commit, and stretches are its positions.
+	compaction int64
+	stretches  []commit.Stretch
 }
 
 func (n named) path() string { return path.Join(n.Place, n.Name) }
 
 // Run verifies an output. An error means that it could not be done; what is wrong with the output is in the report.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	v := &verifier{Options: o, places: commit.NewPlaces(o.Root, o.Open, o.Log)}
+	v := &verifier{Options: o, places: commit.NewPlaces(o.Root, o.Open, o.Log), replaced: map[string]string{}}
 	v.report = &Report{Location: o.Root.Location(), Lanes: []Lane{}, Problems: []commit.Problem{}}
+	if err := v.readCompactions(ctx); err != nil {
+		return nil, err
+	}
 	if err := v.read(ctx, v.take); err != nil {
 		return nil, err
 	}
 	if len(v.report.Lanes) == 0 {
 		return nil, fmt.Errorf("%s has no commit records: it is no output with exactly-once delivery, or the wrong path", o.Root.Location())
 	}
+	if err := v.compactions(ctx); err != nil {
+		return nil, err
+	}
 	if err := v.findStrays(ctx); err != nil {
 		return nil, err
 	}
 	if err := v.checkFiles(ctx); err != nil {
+		return nil, err
+	}
+	if err := v.settleCompaction(ctx); err != nil {
 		return nil, err
 	}
 	v.report.finish()
@@ -205,7 +222,7 @@ func (v *verifier) settle(ctx context.Context, n named) error {
 	case err != nil || !missing:
 		return err
 	case errors.As(waiting, &gone):
-		v.missing(n)
+		return v.missing(ctx, n)
 	case waiting != nil:
 		return fmt.Errorf("%s: %w", n.path(), waiting)
 	default:
@@ -215,8 +232,12 @@ func (v *verifier) settle(ctx context.Context, n named) error {
 	return nil
 }
 
-func (v *verifier) missing(n named) {
-	v.problem(MissingFile, n, "%d rows are in it, and it is not there: restore it, unless it was moved away on purpose", n.Rows)
+func (v *verifier) missing(ctx context.Context, n named) error {
+	since, err := v.compactedSince(ctx, n)
+	if err == nil && !since {
+		v.problem(MissingFile, n, "%d rows are in it, and it is not there: restore it, unless it was moved away on purpose", n.Rows)
+	}
+	return err
 }
 
 // checkFile returns true for a file that is missing and may be waiting to be published.
@@ -228,9 +249,9 @@ func (v *verifier) checkFile(ctx context.Context, n named) (missing bool, err er
 	o, err := s.Open(ctx, n.Name)
 	if isMissing(err) {
 		if !n.last {
-			v.missing(n)
+			return false, v.missing(ctx, n)
 		}
-		return n.last, nil
+		return true, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", n.path(), err)

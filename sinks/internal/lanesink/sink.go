@@ -231,6 +231,10 @@ func (s *Sink) startDelivery(ctx context.Context) error {
 		if err := s.chain.Probe(ctx); err != nil {
 			return err
 		}
+		// Nothing of what is delivered depends on it.
+		if _, err := s.chain.FinishCompaction(ctx); err != nil && s.opts.Log != nil {
+			s.opts.Log.Warn("cannot end a compaction that another process has begun", "error", err)
+		}
 	}
 	for _, p := range s.stores {
 		if p == nil {

@@ -1,0 +1,370 @@
+package commit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+// CompactionsDir is the directory with the records of compactions. They are numbered from 1, one chain for all lanes, and
+// none is ever removed: a number that is taken stays taken.
+const CompactionsDir = "_compactions"
+
+const (
+	doneExt = ".done"
+	// readsAtATime is how many records are read side by side.
+	readsAtATime = 16
+)
+
+// ErrOutrun says that another process has written the compaction that this one was about to write, or has gone on from it.
+// Nothing has happened; what there is to do has to be looked at anew.
+var ErrOutrun = errors.New("another process compacts here")
+
+// Compaction says that files were put in the place of others, which held the same rows.
+//
+// It is written before the new files can be seen, and a new one only when all of the one before has been done: its files
+// have their names, and those that they replace are gone.
+type Compaction struct {
+	Version int   `json:"version"`
+	Number  int64 `json:"number"`
+	// Undone are files of the compaction before this one that were lost before they could be seen, by Place and Name with a
+	// slash between: what they were to replace is what counts.
+	Undone []string `json:"undone,omitempty"`
+	Groups []Group  `json:"groups"`
+	Origin
+}
+
+// Group is one file in the place of others of the same directory and table.
+type Group struct {
+	File      File       `json:"file"`
+	Positions []Stretch  `json:"positions"`
+	Replaces  []Replaced `json:"replaces"`
+}
+
+// Stretch is what a file has rows of: positions of a lane. Not all of them need have rows in it.
+type Stretch struct {
+	Lane      string `json:"lane"` // directory below [Dir]
+	Stream    string `json:"stream"`
+	Partition int32  `json:"partition"`
+	First     int64  `json:"first"`
+	Next      int64  `json:"next"`
+}
+
+// Replaced is a file that a compaction has replaced.
+type Replaced struct {
+	Name     string `json:"name"`
+	Rows     int64  `json:"rows"`
+	Bytes    int64  `json:"bytes"`
+	Checksum string `json:"checksum"`
+}
+
+// Path returns the place and the name of a file, by which it is told from all others of an output.
+func (f File) Path() string { return path.Join(f.Place, f.Name) }
+
+// path returns that of a file that the group replaces.
+func (g Group) path(r Replaced) string { return path.Join(g.File.Place, r.Name) }
+
+// Old returns the paths of the files that the group replaces.
+func (g Group) Old() []string {
+	paths := make([]string, 0, len(g.Replaces))
+	for _, r := range g.Replaces {
+		paths = append(paths, g.path(r))
+	}
+	return paths
+}
+
+func compactionKey(number int64) string { return path.Join(CompactionsDir, key(number)+".json") }
+
+// CompactedName returns the name of a file that takes the place of others: that of the first of those, with the number of
+// the compaction in it. run and seq make it unique.
+func CompactedName(first string, number int64, run string, seq uint64) (string, error) {
+	dir, base := path.Split(first)
+	var stem string
+	if prefix, position, ok := ParseFileName(base); ok {
+		stem = fmt.Sprintf("%s%020d", prefix, position)
+	} else if at := strings.LastIndex(base, compactMark); at > 0 {
+		stem = base[:at]
+	} else {
+		return "", fmt.Errorf("%s is not named as files of an output are", first)
+	}
+	return fmt.Sprintf("%s%s%s%d-%s%04d%s", dir, stem, compactMark, number, run, seq, path.Ext(base)), nil
+}
+
+const compactMark = "-compact"
+
+// parseCompacted returns the number in a name that [CompactedName] has made.
+func parseCompacted(name string) (int64, bool) {
+	at := strings.LastIndex(name, compactMark)
+	if at < 0 {
+		return 0, false
+	}
+	digits, _, ok := strings.Cut(name[at+len(compactMark):], "-")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, ok && err == nil && n > 0
+}
+
+func decodeCompaction(at string, number int64, content []byte) (*Compaction, error) {
+	c := new(Compaction)
+	if err := json.Unmarshal(content, c); err != nil {
+		return nil, &DamagedError{at, err.Error()}
+	}
+	if err := checkOwner(at, c.Version, "", ""); err != nil {
+		return nil, err
+	}
+	if c.Number != number {
+		return nil, &DamagedError{at, fmt.Sprintf("it is that with number %d", c.Number)}
+	}
+	for _, g := range c.Groups {
+		if g.File.Name == "" || g.File.Token == "" || len(g.Replaces) == 0 || len(g.Positions) == 0 {
+			return nil, &DamagedError{at, "a file has no name, or replaces none"}
+		}
+		if err := store.CheckChecksum(g.File.Checksum); err != nil {
+			return nil, &DamagedError{at, err.Error()}
+		}
+	}
+	return c, nil
+}
+
+// Compactions are those of an output, as they were when they were read.
+type Compactions struct {
+	All []*Compaction // in their order
+	// Done says that all of the last one has been done.
+	Done bool
+}
+
+// Last returns the last one, nil if there are none.
+func (c *Compactions) Last() *Compaction {
+	if len(c.All) == 0 {
+		return nil
+	}
+	return c.All[len(c.All)-1]
+}
+
+// Next returns the number of the next one.
+func (c *Compactions) Next() int64 { return int64(len(c.All)) + 1 }
+
+// Undone tells whether a file of the compaction at an index of All came to nothing, as the one after it says.
+func (c *Compactions) Undone(i int, f File) bool {
+	return i+1 < len(c.All) && slices.Contains(c.All[i+1].Undone, f.Path())
+}
+
+// numbersOf returns the number of the last compaction, and whether all of it has been done.
+func numbersOf(ctx context.Context, s store.Objects) (last int64, done bool, err error) {
+	entries, err := s.List(ctx, CompactionsDir, "")
+	if err != nil {
+		return 0, false, err
+	}
+	lastDone := int64(0)
+	for _, e := range entries {
+		if n, ok := position(e.Name, ".json"); ok {
+			last = max(last, n)
+		} else if n, ok := position(e.Name, doneExt); ok {
+			lastDone = max(lastDone, n)
+		}
+	}
+	return last, lastDone >= last, nil
+}
+
+// lastDone returns the number of the last compaction that was done: files that were written for it, or for one before it,
+// and are not published, never will be.
+func (c *Chain) lastDone(ctx context.Context) (int64, error) {
+	last, done, err := numbersOf(ctx, c.root)
+	if !done {
+		last--
+	}
+	return last, err
+}
+
+// ReadCompactions reads the compactions of an output.
+func ReadCompactions(ctx context.Context, s store.Objects) (*Compactions, error) {
+	last, done, err := numbersOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	c := &Compactions{All: make([]*Compaction, last), Done: done}
+	var group errgroup.Group
+	group.SetLimit(readsAtATime)
+	for i := range c.All {
+		group.Go(func() (err error) {
+			c.All[i], err = readCompaction(ctx, s, int64(i)+1)
+			return err
+		})
+	}
+	return c, group.Wait()
+}
+
+func readCompaction(ctx context.Context, s store.Objects, number int64) (*Compaction, error) {
+	at := compactionKey(number)
+	content, err := s.Read(ctx, at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &DamagedError{at, "it is missing, and later ones are there"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return decodeCompaction(at, number, content)
+}
+
+// Compact writes the next compaction after those that were read, which have all been done, and does it. The new files are
+// the chain's from then on. [ErrOutrun] says that somebody else has written it: nothing has happened.
+func (c *Chain) Compact(ctx context.Context, number int64, undone []string, groups []Group) error {
+	files := make([]File, 0, len(groups))
+	for _, g := range groups {
+		files = append(files, g.File)
+	}
+	err := c.each(files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, c.discard(ctx, files))
+	}
+	ctx = context.WithoutCancel(ctx)
+	r := &Compaction{Version: formatVersion, Number: number, Undone: undone, Groups: groups, Origin: c.newOrigin()}
+	at, content := compactionKey(number), encode(r)
+	err = c.root.Create(ctx, at, content)
+	if errors.Is(err, fs.ErrExist) {
+		there, readErr := c.root.Read(ctx, at)
+		switch {
+		case readErr != nil:
+			return readErr
+		case bytes.Equal(there, content): // created by a call that seemed to fail
+		default:
+			return errors.Join(ErrOutrun, c.discard(ctx, files))
+		}
+	} else if err != nil {
+		return err
+	}
+	lost, err := c.do(ctx, r)
+	if err == nil && len(lost) > 0 {
+		err = fmt.Errorf("%s was removed before it could be seen; what it was to replace is still there: nothing but urlmill may remove unfinished files", lost[0])
+	}
+	return err
+}
+
+func (c *Chain) discard(ctx context.Context, files []File) error {
+	ctx = context.WithoutCancel(ctx)
+	return c.each(files, func(s store.Store, p []store.Pending) error { return s.Discard(ctx, p) })
+}
+
+// FinishCompaction does what is left of the last compaction. Any process may, at any time. It returns the files of it that
+// are lost, while those that they were to replace are there: these count then.
+func (c *Chain) FinishCompaction(ctx context.Context) (lost []string, err error) {
+	last, done, err := numbersOf(ctx, c.root)
+	if err != nil || last == 0 || done {
+		return nil, err
+	}
+	// Whoever created the record may not have come to making it durable.
+	if err := c.root.Sync(ctx, CompactionsDir); err != nil {
+		return nil, err
+	}
+	r, err := readCompaction(ctx, c.root, last)
+	if err != nil {
+		return nil, err
+	}
+	lost, err = c.do(ctx, r)
+	if errors.Is(err, ErrOutrun) {
+		return nil, nil // somebody else has finished it
+	}
+	for _, file := range lost {
+		c.log.Warn("a file of a compaction was removed before it could be seen; what it was to replace is still there, and counts", "file", file)
+	}
+	return lost, err
+}
+
+// do does what a compaction says, as far as that has not been done. Group by group, the new file gets its name, and only
+// when that is durable the old ones go: no row is ever missing, and those of one group at a time are there twice for a moment.
+func (c *Chain) do(ctx context.Context, r *Compaction) (lost []string, err error) {
+	for _, g := range r.Groups {
+		s, err := c.place(g.File.Place)
+		if err != nil {
+			return nil, err
+		}
+		err = s.Publish(ctx, []store.Pending{g.File.Pending()})
+		var gone *store.GoneError
+		if errors.As(err, &gone) {
+			if err := c.outrun(ctx, r.Number); err != nil {
+				return nil, err
+			}
+			there, err := anyThere(ctx, s, g.Replaces)
+			if err != nil {
+				return nil, err
+			}
+			if there {
+				lost = append(lost, g.File.Path())
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := c.removeOld(ctx, s, g); err != nil {
+			return nil, err
+		}
+	}
+	if len(lost) > 0 {
+		return lost, nil // the next one says so
+	}
+	err = c.root.Create(ctx, path.Join(CompactionsDir, key(r.Number)+doneExt), []byte("{}\n"))
+	if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	return nil, err
+}
+
+// outrun returns [ErrOutrun] if there is a newer compaction, or all of this one was done: its files may have been replaced.
+func (c *Chain) outrun(ctx context.Context, number int64) error {
+	last, done, err := numbersOf(ctx, c.root)
+	if err == nil && (last > number || done) {
+		err = ErrOutrun
+	}
+	return err
+}
+
+func anyThere(ctx context.Context, s store.Store, files []Replaced) (bool, error) {
+	for _, f := range files {
+		if there, err := Visible(ctx, s, f.Name); there || err != nil {
+			return there, err
+		}
+	}
+	return false, nil
+}
+
+// Visible tells whether a file is there under its name.
+func Visible(ctx context.Context, s store.Objects, name string) (bool, error) {
+	o, err := s.Open(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, o.Close()
+}
+
+// removeOld removes the files that a group replaces, durably: they must not come back when the compaction counts as done.
+func (c *Chain) removeOld(ctx context.Context, s store.Store, g Group) error {
+	var group errgroup.Group
+	group.SetLimit(readsAtATime)
+	if len(g.Replaces) < readsAtATime {
+		group.SetLimit(1)
+	}
+	for _, r := range g.Replaces {
+		group.Go(func() error { return s.Delete(ctx, r.Name) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return s.Sync(ctx, path.Dir(g.File.Name))
+}
