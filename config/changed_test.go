@@ -1,14 +1,13 @@
 package config
 
 import (
-	"log/slog"
-	"reflect"
+	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestChanged(t *testing.T) {
+func TestChanges(t *testing.T) {
 	parse := func(text string) *Config {
 		c, err := Parse("c.yaml", []byte(text), testEnv())
 		if err != nil {
@@ -16,32 +15,65 @@ func TestChanged(t *testing.T) {
 		}
 		return c
 	}
-	base := parse("source: {file: {paths: [a]}}\nsink: {parquet: {path: out}}\n")
+	const file, out = "source: {file: {paths: [a]}}\n", "sink: {parquet: {path: out}}\n"
+	base := parse(file + out)
 	for text, want := range map[string][]string{
-		"source: {file: {paths: [a]}}\nsink: {parquet: {path: out}}\nlog: {level: debug}":                                 nil,
-		"# other words\nsink: {parquet: {path: out}}\nsource: {file: {paths: [a]}}":                                       nil,
-		"source: {file: {paths: [b]}}\nsink: {parquet: {path: out}}":                                                      {"source"},
-		"source: {file: {paths: [a]}}\nsink: {parquet: {path: out}, roll: {rows: 1}}\nmemory_limit: 1GiB\non_error: drop": {"on_error", "sink", "memory_limit"},
-		"source: {file: {paths: [a]}}\nsink: {parquet: {path: out}}\nlog: {format: json}":                                 {"log"},
+		file + out + "log: {level: debug}":             {"log.level"},
+		"# other words\n" + out + file:                 nil,
+		"source: {file: {paths: [b]}}\n" + out:         {"!source.file.paths"},
+		"source: {generate: {}}\n" + out:               {"!source.file", "!source.generate"},
+		file + out + "log: {format: json}":             {"!log.format"},
+		file + out + "pipeline: {rate: 5, workers: 7}": {"!pipeline.workers", "pipeline.rate"},
+		file + out + "admin: {}":                       {"!admin"},
+		file + out + "columns: {tracking: separate, tracking_rules: x, public_suffix_list: y, also: [{field: a}]}":                                             {"!columns.tracking", "columns.tracking_rules", "columns.public_suffix_list", "!columns.also"},
+		file + "sink: {parquet: {path: out, dead_letters: {kafka: {brokers: [a:1], topic: t}}}, roll: {rows: 1}}\nmemory_limit: 1GiB\non_error: dead_letter\n": {"!on_error", "!sink.parquet", "!sink.roll.rows", "!memory_limit"},
 	} {
-		if diff := cmp.Diff(want, base.Changed(parse(text))); diff != "" {
+		var got []string
+		for _, c := range base.Changes(parse(text)) {
+			if c.Reason != "" {
+				c.Path = "!" + c.Path
+			}
+			got = append(got, c.Path)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", text, diff)
 		}
 	}
-	if other := parse("source: {file: {paths: [a]}}\nsink: {parquet: {path: out}}\nlog: {level: debug}"); other.Log.Level != slog.LevelDebug {
-		t.Error("the other configuration was changed")
-	}
 }
 
-// TestSectionNames checks that every field of Config has the name of a key.
-func TestSectionNames(t *testing.T) {
-	c := Default()
-	o := rootSchema(&c)
-	for i := range reflect.TypeFor[Config]().NumField() {
-		if f := reflect.TypeFor[Config]().Field(i); f.IsExported() {
-			if _, ok := o.field(sectionName(f.Name)); !ok {
-				t.Errorf("%s is no key: %s", sectionName(f.Name), f.Name)
-			}
+// TestEveryKeyChanges changes every scalar key of the fullest configuration by its default, and looks for its name.
+func TestEveryKeyChanges(t *testing.T) {
+	text, err := os.ReadFile("testdata/good/full.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := Parse("testdata/good/full.yaml", text, testEnv())
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, k := range Keys() {
+		known[k.Path] = true
+	}
+	plain := Default()
+	kafka, parquet, admin := DefaultKafka(), DefaultParquet(), DefaultAdmin()
+	sasl, ndjson := SASL{}, NDJSON{}
+	kafka.SASL, plain.Source.Kafka, plain.Sink.Parquet, plain.Admin, plain.Source.Codec.NDJSON = &sasl, &kafka, &parquet, &admin, &ndjson
+	changes := full.Changes(&plain)
+	if len(changes) < 50 {
+		t.Errorf("%d changes", len(changes))
+	}
+	for _, c := range changes {
+		if !known[c.Path] {
+			t.Errorf("%s is no key", c.Path)
+		}
+		if c.Reason == "" != live[c.Path] {
+			t.Errorf("%s: %q", c.Path, c.Reason)
+		}
+	}
+	for path := range live {
+		if !known[path] {
+			t.Errorf("%s is no key", path)
 		}
 	}
 }

@@ -233,6 +233,8 @@ type Columns struct {
 	Tracking string
 	// TrackingRules is a file of tracking rules, "" for those that are built in.
 	TrackingRules string
+	// PublicSuffixList is a file of the list's format, "" for the list that is built in.
+	PublicSuffixList string
 	// Params is the type of the column params: "list" or "map".
 	Params string
 	// Also are other URLs of the record.
@@ -337,6 +339,7 @@ type Pipeline struct {
 	Workers      int // goroutines that parse and write; 0: as many as there are CPUs
 	Buffers      int // batches in flight in one lane; 0: two more than workers
 	DrainTimeout time.Duration
+	Rate         float64 // records a second over all lanes; 0: no limit
 }
 
 // Log says what is logged, to standard error.

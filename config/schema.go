@@ -231,6 +231,7 @@ func columnsSchema(c *Columns) object {
 			{name: "promote", value: list(&c.Promote, func() Promote { return Promote{Take: "first"} }, "[{param: utm_source}]", promoteSchema)},
 			{name: "tracking", value: names(&c.Tracking, "keep", "separate")},
 			{name: "tracking_rules", value: text(&c.TrackingRules, "/etc/urlmill/tracking.txt")},
+			{name: "public_suffix_list", value: text(&c.PublicSuffixList, "/usr/share/publicsuffix/public_suffix_list.dat")},
 			{name: "params", value: names(&c.Params, "list", "map")},
 			{name: "also", value: list(&c.Also, func() Also { return Also{} }, "[{field: referer}]", alsoSchema)},
 		},
@@ -338,6 +339,7 @@ func pipelineSchema(p *Pipeline) object {
 		{name: "workers", value: integer(&p.Workers, 1, 1024)},
 		{name: "buffers", value: integer(&p.Buffers, 1, 64)},
 		{name: "drain_timeout", value: duration(&p.DrainTimeout, time.Second, maxTimeout)},
+		{name: "rate", value: rate(&p.Rate)},
 	}}
 }
 

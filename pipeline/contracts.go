@@ -76,6 +76,13 @@ type Waiter interface {
 	Wait(ctx context.Context)
 }
 
+// Ender is a [Lane] that may be told to end while others run on, as when its partition is about to move. Whoever keeps
+// it from being read for a while looks at that.
+type Ender interface {
+	// Ending returns a channel that is closed when Next is going to return io.EOF. It is the same for each call.
+	Ending() <-chan struct{}
+}
+
 // Table tells the two outputs of a lane apart.
 type Table uint8
 

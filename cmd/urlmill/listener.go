@@ -18,7 +18,7 @@ import (
 
 // listener is the admin listener of a pipeline; without a monitor, one that the configuration does not ask for.
 type listener struct {
-	config  *config.Config
+	config  func() *config.Config // as it counts now
 	monitor *admin.Monitor
 	log     *slog.Logger // that the pipeline is to use
 }
@@ -28,7 +28,7 @@ func newListener(c *config.Config, log *slog.Logger) *listener {
 		return &listener{log: log}
 	}
 	m := admin.NewMonitor()
-	return &listener{config: c, monitor: m, log: m.Logger(log)}
+	return &listener{config: func() *config.Config { return c }, monitor: m, log: m.Logger(log)}
 }
 
 // start listens. stop has to be called with what the pipeline has ended with: after a failure the listener stays for
@@ -37,7 +37,7 @@ func (l *listener) start(job *wire.Job, source, sink any, stats *pipeline.Stats)
 	if l.monitor == nil {
 		return func(context.Context, <-chan struct{}, error) {}, nil
 	}
-	c := l.config.Admin
+	c := l.config().Admin
 	l.monitor.Attach(l.watch(job, source, sink, stats))
 	server, err := admin.Start(admin.Options{
 		Listen: c.Listen, Token: c.Token.Reveal(), CertFile: c.TLS.CertFile, KeyFile: c.TLS.KeyFile, PProf: c.PProf,
@@ -73,13 +73,13 @@ func (l *listener) start(job *wire.Job, source, sink any, stats *pipeline.Stats)
 
 // watch says what the monitor watches.
 func (l *listener) watch(job *wire.Job, source, sink any, stats *pipeline.Stats) admin.Watch {
-	b := readBuild()
+	b, c := readBuild(), l.config()
 	w := admin.Watch{
 		Stats:  stats,
 		Build:  admin.Build{Version: b.Version, Go: b.Go, PSL: b.PSL, Standard: b.Standard},
-		Config: settings(l.config), OpenFiles: job.OpenFiles, MemoryLimit: job.MemoryLimit(),
-		StuckAfter: l.config.Admin.StuckAfter, MaxLag: l.config.Admin.MaxLag,
-		Columns: lookedAt(job, l.config.Columns.Rename),
+		Config: func() []admin.Setting { return settings(l.config()) }, OpenFiles: job.OpenFiles, MemoryLimit: job.MemoryLimit(),
+		StuckAfter: c.Admin.StuckAfter, MaxLag: c.Admin.MaxLag,
+		Columns: lookedAt(job, c.Columns.Rename),
 	}
 	if k, ok := source.(*kafka.Source); ok {
 		w.Trouble, w.Retries, w.Lags = k.Trouble, k.Retries, func() []admin.Lag { return lagsOf(k) }

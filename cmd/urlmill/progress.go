@@ -136,10 +136,10 @@ func (p *progress) line(t pipeline.Totals) string {
 		parts = append(parts, "lag "+plain.Count(lag))
 	}
 	if bar := p.barText(); bar != "" {
+		if left, ok := p.left(); ok {
+			bar += "  " + left.String() + " left"
+		}
 		parts = append([]string{bar}, parts...)
-	}
-	if left, ok := p.left(); ok {
-		parts = append(parts, left.String()+" left")
 	}
 	return strings.Join(parts, "  ")
 }

@@ -3,13 +3,59 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/urlcore/psl"
 )
+
+// reloaded prepares the pipeline of a configuration, whose ${DIR} is dir, and returns the reload of it and its log.
+func reloaded(t *testing.T, dir, text string) (r *reload, log *bytes.Buffer) {
+	t.Helper()
+	log = new(bytes.Buffer)
+	r = &reload{
+		check: wire.Standard().Check, level: new(slog.LevelVar),
+		log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	c := parseIn(t, dir, text)
+	r.current.Store(c)
+	var err error
+	if r.job, err = wire.Standard().Prepare(c, wire.Setting{Log: r.log, In: io.MultiReader(), Out: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { psl.Swap(psl.Embedded()) })
+	source, sink, err := r.job.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.source = source
+	t.Cleanup(func() { _ = sink.Close() })
+	return r, log
+}
+
+func parseIn(t *testing.T, dir, text string) *config.Config {
+	t.Helper()
+	c, err := config.Parse("c.yaml", []byte(text), config.Env{
+		Lookup: func(name string) (string, bool) { return dir, name == "DIR" }, ReadFile: os.ReadFile,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func writeFile(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // TestReload changes a configuration in each way, and looks at the level and the log.
 func TestReload(t *testing.T) {
@@ -21,35 +67,86 @@ func TestReload(t *testing.T) {
 		level slog.Level
 		says  string
 	}{
-		"level":         {text: base + "log: {level: debug}", level: slog.LevelDebug, says: "the level of the log changes"},
-		"nothing":       {text: base, level: slog.LevelInfo, says: "stays"},
-		"by the flag":   {text: base + "log: {level: debug}", fixed: true, level: slog.LevelInfo, says: "since --log-level was given"},
-		"another sink":  {text: base + "memory_limit: 1GiB", level: slog.LevelInfo, says: "sections=memory_limit"},
-		"both":          {text: base + "log: {level: warn}\non_error: drop", level: slog.LevelWarn, says: "sections=on_error"},
-		"wrong":         {text: base + "log: {level: wild}", level: slog.LevelInfo, says: "nothing was changed"},
-		"wrong columns": {text: base + "columns: {include: [nope]}\nlog: {level: debug}", level: slog.LevelInfo, says: "nothing was changed"},
-		"gone":          {fails: errors.New("no such file"), level: slog.LevelInfo, says: "no such file"},
+		"level":       {text: base + "log: {level: debug}", level: slog.LevelDebug, says: `taken over" key=log.level from=INFO to=DEBUG`},
+		"nothing":     {text: base, level: slog.LevelInfo, says: "the configuration was read"},
+		"by the flag": {text: base + "log: {level: debug}", fixed: true, level: slog.LevelInfo, says: "--log-level was given"},
+		"memory":      {text: base + "memory_limit: 1GiB", level: slog.LevelInfo, says: `key=memory_limit reason="all memory was divided by it"`},
+		"both":        {text: base + "log: {level: warn}\non_error: drop", level: slog.LevelWarn, says: "key=on_error reason="},
+		"rates":       {text: "source: {generate: {rate: 7}}\nsink: {ndjson: {stdout: true}}\npipeline: {rate: 9}", says: "key=source.generate.rate from=0 to=7"},
+		"wrong":       {text: base + "log: {level: wild}", level: slog.LevelInfo, says: "nothing was changed"},
+		"wrong columns": {
+			text: base + "columns: {include: [nope]}\nlog: {level: debug}", level: slog.LevelInfo, says: "nothing was changed",
+		},
+		"wrong list": {
+			text: base + "columns: {public_suffix_list: /nowhere}\nlog: {level: debug}", level: slog.LevelInfo, says: "nothing was changed",
+		},
+		"gone": {fails: errors.New("no such file"), level: slog.LevelInfo, says: "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			current, err := config.Parse("c.yaml", []byte(base), config.OSEnv())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var log bytes.Buffer
-			level := new(slog.LevelVar)
-			r := &reload{
-				current: current, check: wire.Standard().Check, level: level, fixedLevel: test.fixed,
-				log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-				load: func() (*config.Config, error) {
-					if test.fails != nil {
-						return nil, test.fails
-					}
-					return config.Parse("c.yaml", []byte(test.text), config.OSEnv())
-				},
+			r, log := reloaded(t, t.TempDir(), base)
+			r.fixedLevel = test.fixed
+			r.load = func() (*config.Config, error) {
+				if test.fails != nil {
+					return nil, test.fails
+				}
+				return config.Parse("c.yaml", []byte(test.text), config.OSEnv())
 			}
 			r.apply()
-			if level.Level() != test.level || !strings.Contains(log.String(), test.says) {
-				t.Errorf("level %s, want %s; log:\n%s", level.Level(), test.level, log.String())
+			if r.level.Level() != test.level || !strings.Contains(log.String(), test.says) {
+				t.Errorf("level %s, want %s; log:\n%s", r.level.Level(), test.level, log.String())
+			}
+			log.Reset()
+			r.apply()
+			if strings.Contains(log.String(), `"SIGHUP: taken over" key`) {
+				t.Errorf("taken over once more:\n%s", log.String())
+			}
+		})
+	}
+}
+
+const (
+	listOne  = "// VERSION: one\n// ===BEGIN ICANN DOMAINS===\ncom\n// ===END ICANN DOMAINS===\n"
+	listTwo  = "// VERSION: two\n// ===BEGIN ICANN DOMAINS===\n*.com\n// ===END ICANN DOMAINS===\n"
+	rulesOne = "version 2026-01-01\nnothing_at_all\n"
+	rulesTwo = "version 2026-01-02\nutm_*\ngclid\nfbclid\n"
+)
+
+// TestReloadLists checks that lists are read again whose files have the names that they had.
+func TestReloadLists(t *testing.T) {
+	for name, test := range map[string]struct {
+		more, refused string
+		rules         string // afterwards
+	}{
+		"plain":                   {rules: "2026-01-02"},
+		"dedupe by the rules":     {more: "dedupe: {path: '${DIR}/state'}\n", rules: "2026-01-01", refused: "would not be found again"},
+		"dedupe without tracking": {more: "dedupe: {path: '${DIR}/state'}\n", rules: "2026-01-02"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			writeFile(t, dir, "list", listOne)
+			writeFile(t, dir, "rules", rulesOne)
+			form := "dedupe"
+			if name == "dedupe without tracking" {
+				form = "strict"
+			}
+			text := "source: {generate: {}}\nsink: {ndjson: {path: '${DIR}/out', delivery: exactly_once}}\n" + test.more +
+				"columns: {tracking_rules: '${DIR}/rules', public_suffix_list: '${DIR}/list', canonical: {form: " + form + "}}\n"
+			r, log := reloaded(t, dir, text)
+			r.load = func() (*config.Config, error) { return parseIn(t, dir, text), nil }
+			if psl.Version() != "one" || r.job.Lists().Rules.Version() != "2026-01-01" {
+				t.Fatalf("at the start: list %s, rules of %s", psl.Version(), r.job.Lists().Rules.Version())
+			}
+			writeFile(t, dir, "list", listTwo)
+			writeFile(t, dir, "rules", rulesTwo)
+			r.apply()
+			if psl.Version() != "two" || r.job.Lists().Rules.Version() != test.rules || !strings.Contains(log.String(), test.refused) {
+				t.Errorf("afterwards: list %s, rules of %s\n%s", psl.Version(), r.job.Lists().Rules.Version(), log.String())
+			}
+			writeFile(t, dir, "list", "<html>")
+			writeFile(t, dir, "rules", "")
+			r.apply()
+			if psl.Version() != "two" || r.job.Lists().Rules.Version() != test.rules || !strings.Contains(log.String(), "nothing was changed") {
+				t.Errorf("after a file that is none: list %s, rules of %s\n%s", psl.Version(), r.job.Lists().Rules.Version(), log.String())
 			}
 		})
 	}

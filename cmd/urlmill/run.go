@@ -30,8 +30,9 @@ Files in a folder have every record exactly once, whatever happens, and however 
 keeps the positions, in _commits. A file that was delivered is not delivered again
 unless it has changed; standard input is new each time.
 
-SIGHUP reads the configuration again: log.level changes at once. Everything else needs a restart, and the log says which
-keys have changed that do.`,
+SIGHUP reads the configuration again, and the files that it names. At once change log.level, pipeline.rate,
+source.generate.rate, columns.tracking_rules and columns.public_suffix_list; with dedupe the tracking rules do not, where
+its keys rest on them. Everything else needs a restart: the log names every key that has changed, with the reason.`,
 		Example: `  urlmill run examples/clickstream.yaml
   KAFKA_BROKERS=kafka-1:9092,kafka-2:9092 urlmill run clickstream.yaml --log-format json`,
 		Args: args(1, 1, "one configuration"),
@@ -52,23 +53,26 @@ keys have changed that do.`,
 			a.logFormat = c.Log.Format
 		}
 		log, level := a.liveLogger()
-		stop := watchReload(&reload{
-			current: c, load: func() (*config.Config, error) { return config.Load(files[0], config.OSEnv()) },
+		r := &reload{
+			load:  func() (*config.Config, error) { return config.Load(files[0], config.OSEnv()) },
 			check: a.registry.Check, level: level, fixedLevel: cmd.Flags().Changed("log-level"), log: log,
-		})
-		defer stop()
-		return a.runJob(cmd.Context(), c, a.registry, log, view{progress: true, summary: true})
+		}
+		r.begin(c)
+		return a.runJob(cmd.Context(), c, a.registry, log, view{progress: true, summary: true, reload: r})
 	}
 	return cmd
 }
 
 // view says what of a pipeline shows on the console.
-type view struct{ progress, summary bool }
+type view struct {
+	progress, summary bool
+	reload            *reload // nil: SIGHUP ends the process
+}
 
 // setting is what the components of a pipeline are given.
 func (a *app) setting(log *slog.Logger) wire.Setting {
 	b := readBuild()
-	return wire.Setting{Log: log, In: a.in, Out: a.out, Version: b.Version, PSL: b.PSL, Stores: a.stores, DedupeStep: a.dedupeStep}
+	return wire.Setting{Log: log, In: a.in, Out: a.out, Version: b.Version, Stores: a.stores, DedupeStep: a.dedupeStep}
 }
 
 // runJob runs a configuration to its end.
@@ -89,6 +93,10 @@ func (a *app) runJob(parent context.Context, c *config.Config, registry wire.Reg
 	}
 	ctx, drain, release := watchSignals(parent, log)
 	defer release()
+	if v.reload != nil {
+		defer v.reload.watch(job, source)()
+		listener.config = v.reload.current.Load
+	}
 	stats := new(pipeline.Stats)
 	stopListening, err := listener.start(job, source, sink, stats)
 	if err != nil {

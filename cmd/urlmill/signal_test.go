@@ -99,37 +99,6 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestHangUp checks that a running pipeline takes over another level of its log, and says what it does not.
-func TestHangUp(t *testing.T) {
-	file, out := endless(t, t.TempDir())
-	cmd := process(t, "run", file)
-	var log said
-	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, &log, func() bool { return len(parquetIn(t, out)) > 0 })
-	text, err := os.ReadFile(file)
-	if err == nil {
-		err = os.WriteFile(file, append(text, "on_error: drop\nlog: {level: debug}\n"...), 0o600)
-	}
-	if err == nil {
-		err = cmd.Process.Signal(syscall.SIGHUP)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, &log, func() bool {
-		return strings.Contains(log.String(), "sections=on_error") && strings.Contains(log.String(), "from=INFO to=DEBUG")
-	})
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if code := wait(t, cmd); code != exitOK {
-		t.Errorf("exit code %d\n%s", code, &log)
-	}
-}
-
 func parquetIn(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))

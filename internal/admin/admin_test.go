@@ -79,7 +79,7 @@ func newWatched(stuckAfter time.Duration, change func(*Watch)) *watched {
 	w := &watched{monitor: NewMonitor()}
 	watch := Watch{
 		Stats: &w.stats, StuckAfter: stuckAfter, MemoryLimit: 1 << 30,
-		Config:  []Setting{{"source.kafka.sasl.password", "[redacted]"}},
+		Config:  func() []Setting { return []Setting{{"source.kafka.sasl.password", "[redacted]"}} },
 		Columns: Columns{URL: "url", Domain: "registrable_domain", Code: "url_error"},
 		Lags: func() []Lag {
 			return []Lag{{pipeline.LaneID{Stream: "clicks"}, 7}, {pipeline.LaneID{Stream: "clicks", Partition: 1}, 35}}

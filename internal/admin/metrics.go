@@ -9,6 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
 // maxLaneSeries bounds the partitions that have series of their own: the others are in the totals.
@@ -80,6 +82,13 @@ func (m *Monitor) register() {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 }
 
+// build returns what the binary is, with the Public Suffix List that is in use now.
+func (m *Monitor) build() Build {
+	b := m.opts.Build
+	b.PSL = psl.Version()
+	return b
+}
+
 // collector reads what is counted elsewhere when it is asked for.
 type collector struct{ m *Monitor }
 
@@ -131,7 +140,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	}
 	m.collectMemory(gauge)
 	m.collectProblems(now, gauge)
-	b := m.opts.Build
+	b := m.build()
 	gauge(infoDesc, 1, b.Version, b.Go, b.PSL, b.Standard)
 }
 

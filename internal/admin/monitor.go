@@ -33,7 +33,7 @@ type Setting struct {
 type Watch struct {
 	Stats     *pipeline.Stats
 	Build     Build
-	Config    []Setting
+	Config    func() []Setting // as it counts now
 	Lags      func() []Lag
 	Trouble   func() (since time.Time, err error) // of the source; see kafka.Source.Trouble
 	Retries   func() int64                        // not nil where Trouble is not

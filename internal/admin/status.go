@@ -99,7 +99,7 @@ type Status struct {
 	Config    []Setting        `json:"config"`
 }
 
-// Status returns what is known at now. The result is the caller's, but for Config.
+// Status returns what is known at now. The result is the caller's.
 func (m *Monitor) Status(now time.Time) Status {
 	t := m.opts.Stats.Totals()
 	lags, lag := m.lag()
@@ -107,7 +107,10 @@ func (m *Monitor) Status(now time.Time) Status {
 		Now: now, Began: m.began, Problems: m.Problems(now), Rows: t.Rows, Bytes: t.Bytes, Invalid: t.Invalid,
 		Dropped: t.Dropped, Dead: t.DeadLetters, Committed: t.Committed, Commits: t.Commits, Memory: memoryUsed(),
 		MemoryMax: m.opts.MemoryLimit, HasLag: m.opts.Lags != nil, Lag: lag, Errors: maps.Clone(t.Errors),
-		Build: m.opts.Build, Config: m.opts.Config,
+		Build: m.build(),
+	}
+	if m.opts.Config != nil {
+		s.Config = m.opts.Config()
 	}
 	if m.opts.Files != nil {
 		s.Files, s.FileBytes = m.opts.Files()

@@ -190,7 +190,7 @@ func appendSubdomain(s *state, dst, host []byte) ([]byte, bool) {
 	if !psl.IsDomain(host) {
 		return dst, false
 	}
-	_, start, _ := s.plan.suffixes().Lookup(host)
+	_, start, _ := s.lists.suffixes.Lookup(host)
 	if start <= 1 {
 		return dst, false
 	}
@@ -212,7 +212,7 @@ func (s *state) registryStarts(host []byte) (suffix, domain int) {
 	if !psl.IsDomain(host) {
 		return -1, -1
 	}
-	suffix, domain, _ = s.plan.suffixes().LookupICANN(host)
+	suffix, domain, _ = s.lists.suffixes.LookupICANN(host)
 	return suffix, domain
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -59,7 +60,7 @@ type Options struct {
 	Carried      []pipeline.Field
 }
 
-// Plan is a checked set of columns. It is immutable and safe for concurrent use.
+// Plan is a checked set of columns. It is safe for concurrent use, and does not change but for [Plan.SetRules].
 type Plan struct {
 	opts    Options
 	columns []column // of the table Rows, in order
@@ -68,6 +69,8 @@ type Plan struct {
 	want    columns.Mask
 
 	alsoWant []columns.Mask // of opts.Also
+
+	rules atomic.Pointer[tracking.Rules]
 }
 
 // OptionError is a fault in [Options].
@@ -91,12 +94,6 @@ func New(opts Options) (*Plan, error) {
 	errs := append(checkPromoted(opts.Promote), checkAlso(&opts)...)
 	if opts.Canonical != nil {
 		c := *opts.Canonical
-		if c.Rules == nil {
-			c.Rules = opts.Rules
-		}
-		if c.Suffixes == nil {
-			c.Suffixes = opts.PSL
-		}
 		if _, err := canon.New(c); err != nil {
 			errs = append(errs, fmt.Errorf("canonical: %w", err))
 		}
@@ -176,6 +173,7 @@ func newPlan(opts Options, chosen []column) *Plan {
 			p.alsoWant[c.also-1] |= c.alsoWant
 		}
 	}
+	p.rules.Store(opts.Rules)
 	p.want = atLeastErrors(p.want)
 	for i, want := range p.alsoWant {
 		p.alsoWant[i] = atLeastErrors(want)
@@ -196,18 +194,47 @@ func atLeastErrors(want columns.Mask) columns.Mask {
 	return want
 }
 
-// prepare makes what a transform derives columns with.
-func (p *Plan) prepare(d *derived) {
+// lists are what columns depend on beside the record. They may be replaced while the plan is in use, and are the same
+// for all rows of a batch.
+type lists struct {
+	rules    *tracking.Rules
+	suffixes *psl.List
+}
+
+// lists returns those for the next batch.
+func (p *Plan) lists() lists {
+	l := lists{p.rules.Load(), p.opts.PSL}
+	if l.suffixes == nil {
+		l.suffixes = psl.Default()
+	}
+	return l
+}
+
+// SetRules replaces [Options.Rules] for the batches that begin from now on. Canonical forms that were given rules of
+// their own keep those.
+func (p *Plan) SetRules(r *tracking.Rules) { p.rules.Store(r) }
+
+// use prepares for batches with lists, unless it has been done.
+func (s *state) use(l lists) {
+	if s.lists == l {
+		return
+	}
+	s.lists, s.cols.PSL = l, l.suffixes
+	p, d := s.plan, &s.derived
 	canonical := canon.Options{}
 	if p.opts.Canonical != nil {
 		canonical = *p.opts.Canonical
 	}
+	if canonical.Rules == nil {
+		canonical.Rules = l.rules
+	}
+	if canonical.Suffixes == nil {
+		canonical.Suffixes = l.suffixes
+	}
 	d.canonicaliser = mustCanonicaliser(canonical)
-	d.surt = mustCanonicaliser(canon.Options{Form: canon.SURTCC})
-	for i := range p.opts.Also {
-		also := &state{plan: p}
-		also.cols.Want, also.cols.PSL = p.alsoWant[i], p.opts.PSL
-		d.also = append(d.also, also)
+	d.surt = mustCanonicaliser(canon.Options{Form: canon.SURTCC, Suffixes: l.suffixes})
+	for _, also := range d.also {
+		also.lists, also.cols.PSL = l, l.suffixes
 	}
 }
 
@@ -218,14 +245,6 @@ func mustCanonicaliser(opts canon.Options) *canon.Canonicaliser {
 		panic(err)
 	}
 	return c
-}
-
-// suffixes returns the list that domains are told by.
-func (p *Plan) suffixes() *psl.List {
-	if p.opts.PSL != nil {
-		return p.opts.PSL
-	}
-	return psl.Default()
 }
 
 // Schemas returns the schemas of the records that the plan's transforms make.

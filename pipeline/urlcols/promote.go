@@ -115,7 +115,7 @@ func (s *state) tracked() []bool {
 			domain = s.cols.RegistrableDomain.At(i)
 		}
 		for e := params.Offsets[i]; e < params.Offsets[i+1]; e++ {
-			d.tracked = append(d.tracked, s.plan.opts.Rules.Kind(domain, params.Keys.At(int(e))) != tracking.None)
+			d.tracked = append(d.tracked, s.lists.rules.Kind(domain, params.Keys.At(int(e))) != tracking.None)
 		}
 	}
 	d.haveTracked = true

@@ -14,8 +14,12 @@ import (
 func (p *Plan) NewTransform() pipeline.Transform {
 	t := &transform{plan: p}
 	t.rows.plan, t.dead.plan = p, p
-	t.rows.cols.Want, t.rows.cols.PSL = p.want, p.opts.PSL
-	p.prepare(&t.rows.derived)
+	t.rows.cols.Want = p.want
+	for _, want := range p.alsoWant {
+		also := &state{plan: p}
+		also.cols.Want = want
+		t.rows.derived.also = append(t.rows.derived.also, also)
+	}
 	return t
 }
 
@@ -37,6 +41,7 @@ type state struct {
 	cols  columns.Columns
 	errs  []rowError
 
+	lists   lists // of this batch
 	derived derived
 	scratch scratch
 	texts   []byte         // url and base_url where they are not UTF-8
@@ -46,6 +51,7 @@ type state struct {
 // Apply implements pipeline.Transform.
 func (t *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {
 	s := &t.rows
+	s.use(t.plan.lists())
 	s.batch = b
 	s.scratch.reset()
 	s.texts = s.texts[:0]

@@ -74,6 +74,7 @@ func New(o Options) *Chain {
 
 func (c *Chain) newOrigin() Origin {
 	o := c.origin
+	o.Provenance = o.Provenance.Now()
 	o.Time = time.Now().UTC().Truncate(time.Millisecond)
 	return o
 }

@@ -42,6 +42,16 @@ type Provenance struct {
 	Urlmill string `json:"urlmill"`          // version
 	Config  string `json:"config,omitempty"` // hash of the configuration
 	PSL     string `json:"psl,omitempty"`    // version of the public suffix list
+	// ListVersion, if not nil, is asked for PSL whenever something is written, since a list can be replaced.
+	ListVersion func() string `json:"-"`
+}
+
+// Now returns the provenance of what is written now.
+func (p Provenance) Now() Provenance {
+	if p.ListVersion != nil {
+		p.PSL, p.ListVersion = p.ListVersion(), nil
+	}
+	return p
 }
 
 // File is a data file of a commit.

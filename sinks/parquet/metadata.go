@@ -39,10 +39,10 @@ func describe(s *arrow.Schema, o *Options) ([]encode.KeyValue, error) {
 	if len(o.SortBy) > 0 {
 		kvs = append(kvs, encode.KeyValue{Key: KeySortBy, Value: sortedBy(o.SortBy)})
 	}
-	md := s.Metadata()
+	md, provenance := s.Metadata(), o.Provenance.Now()
 	for _, kv := range []encode.KeyValue{
-		{Key: "urlmill.config", Value: o.Provenance.Config},
-		{Key: "urlmill.psl", Value: o.Provenance.PSL},
+		{Key: "urlmill.config", Value: provenance.Config},
+		{Key: "urlmill.psl", Value: provenance.PSL},
 	} {
 		if kv.Value != "" && md.FindKey(kv.Key) < 0 {
 			kvs = append(kvs, kv)

@@ -3,6 +3,7 @@ package generate
 import (
 	"context"
 	"io"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,8 @@ const (
 	checkEvery = 256
 	// shortestWait keeps a limited rate from waking the lane for every single record.
 	shortestWait = 5 * time.Millisecond
+	// longestWait is after how long a lane looks whether there is another rate.
+	longestWait = time.Second
 	// longestDebt bounds what is made up for after the pipeline had to wait.
 	longestDebt = time.Second
 )
@@ -29,6 +32,7 @@ type Source struct {
 	m     *model
 	codec codec.Factory
 	made  atomic.Int64
+	rate  atomic.Uint64 // bits of a float64: records a second
 }
 
 // New returns a source of the records that the options describe, read by a codec as if they came from elsewhere, or
@@ -38,8 +42,13 @@ func New(o Options, f codec.Factory) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{o: o.withDefaults(), m: m, codec: f}, nil
+	s := &Source{o: o.withDefaults(), m: m, codec: f}
+	s.SetRate(o.Rate)
+	return s, nil
 }
+
+// SetRate replaces [Options.Rate]. It may be called at any time.
+func (s *Source) SetRate(rate float64) { s.rate.Store(math.Float64bits(rate)) }
 
 // Progress returns how many records have been handed out, or passed over because a sink has them already, and how
 // many there are, 0 for no end. It may be called at any time.
@@ -92,7 +101,8 @@ type lane struct {
 	codec  codec.Codec
 	buf    []byte
 
-	// began and paid say how far the rate allows to go: paid records since began.
+	// rate, began and paid say how far the lane may go: paid records since began.
+	rate  float64
 	began time.Time
 	paid  int64
 }
@@ -168,14 +178,15 @@ func (l *lane) stopped(ctx context.Context) error {
 // wait waits until the rate allows for a record, and returns for how many it does.
 func (l *lane) wait(ctx context.Context) (due int64, err error) {
 	const unlimited = 1 << 62
-	rate := l.source.o.Rate / float64(l.source.o.Lanes)
-	if rate == 0 {
-		return unlimited, nil
-	}
-	if l.began.IsZero() {
-		l.began = time.Now()
-	}
 	for {
+		rate := math.Float64frombits(l.source.rate.Load()) / float64(l.source.o.Lanes)
+		if rate == 0 {
+			l.rate = 0
+			return unlimited, nil
+		}
+		if rate != l.rate {
+			l.rate, l.began, l.paid = rate, time.Now(), 0
+		}
 		allowed := time.Since(l.began).Seconds() * rate
 		if debt := allowed - float64(l.paid) - rate*longestDebt.Seconds(); debt > 1 {
 			l.began = l.began.Add(time.Duration(debt / rate * float64(time.Second)))
@@ -185,7 +196,7 @@ func (l *lane) wait(ctx context.Context) (due int64, err error) {
 			return due, nil
 		}
 		missing := time.Duration((float64(l.paid+1) - allowed) / rate * float64(time.Second))
-		timer := time.NewTimer(max(missing, shortestWait))
+		timer := time.NewTimer(min(max(missing, shortestWait), longestWait))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():

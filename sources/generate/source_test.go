@@ -213,13 +213,26 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// TestSetRate checks that a lane that waits for its next record for hours takes over another rate.
+func TestSetRate(t *testing.T) {
+	s, err := New(Options{Rate: 1e-4}, clicks(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lane{source: s}
+	time.AfterFunc(10*time.Millisecond, func() { s.SetRate(1e6) })
+	if due, err := l.wait(t.Context()); err != nil || due < 1 {
+		t.Errorf("%d records, %v", due, err)
+	}
+}
+
 // TestRateAfterWait checks that what a pipeline missed while it waited is made up for only in part.
 func TestRateAfterWait(t *testing.T) {
 	s, err := New(Options{Rate: 1000}, clicks(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lane{source: s, began: time.Now().Add(-time.Hour), paid: 10}
+	l := &lane{source: s, rate: 1000, began: time.Now().Add(-time.Hour), paid: 10}
 	due, err := l.wait(t.Context())
 	if err != nil || due < 900 || due > 1100 {
 		t.Errorf("%d records due after an hour, %v", due, err)

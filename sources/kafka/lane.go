@@ -50,6 +50,7 @@ type lane struct {
 var (
 	_ pipeline.Lane   = (*lane)(nil)
 	_ pipeline.Waiter = (*lane)(nil)
+	_ pipeline.Ender  = (*lane)(nil)
 )
 
 func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
@@ -134,6 +135,9 @@ func (l *lane) Wait(ctx context.Context) {
 	case <-l.ctx.Done():
 	}
 }
+
+// Ending implements [pipeline.Ender].
+func (l *lane) Ending() <-chan struct{} { return l.g.ending }
 
 // Next implements [pipeline.Lane].
 func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {

@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,11 +11,10 @@ import (
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/urlcore/canon"
-	"github.com/urlmill/urlmill/urlcore/tracking"
 )
 
 // newPlan returns the plan of the columns that c asks for.
-func newPlan(c *config.Config, source Source, f codec.Factory) (*urlcols.Plan, []config.Problem) {
+func newPlan(c *config.Config, source Source, f codec.Factory, lists Lists) (*urlcols.Plan, []config.Problem) {
 	options := urlcols.Options{
 		Include:      c.Columns.Include,
 		Exclude:      c.Columns.Exclude,
@@ -30,9 +28,7 @@ func newPlan(c *config.Config, source Source, f codec.Factory) (*urlcols.Plan, [
 		Tracking:     c.Columns.Tracking == "separate",
 		ParamsAsMap:  c.Columns.Params == "map",
 	}
-	if problem := derived(&options, c); problem != nil {
-		return nil, []config.Problem{*problem}
-	}
+	derived(&options, c, lists)
 	plan, err := urlcols.New(options)
 	if err == nil {
 		return plan, nil
@@ -58,17 +54,8 @@ func newPlan(c *config.Config, source Source, f codec.Factory) (*urlcols.Plan, [
 var takes = map[string]urlcols.Take{"first": urlcols.First, "last": urlcols.Last, "all": urlcols.Every}
 
 // derived adds what the configuration says of derived columns.
-func derived(options *urlcols.Options, c *config.Config) *config.Problem {
-	if path := c.Columns.TrackingRules; path != "" {
-		text, err := os.ReadFile(path)
-		if err == nil {
-			options.Rules, err = tracking.Parse(string(text))
-		}
-		if err != nil {
-			problem := c.Problem("columns.tracking_rules", "tracking_rules: %s: %v", path, err)
-			return &problem
-		}
-	}
+func derived(options *urlcols.Options, c *config.Config, lists Lists) {
+	options.Rules = lists.Rules
 	if form := c.Columns.Canonical; form != nil {
 		options.Canonical = &canon.Options{With: steps(form.With), Without: steps(form.Without)}
 		options.Canonical.Form, _ = canon.ParseForm(form.Form) // one of canon.Forms
@@ -79,7 +66,6 @@ func derived(options *urlcols.Options, c *config.Config) *config.Problem {
 	for _, a := range c.Columns.Also {
 		options.Also = append(options.Also, urlcols.Also{Field: a.Field, Prefix: a.Prefix, Include: a.Include})
 	}
-	return nil
 }
 
 // steps joins the steps of those names, which package config has checked.

@@ -20,10 +20,10 @@ func columnName(c *config.Config, name string) string {
 }
 
 // newDedupe returns how duplicates are found among rows, and the schema of the rows that come out.
-func newDedupe(c *config.Config, rows *arrow.Schema) (*dedupe.Options, *arrow.Schema, error) {
+func newDedupe(c *config.Config, rows *arrow.Schema, lists Lists) (*dedupe.Options, *arrow.Schema, error) {
 	d := c.Dedupe
 	options := dedupe.Options{
-		Path: d.Path, Mode: dedupe.Mode(d.Mode), KeyColumn: columnName(c, "url_key"), HideKey: d.HideKey, Identity: identity(c), Memory: d.Memory,
+		Path: d.Path, Mode: dedupe.Mode(d.Mode), KeyColumn: columnName(c, "url_key"), HideKey: d.HideKey, Identity: identity(c, lists), Memory: d.Memory,
 		Within: d.Window.Time, TimeColumn: d.Window.By, Last: d.Window.Keys,
 	}
 	if a := d.Approximate; a != nil {
@@ -42,9 +42,9 @@ func newDedupe(c *config.Config, rows *arrow.Schema) (*dedupe.Options, *arrow.Sc
 }
 
 // identity names what keys are made of. newPlan has found the same configuration right.
-func identity(c *config.Config) string {
+func identity(c *config.Config, lists Lists) string {
 	var options urlcols.Options
-	if derived(&options, c) != nil || options.Canonical == nil {
+	if derived(&options, c, lists); options.Canonical == nil {
 		return ""
 	}
 	options.Canonical.Rules = options.Rules

@@ -10,6 +10,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/pipeline/dedupe"
+	"github.com/urlmill/urlmill/pipeline/throttle"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -29,6 +30,8 @@ type Job struct {
 	files      *budget.Ledger
 	dedupe     *dedupe.Options // nil without
 	dedupeStep func(string) error
+	limiter    *throttle.Limiter
+	lists      Lists
 	log        *slog.Logger
 }
 
@@ -41,7 +44,7 @@ func (r Registry) Check(c *config.Config) error {
 
 // Prepare checks c and returns its job. The error is a [*config.Error] with every problem.
 func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
-	j := &Job{config: c, log: s.Log, dedupeStep: s.DedupeStep}
+	j := &Job{config: c, log: s.Log, dedupeStep: s.DedupeStep, limiter: throttle.New(c.Pipeline.Rate)}
 	var problems []config.Problem
 	note := func(path string, err error) { problems = append(problems, fieldProblems(c, path, err)...) }
 	j.memory, problems = memoryOf(c)
@@ -56,6 +59,10 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 	if ok {
 		note(j.sourcePath, source.Validate())
 	}
+	lists, problem := ReadLists(c)
+	if j.lists = lists; problem != nil {
+		problems = append(problems, *problem)
+	}
 	var codecErr error
 	if j.codec, codecErr = r.newCodec(c, source); codecErr != nil {
 		note("source.codec."+codecName(c), codecErr)
@@ -69,13 +76,13 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 	}
 	j.sink = sink
 	if codecErr == nil {
-		plan, columnProblems := newPlan(c, source, j.codec)
+		plan, columnProblems := newPlan(c, source, j.codec, j.lists)
 		j.Plan = plan
 		problems = append(problems, columnProblems...)
 		if plan != nil {
 			rows := plan.Schemas()[pipeline.Rows]
 			if c.Dedupe != nil {
-				options, rowsOut, err := newDedupe(c, rows)
+				options, rowsOut, err := newDedupe(c, rows, lists)
 				note("dedupe", err)
 				j.dedupe, rows = options, rowsOut
 			}
@@ -136,7 +143,7 @@ func codecName(c *config.Config) string {
 	}
 }
 
-// Open makes source and sink. The error is a [*config.Error] when it is about options, such as a file that is not
+// Open makes source and sink, and has the process use the lists of the configuration. The error is a [*config.Error] when it is about options, such as a file that is not
 // there.
 func (j *Job) Open() (pipeline.Source, pipeline.Sink, error) {
 	var problems []config.Problem
@@ -153,13 +160,14 @@ func (j *Job) Open() (pipeline.Source, pipeline.Sink, error) {
 	if err := j.config.Errors(problems); err != nil {
 		return nil, nil, err
 	}
+	j.Use(j.lists)
 	return source, sink, nil
 }
 
 // Run runs a pipeline between source and sink as configured; see [pipeline.Run].
 func (j *Job) Run(ctx context.Context, drain <-chan struct{}, source pipeline.Source, sink pipeline.Sink, stats *pipeline.Stats) error {
 	p := j.config.Pipeline
-	return pipeline.Run(ctx, drain, source, sink, pipeline.Options{
+	return pipeline.Run(ctx, drain, throttle.NewSource(source, j.limiter), sink, pipeline.Options{
 		Schemas:      j.Plan.Schemas(),
 		NewTransform: j.Plan.NewTransform,
 		BatchRows:    p.BatchRows,

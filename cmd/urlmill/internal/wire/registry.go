@@ -36,10 +36,9 @@ func Standard() Registry {
 type Setting struct {
 	Log *slog.Logger
 	// In and Out are standard input and output.
-	In  io.Reader
-	Out io.Writer
-	// Version is urlmill's, and PSL that of the Public Suffix List.
-	Version, PSL string
+	In      io.Reader
+	Out     io.Writer
+	Version string // urlmill's
 	// Stores opens the folders of sinks. Default [OpenStores] with the settings of the configuration.
 	Stores store.Opener
 	// DedupeStep is asked before every step of a commit of rows without duplicates; see [dedupe.Options].

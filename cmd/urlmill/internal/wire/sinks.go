@@ -11,6 +11,7 @@ import (
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
+	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
 var parquetSink = SinkKind{
@@ -104,7 +105,7 @@ var ndjsonSink = SinkKind{
 
 // provenance says in commit records how rows were made.
 func (s Setting) provenance(c *config.Config) commit.Provenance {
-	return commit.Provenance{Urlmill: s.Version, Config: c.Hash(), PSL: s.PSL}
+	return commit.Provenance{Urlmill: s.Version, Config: c.Hash(), ListVersion: psl.Version}
 }
 
 // stream returns standard output when that is where the rows go.
