@@ -31,6 +31,21 @@ integration: ## what we write, read back by other readers (C compiler, python3; 
 browser-test: ## the status page and the URL inspector in headless Chromium (Debian: apt-get install chromium)
 	cd internal/browsertest && $(GO) test -timeout 30m ./...
 
+LIBURLMILL := $(BIN)/lib/liburlmill.so
+
+.PHONY: arrowc
+arrowc: ## bin/lib/liburlmill.so with urlmill.h: the C library over the Arrow C Data Interface (C compiler)
+	@command -v cc >/dev/null || { echo "there is no C compiler (cc): apt-get install gcc libc6-dev"; exit 1; }
+	mkdir -p $(BIN)/lib
+	cd plugins/arrowc && $(GO) build -buildmode=c-shared -trimpath -ldflags '-s -w -extldflags=-Wl,--version-script=$(CURDIR)/plugins/arrowc/exports.map' -o ../../$(LIBURLMILL) .
+	rm -f $(BIN)/lib/liburlmill.h && cp plugins/arrowc/urlmill.h $(BIN)/lib/
+
+.PHONY: bench-crossing
+bench-crossing: ## what it costs to carry a batch over the C border
+	cd plugins/arrowc && $(GO) build -tags crossing -buildmode=c-shared -o ../../$(BIN)/crossing/liburlmill.so .
+	cc -O2 -o $(BIN)/crossing/crossing plugins/arrowc/test/crossing.c -L$(BIN)/crossing -lurlmill -Wl,-rpath,$(CURDIR)/$(BIN)/crossing
+	$(BIN)/crossing/crossing
+
 .PHONY: race
 race: ## all tests under the race detector
 	$(GO) test -race -timeout 30m ./...
@@ -52,10 +67,12 @@ vuln: ## known vulnerabilities that can be reached (needs vuln.go.dev)
 lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, tidy modules
 	$(TOOLS)/golangci-lint run ./...
 	cd internal/itest && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
+	cd plugins/arrowc && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	cd internal/itest && $(GO) mod tidy -diff
 	cd internal/browsertest && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./... && $(GO) mod tidy -diff
+	cd plugins/arrowc && $(GO) mod tidy -diff && $(GO) vet -tags crossing ./...
 	cd benchmarks && $(GO) mod tidy -diff && $(GO) vet ./...
 	cd internal/conformance/peers && $(GO) mod tidy -diff && $(GO) vet ./...
 	cd urlcore/internal/scan/_asm && $(GO) mod tidy -diff && $(GO) vet ./...

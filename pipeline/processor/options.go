@@ -52,6 +52,9 @@ type Options struct {
 // Promoted is a parameter of the query that has a column of its own.
 type Promoted = urlcols.Promoted
 
+// Take says which values of a parameter a column gets: [First], [Last] or [Every].
+type Take = urlcols.Take
+
 // OptionError is a fault in [Options]; errors.As finds it in the error of [New].
 type OptionError = urlcols.OptionError
 
@@ -83,45 +86,75 @@ func (o Options) plan() urlcols.Options {
 // ErrSchema is the kind of error of a record whose schema does not fit the options.
 var ErrSchema = errors.New("the record does not fit")
 
-// layout says which columns of a record go where.
-type layout struct {
-	in, out   *arrow.Schema
-	url, base int   // base is -1 where there is none
-	carried   []int // columns of in, in the order that they have in out
+// Arrangement says which columns of an input go where.
+type Arrangement struct {
+	// URL and Base are the indices of the columns with the URLs and their bases; Base is -1 where there is none.
+	URL, Base int
+	// Carried are the indices of those that go along, in the order that they have in the output.
+	Carried []int
+	// Schema is that of the output: the columns of [Processor.URLSchema], and behind them those that go along.
+	Schema *arrow.Schema
 }
 
-// arrange finds the columns of a record.
-func (p *Processor) arrange(in *arrow.Schema) (*layout, error) {
-	l := &layout{in: in, base: -1}
-	var err error
-	if l.url, err = p.findURL(in); err != nil {
+// Arrange finds the columns of an input of schema in. It is for those who take inputs apart themselves, and call
+// [Processor.Parse]. The result is shared: it must not be changed. An error is of kind [ErrSchema].
+func (p *Processor) Arrange(in *arrow.Schema) (*Arrangement, error) {
+	l, err := p.layout(in)
+	if err != nil {
+		return nil, fmt.Errorf("processor: %w", err)
+	}
+	return &l.Arrangement, nil
+}
+
+// layout is the arrangement of records of schema in.
+type layout struct {
+	in *arrow.Schema
+	Arrangement
+}
+
+// layout returns the layout of in, which is that of the record before as a rule.
+func (p *Processor) layout(in *arrow.Schema) (*layout, error) {
+	if l := p.last.Load(); l != nil && l.in == in {
+		return l, nil
+	}
+	l := &layout{in: in}
+	if err := p.arrange(l); err != nil {
 		return nil, err
 	}
-	if err := checkText(in.Field(l.url)); err != nil {
-		return nil, err
+	p.last.Store(l)
+	return l, nil
+}
+
+func (p *Processor) arrange(l *layout) (err error) {
+	in := l.in
+	if l.URL, err = p.findURL(in); err != nil {
+		return err
 	}
+	if err := checkText(in.Field(l.URL)); err != nil {
+		return err
+	}
+	l.Base = -1
 	if p.opts.Base != "" {
-		if l.base, err = find(in, p.opts.Base); err != nil {
-			return nil, err
+		if l.Base, err = find(in, p.opts.Base); err != nil {
+			return err
 		}
-		if err := checkText(in.Field(l.base)); err != nil {
-			return nil, err
+		if err := checkText(in.Field(l.Base)); err != nil {
+			return err
 		}
 	}
-	if l.carried, err = p.carried(in, l.url, l.base); err != nil {
-		return nil, err
+	if l.Carried, err = p.carried(in, l.URL, l.Base); err != nil {
+		return err
 	}
 	fields := slices.Clone(p.schema.Fields())
-	for _, i := range l.carried {
+	for _, i := range l.Carried {
 		f := in.Field(i)
 		if p.schema.HasField(f.Name) {
-			return nil, fmt.Errorf("%w: column %q is one of the URL's as well; rename that, or do not carry this along", ErrSchema, f.Name)
+			return fmt.Errorf("%w: column %q is one of the URL's as well; rename that, or do not carry this along", ErrSchema, f.Name)
 		}
 		fields = append(fields, f)
 	}
-	metadata := in.Metadata()
-	l.out = arrow.NewSchema(fields, &metadata)
-	return l, nil
+	l.Schema = arrow.NewSchema(fields, nil) // the input's metadata speaks of its columns
+	return nil
 }
 
 func (p *Processor) findURL(in *arrow.Schema) (int, error) {

@@ -47,47 +47,35 @@ func (p *Processor) URLSchema() *arrow.Schema { return p.schema }
 
 // Schema returns the schema that the output has for an input of schema in. An error is of kind [ErrSchema].
 func (p *Processor) Schema(in *arrow.Schema) (*arrow.Schema, error) {
-	l, err := p.layout(in)
+	a, err := p.Arrange(in)
 	if err != nil {
-		return nil, fmt.Errorf("processor: %w", err)
+		return nil, err
 	}
-	return l.out, nil
-}
-
-// layout returns the layout of in, which is that of the record before as a rule.
-func (p *Processor) layout(in *arrow.Schema) (*layout, error) {
-	if l := p.last.Load(); l != nil && l.in == in {
-		return l, nil
-	}
-	l, err := p.arrange(in)
-	if err == nil {
-		p.last.Store(l)
-	}
-	return l, err
+	return a.Schema, nil
 }
 
 // Process returns the columns of the record's URLs, and behind them those that are carried along. The result is the
 // caller's to release; in stays the caller's, and must not be changed before that. An error is of kind [ErrSchema], or
 // [ErrTooLarge].
 func (p *Processor) Process(in arrow.Record) (arrow.Record, error) {
-	l, err := p.layout(in.Schema())
+	a, err := p.Arrange(in.Schema())
 	if err != nil {
-		return nil, fmt.Errorf("processor: %w", err)
+		return nil, err
 	}
 	var bases arrow.Array
-	if l.base >= 0 {
-		bases = in.Column(l.base)
+	if a.Base >= 0 {
+		bases = in.Column(a.Base)
 	}
-	urls, err := p.Parse(in.Column(l.url), bases)
+	urls, err := p.Parse(in.Column(a.URL), bases)
 	if err != nil {
 		return nil, err
 	}
 	defer urls.Release()
 	columns := slices.Clone(urls.Columns())
-	for _, i := range l.carried {
+	for _, i := range a.Carried {
 		columns = append(columns, in.Column(i))
 	}
-	return array.NewRecord(l.out, columns, in.NumRows()), nil
+	return array.NewRecord(a.Schema, columns, in.NumRows()), nil
 }
 
 // Parse returns the columns of URLs. bases, with a base URL for every row, may be nil; Options.BaseURL is for rows that have

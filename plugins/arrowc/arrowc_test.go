@@ -1,0 +1,126 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// compiler returns the C compiler, or skips the test.
+func compiler(t *testing.T) string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the programs of this test are for Linux")
+	}
+	cc, err := exec.LookPath("cc")
+	if err == nil {
+		return cc
+	}
+	if os.Getenv("URLMILL_REQUIRE_CC") != "" {
+		t.Fatal("there is no C compiler (cc): apt-get install gcc libc6-dev")
+	}
+	t.Skip("there is no C compiler (cc): apt-get install gcc libc6-dev")
+	return ""
+}
+
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// library builds the library as the Makefile does, and returns its folder.
+func library(t *testing.T, tags string, exports bool) string {
+	t.Helper()
+	dir := t.TempDir()
+	args := []string{"build", "-buildmode=c-shared", "-o", filepath.Join(dir, "liburlmill.so"), "-tags", tags}
+	if exports {
+		here, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "-ldflags", "-extldflags=-Wl,--version-script="+filepath.Join(here, "exports.map"))
+	}
+	run(t, "go", append(args, ".")...)
+	return dir
+}
+
+// program compiles a program of the folder test against the library in dir.
+func program(t *testing.T, cc, dir, source string, flags ...string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "program")
+	args := append([]string{"-O1", "-g", "-Wall", "-Wextra", "-Werror", "-o", out, filepath.Join("test", source)}, flags...)
+	run(t, cc, append(args, "-L"+dir, "-lurlmill", "-lpthread", "-Wl,-rpath,"+dir)...)
+	return out
+}
+
+// A C program sees what urlmill.h promises, and 10,000 batches leave nothing behind: by the count of malloc, by the library's
+// own, and, where the compiler has it, by the sanitizer of leaks.
+func TestBorder(t *testing.T) {
+	cc := compiler(t)
+	dir := library(t, "", true)
+	t.Log(run(t, program(t, cc, dir, "border.c"), "10000"))
+	t.Run("sanitizer", func(t *testing.T) {
+		probe := filepath.Join(t.TempDir(), "probe.c")
+		if err := os.WriteFile(probe, []byte("int main(void) { return 0; }"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(cc, "-fsanitize=address", "-o", probe+".out", probe).CombinedOutput(); err != nil {
+			t.Skipf("the compiler has no AddressSanitizer: %s", out)
+		}
+		run(t, program(t, cc, dir, "border.c", "-fsanitize=address"), "1000")
+	})
+	t.Run("exports", func(t *testing.T) {
+		nm, err := exec.LookPath("nm")
+		if err != nil {
+			t.Skip("there is no nm: apt-get install binutils")
+		}
+		for line := range strings.Lines(run(t, nm, "-D", "--defined-only", filepath.Join(dir, "liburlmill.so"))) {
+			if name := strings.Fields(line); !strings.HasPrefix(name[len(name)-1], "urlmill_") {
+				t.Errorf("the library exports %s, which may be another's in the same process", line)
+			}
+		}
+	})
+}
+
+// The program that measures the border works; what it measures is no matter of a test.
+func TestCrossing(t *testing.T) {
+	cc := compiler(t)
+	t.Log(run(t, program(t, cc, library(t, "crossing", false), "crossing.c"), "2"))
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"includes": []}`:   `unknown field "includes"`,
+		`{} {}`:              "there is more behind",
+		`[`:                  "options: ",
+		`{"params": "tree"}`: `params is "tree"; it is one of list, map`,
+		`{"tracking": "x"}`:  "it is one of keep, separate",
+		`{"promote": [{"param":"a","take":"any"}]}`: "it is one of first, last, all",
+		`{"canonical": {"form": "x"}}`:              "options: canonical",
+		`{"canonical": {"with": ["x"]}}`:            "options: canonical",
+		`{"batch_rows": -1}`:                        "batch_rows is -1",
+		`{"psl": "/nowhere"}`:                       "options: psl",
+		`{"tracking_rules": "/nowhere"}`:            "options: tracking_rules",
+	} {
+		if _, _, err := parseOptions(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	o, _, err := parseOptions(`{"url":"u","carry":[],"params":"map","tracking":"separate","promote":[{"param":"a","or":["b"],"take":"all"}],"canonical":{}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.URL != "u" || o.Carry == nil || !o.ParamsAsMap || !o.Tracking || o.Promote[0].Name != "a" || len(o.Promote[0].Params) != 2 || o.Canonical == nil {
+		t.Errorf("%+v", o)
+	}
+	if o, _, err := parseOptions(" "); err != nil || o.Carry != nil {
+		t.Errorf("%+v, %v", o, err)
+	}
+}

@@ -1,0 +1,241 @@
+package main
+
+/*
+#include <stdlib.h>
+#include "border.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+var errMemory = errors.New("urlmill: out of memory")
+
+// input is an array of the host's. It is released when nobody refers to it any more: the memory.Allocator of buffers that
+// lie in it, which Arrow tells when a buffer has no reference left.
+type input struct {
+	root *C.struct_ArrowArray // calloc'd
+	refs atomic.Int64
+}
+
+// newInput returns an empty input with one reference.
+func newInput() (*input, error) {
+	root := (*C.struct_ArrowArray)(C.calloc(1, C.sizeof_struct_ArrowArray))
+	if root == nil {
+		return nil, errMemory
+	}
+	in := &input{root: root}
+	in.refs.Store(1)
+	alive.Add(1)
+	return in, nil
+}
+
+func (in *input) retain() *input {
+	in.refs.Add(1)
+	return in
+}
+
+func (in *input) release() {
+	if in.refs.Add(-1) == 0 {
+		C.urlmill_release_array(in.root)
+		C.free(unsafe.Pointer(in.root))
+		in.root = nil
+		alive.Add(-1)
+	}
+}
+
+// Free implements memory.Allocator.
+func (in *input) Free([]byte) { in.release() }
+
+// Allocate implements memory.Allocator. Nobody calls it: buffers are not mutable.
+func (*input) Allocate(size int) []byte { return make([]byte, size) }
+
+// Reallocate implements memory.Allocator. Nobody calls it.
+func (*input) Reallocate(size int, b []byte) []byte {
+	return append(make([]byte, 0, size), b...)[:size]
+}
+
+// textTypes are the formats of text, and of bytes that are taken for it.
+var textTypes = map[string]arrow.DataType{
+	"u": arrow.BinaryTypes.String, "U": arrow.BinaryTypes.LargeString, "vu": arrow.BinaryTypes.StringView,
+	"z": arrow.BinaryTypes.Binary, "Z": arrow.BinaryTypes.LargeBinary, "vz": arrow.BinaryTypes.BinaryView,
+	"n": arrow.Null,
+}
+
+var indexTypes = map[string]arrow.DataType{
+	"c": arrow.PrimitiveTypes.Int8, "C": arrow.PrimitiveTypes.Uint8, "s": arrow.PrimitiveTypes.Int16, "S": arrow.PrimitiveTypes.Uint16,
+	"i": arrow.PrimitiveTypes.Int32, "I": arrow.PrimitiveTypes.Uint32, "l": arrow.PrimitiveTypes.Int64, "L": arrow.PrimitiveTypes.Uint64,
+}
+
+// foreign is the type of a column that the library does not look into. It says how the interface writes it.
+type foreign struct {
+	arrow.BooleanType // what it is does not matter, but that it is no text
+	format            string
+}
+
+func (f *foreign) String() string {
+	return fmt.Sprintf("%q (as the Arrow C Data Interface writes types)", f.format)
+}
+
+// typeOf returns the type of text, and a foreign one for all else.
+func typeOf(s *C.struct_ArrowSchema) arrow.DataType {
+	format := C.GoString(s.format)
+	if s.dictionary != nil {
+		index, ok := indexTypes[format]
+		value, text := textTypes[C.GoString(s.dictionary.format)]
+		if ok && text && s.dictionary.dictionary == nil {
+			return &arrow.DictionaryType{IndexType: index, ValueType: value}
+		}
+		return &foreign{format: format + " dictionary"}
+	}
+	if t, ok := textTypes[format]; ok {
+		return t
+	}
+	return &foreign{format: format}
+}
+
+// window is the rows of an array that count.
+type window struct{ offset, length int }
+
+// textArray returns an array of type t that lies in a, which belongs to in. The caller releases it.
+func (in *input) textArray(t arrow.DataType, a *C.struct_ArrowArray, w window) (arrow.Array, error) {
+	data, err := in.textData(t, a, w)
+	if err != nil {
+		return nil, err
+	}
+	defer data.Release()
+	return array.MakeFromData(data), nil
+}
+
+func (in *input) textData(t arrow.DataType, a *C.struct_ArrowArray, w window) (_ *array.Data, err error) {
+	if t.ID() == arrow.NULL {
+		return array.NewData(t, w.length, []*memory.Buffer{nil}, nil, w.length, w.offset), nil
+	}
+	b := &buffers{in: in, given: unsafe.Slice(a.buffers, a.n_buffers)}
+	defer b.release()
+	end := w.offset + w.length
+	b.validity(a, end)
+	switch t := t.(type) {
+	case *arrow.StringType, *arrow.BinaryType:
+		b.add(1, 4*(end+1), w.length == 0)
+		if w.length > 0 && b.err == nil {
+			b.add(2, int(arrow.Int32Traits.CastFromBytes(b.last())[end]), false)
+		}
+	case *arrow.LargeStringType, *arrow.LargeBinaryType:
+		b.add(1, 8*(end+1), w.length == 0)
+		if w.length > 0 && b.err == nil {
+			b.add(2, int(arrow.Int64Traits.CastFromBytes(b.last())[end]), false)
+		}
+	case *arrow.StringViewType, *arrow.BinaryViewType:
+		b.views(end)
+	case *arrow.DictionaryType:
+		return in.dictionaryData(t, a, w, b)
+	default:
+		return nil, fmt.Errorf("urlmill: no text: %s", t)
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	for len(b.made) < 3 {
+		b.made = append(b.made, nil)
+	}
+	return array.NewData(t, w.length, b.made, nil, b.nulls(a, w), w.offset), nil
+}
+
+func (in *input) dictionaryData(t *arrow.DictionaryType, a *C.struct_ArrowArray, w window, b *buffers) (*array.Data, error) {
+	width := t.IndexType.(arrow.FixedWidthDataType).BitWidth() / 8
+	b.add(1, width*(w.offset+w.length), w.length == 0)
+	if b.err != nil {
+		return nil, b.err
+	}
+	if a.dictionary == nil {
+		return nil, errors.New("urlmill: the input breaks the Arrow C Data Interface: a dictionary is missing")
+	}
+	values, err := in.textData(t.ValueType, a.dictionary, window{int(a.dictionary.offset), int(a.dictionary.length)})
+	if err != nil {
+		return nil, err
+	}
+	defer values.Release()
+	return array.NewDataWithDictionary(t, w.length, b.made, b.nulls(a, w), w.offset, values), nil
+}
+
+// buffers collects the buffers of an array.
+type buffers struct {
+	in    *input
+	given []unsafe.Pointer
+	made  []*memory.Buffer
+	err   error
+}
+
+// add takes a buffer of so many bytes. It may be missing where that is allowed, or where it has none.
+func (b *buffers) add(i, size int, maybe bool) {
+	switch {
+	case b.err != nil:
+	case i >= len(b.given):
+		b.err = fmt.Errorf("urlmill: the input breaks the Arrow C Data Interface: it has %d buffers", len(b.given))
+	case size < 0:
+		b.err = fmt.Errorf("urlmill: the input breaks the Arrow C Data Interface: buffer %d has %d bytes", i, size)
+	case b.given[i] == nil && (maybe || size == 0):
+		b.made = append(b.made, nil)
+	case b.given[i] == nil:
+		b.err = fmt.Errorf("urlmill: the input breaks the Arrow C Data Interface: buffer %d is missing", i)
+	default:
+		b.made = append(b.made, memory.NewBufferWithAllocator(unsafe.Slice((*byte)(b.given[i]), size), b.in.retain()))
+	}
+}
+
+// last returns the bytes of the buffer that was added last.
+func (b *buffers) last() []byte { return b.made[len(b.made)-1].Bytes() }
+
+func (b *buffers) validity(a *C.struct_ArrowArray, end int) {
+	if a.null_count == 0 {
+		b.made = append(b.made, nil)
+		return
+	}
+	b.add(0, (end+7)/8, true)
+}
+
+// nulls returns how many rows of a window are null: what the array says where it is all of it.
+func (b *buffers) nulls(a *C.struct_ArrowArray, w window) int {
+	switch {
+	case b.made[0] == nil:
+		return 0
+	case w == window{int(a.offset), int(a.length)}:
+		return int(a.null_count)
+	default:
+		return array.UnknownNullCount
+	}
+}
+
+// views takes the buffers of views, whose sizes are in the last one.
+func (b *buffers) views(end int) {
+	b.add(1, arrow.ViewHeaderSizeBytes*end, end == 0)
+	n := len(b.given) - 3
+	if b.err != nil || n <= 0 {
+		return
+	}
+	if b.given[len(b.given)-1] == nil {
+		b.err = errors.New("urlmill: the input breaks the Arrow C Data Interface: views without the sizes of their buffers")
+		return
+	}
+	for i, size := range unsafe.Slice((*int64)(b.given[len(b.given)-1]), n) {
+		b.add(2+i, int(size), true)
+	}
+}
+
+// release lets go of the buffers: an array that was made of them has retained them.
+func (b *buffers) release() {
+	for _, m := range b.made {
+		if m != nil {
+			m.Release()
+		}
+	}
+}

@@ -1,0 +1,201 @@
+// Package main is liburlmill, a C library over the Arrow C Data Interface: a stream of URLs goes in, and a stream of structs of
+// their parts comes out. urlmill.h has its interface; make plugins builds it.
+//
+// Arrays are carried over the border here, and not by arrow's package cdata, for what that does in v15: a child that cannot be
+// imported makes it free memory that was never allocated; arrays without buffers and schemas of dictionaries are
+// leaked, as is the text of every error; a stream of the input is released only when the garbage collector finds it; Go
+// memory is handed to C without being pinned; and columns that only go along would have to be of a type that it knows.
+// What cdata does well, the export of schemas, it does here as well.
+package main
+
+/*
+#include <errno.h>
+#include <stdlib.h>
+#include "border.h"
+*/
+import "C"
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/cgo"
+	"runtime/debug"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/urlmill/urlmill/pipeline/processor"
+	"github.com/urlmill/urlmill/urlcore/psl"
+)
+
+func main() {}
+
+// release is the version of a release, which the linker sets (-X main.release=1.2.3).
+var release = ""
+
+// version is the text of urlmill_version, never freed.
+var version = func() *C.char {
+	v := release
+	if v == "" {
+		v = "devel"
+		if info, ok := debug.ReadBuildInfo(); ok {
+			for _, s := range info.Settings {
+				if s.Key == "vcs.revision" {
+					v += " " + s.Value[:min(12, len(s.Value))]
+				}
+			}
+		}
+	}
+	text, err := json.Marshal(map[string]any{"version": v, "abi": C.URLMILL_ABI, "psl": psl.Version(), "go": runtime.Version()})
+	if err != nil {
+		panic(err)
+	}
+	return C.CString(string(text))
+}()
+
+// shared is what a processor of C stands for. It is used by many streams.
+type shared struct {
+	processor *processor.Processor
+	rows      int // most rows of a batch, 0 for any number
+}
+
+//export urlmillVersion
+func urlmillVersion() *C.char { return version }
+
+//export urlmillProcessorNew
+func urlmillProcessorNew(options *C.char, handle *C.uintptr_t, text **C.char) (code C.int) {
+	defer func() {
+		if err := recovered(recover()); err != nil {
+			code = C.EINVAL
+			*text = C.CString(err.Error())
+		}
+	}()
+	var given string
+	if options != nil {
+		given = C.GoString(options)
+	}
+	opts, rows, err := parseOptions(given)
+	if err == nil {
+		p := &shared{rows: rows}
+		if p.processor, err = processor.New(opts); err == nil {
+			*handle = C.uintptr_t(cgo.NewHandle(p))
+			alive.Add(1)
+			return 0
+		}
+	}
+	*text = C.CString(err.Error())
+	return C.EINVAL
+}
+
+//export urlmillProcessorFree
+func urlmillProcessorFree(handle C.uintptr_t) {
+	cgo.Handle(handle).Delete()
+	alive.Add(-1)
+}
+
+// alive counts what urlmill_alive does.
+var alive atomic.Int64
+
+//export urlmillAlive
+func urlmillAlive() C.int64_t { return C.int64_t(alive.Load()) }
+
+// recovered turns what recover has returned into an error: a fault of ours must not end the process of the host.
+func recovered(r any) error {
+	if r == nil {
+		return nil
+	}
+	if err, ok := r.(error); ok {
+		return fmt.Errorf("urlmill: a fault of the library, please report it: %w\n%s", err, debug.Stack())
+	}
+	return fmt.Errorf("urlmill: a fault of the library, please report it: %v\n%s", r, debug.Stack())
+}
+
+// fail notes err in s and returns its number.
+func fail(s *C.struct_urlmill_stream, err error) C.int {
+	C.free(unsafe.Pointer(s.error))
+	s.error = C.CString(err.Error())
+	var upstream *inputError
+	switch {
+	case errors.As(err, &upstream) && upstream.code != 0:
+		return upstream.code
+	case errors.Is(err, errMemory):
+		return C.ENOMEM
+	default:
+		return C.EINVAL
+	}
+}
+
+//export urlmillOpen
+func urlmillOpen(handle C.uintptr_t, s *C.struct_urlmill_stream) (code C.int) {
+	defer func() {
+		if err := recovered(recover()); err != nil {
+			code = fail(s, err)
+		}
+	}()
+	if handle == 0 {
+		return fail(s, errors.New("urlmill: there is no processor"))
+	}
+	if s.in.release == nil {
+		return fail(s, errors.New("urlmill: the input stream has been released"))
+	}
+	st, err := open(cgo.Handle(handle).Value().(*shared), &s.in)
+	if err != nil {
+		return fail(s, err)
+	}
+	s.handle = C.uintptr_t(cgo.NewHandle(st))
+	alive.Add(1)
+	return 0
+}
+
+// streamOf returns the stream, locked.
+func streamOf(s *C.struct_urlmill_stream) *stream {
+	st := cgo.Handle(s.handle).Value().(*stream)
+	st.mu.Lock()
+	return st
+}
+
+//export urlmillSchema
+func urlmillSchema(s *C.struct_urlmill_stream, out *C.struct_ArrowSchema) (code C.int) {
+	defer func() {
+		if err := recovered(recover()); err != nil {
+			code = fail(s, err)
+		}
+	}()
+	st := streamOf(s)
+	defer st.mu.Unlock()
+	if err := st.schema(out); err != nil {
+		return fail(s, err)
+	}
+	return 0
+}
+
+//export urlmillNext
+func urlmillNext(s *C.struct_urlmill_stream, out *C.struct_ArrowArray) (code C.int) {
+	defer func() {
+		if err := recovered(recover()); err != nil {
+			code = fail(s, err)
+		}
+	}()
+	st := streamOf(s)
+	defer st.mu.Unlock()
+	if err := st.next(out); err != nil {
+		return fail(s, err)
+	}
+	return 0
+}
+
+//export urlmillClose
+func urlmillClose(handle C.uintptr_t) {
+	h := cgo.Handle(handle)
+	h.Value().(*stream).close()
+	h.Delete()
+	alive.Add(-1)
+}
+
+//export urlmillReleased
+func urlmillReleased(handle C.uintptr_t) {
+	h := cgo.Handle(handle)
+	h.Value().(*lent).release()
+	h.Delete()
+}

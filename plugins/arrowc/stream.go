@@ -1,0 +1,247 @@
+package main
+
+/*
+#include <stdlib.h>
+#include "border.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/urlmill/urlmill/pipeline/processor"
+)
+
+// inputError is an error of the host's stream.
+type inputError struct {
+	code C.int
+	text string
+}
+
+func (e *inputError) Error() string { return e.text }
+
+// stream makes structs of the batches of the host's stream.
+type stream struct {
+	mu sync.Mutex
+	*shared
+	in *C.struct_ArrowArrayStream // in the private data of the stream that is ours
+
+	records bool           // the batches are record batches, and not arrays of URLs
+	urlType arrow.DataType // of the arrays, or of the column
+	base    arrow.DataType // of the column with bases, nil without
+	columns *processor.Arrangement
+
+	current *input // what pending is of; nil where that is empty
+	urls    arrow.Array
+	bases   arrow.Array
+	pending []window // rows of urls that have not come out yet
+}
+
+// open looks at the schema of in.
+func open(p *shared, in *C.struct_ArrowArrayStream) (*stream, error) {
+	s := &stream{shared: p, in: in}
+	schema, free, err := s.inputSchema()
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	s.urlType = typeOf(schema)
+	if schema.format == nil || C.GoString(schema.format) != "+s" {
+		if !processor.IsText(s.urlType) {
+			return nil, fmt.Errorf("urlmill: URLs of type %s; they are utf8, large_utf8, utf8_view, one of their binary kin, or a dictionary of one", s.urlType)
+		}
+		s.columns = &processor.Arrangement{Base: -1, Schema: p.processor.URLSchema()}
+		return s, nil
+	}
+	s.records = true
+	var fields []arrow.Field
+	for _, c := range unsafe.Slice(schema.children, schema.n_children) {
+		fields = append(fields, arrow.Field{Name: C.GoString(c.name), Type: typeOf(c)})
+	}
+	if s.columns, err = p.processor.Arrange(arrow.NewSchema(fields, nil)); err != nil {
+		return nil, err
+	}
+	s.urlType = fields[s.columns.URL].Type
+	if s.columns.Base >= 0 {
+		s.base = fields[s.columns.Base].Type
+	}
+	return s, nil
+}
+
+// inputSchema returns the schema of the input, and what frees it.
+func (s *stream) inputSchema() (*C.struct_ArrowSchema, func(), error) {
+	schema := (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
+	if schema == nil {
+		return nil, nil, errMemory
+	}
+	free := func() {
+		C.urlmill_release_schema(schema)
+		C.free(unsafe.Pointer(schema))
+	}
+	if code := C.urlmill_get_schema(s.in, schema); code != 0 {
+		schema.release = nil // the interface leaves it undefined
+		free()
+		return nil, nil, s.inputFault(code)
+	}
+	return schema, free, nil
+}
+
+// inputFault returns the error that the input has just reported.
+func (s *stream) inputFault(code C.int) error {
+	if text := C.urlmill_get_last_error(s.in); text != nil {
+		return &inputError{code, C.GoString(text)}
+	}
+	return &inputError{code, fmt.Sprintf("urlmill: the input failed with error %d", int(code))}
+}
+
+// schema makes *out the schema of the stream.
+func (s *stream) schema(out *C.struct_ArrowSchema) error {
+	if len(s.columns.Carried) == 0 {
+		return exportSchema(s.columns.Schema, nil, nil, out)
+	}
+	schema, free, err := s.inputSchema()
+	if err != nil {
+		return err
+	}
+	defer free()
+	return exportSchema(s.columns.Schema, schema, s.columns.Carried, out)
+}
+
+// next makes *out the next batch, and leaves it released at the end.
+func (s *stream) next(out *C.struct_ArrowArray) error {
+	if len(s.pending) == 0 {
+		if ok, err := s.pull(); err != nil || !ok {
+			return err
+		}
+	}
+	for {
+		w := s.pending[0]
+		s.pending = s.pending[1:]
+		record, err := s.parse(w)
+		if errors.Is(err, processor.ErrTooLarge) && w.length > 1 {
+			half := w.length / 2
+			s.pending = append([]window{{w.offset, half}, {w.offset + half, w.length - half}}, s.pending...)
+			continue
+		}
+		if err == nil {
+			err = export(record, s.current, s.along(w), out)
+		}
+		if err != nil || len(s.pending) == 0 {
+			s.drop()
+		}
+		return err
+	}
+}
+
+// pull takes a batch from the input. It returns false at the end.
+func (s *stream) pull() (bool, error) {
+	in, err := newInput()
+	if err != nil {
+		return false, err
+	}
+	if code := C.urlmill_get_next(s.in, in.root); code != 0 {
+		in.root.release = nil // the interface leaves it undefined
+		in.release()
+		return false, s.inputFault(code)
+	}
+	if in.root.release == nil {
+		in.release()
+		return false, nil
+	}
+	s.current = in
+	if err := s.take(in); err != nil {
+		s.drop()
+		return false, err
+	}
+	return true, nil
+}
+
+// take finds the columns of a batch.
+func (s *stream) take(in *input) (err error) {
+	root := in.root
+	rows := window{int(root.offset), int(root.length)}
+	s.pending = s.pending[:0]
+	for first, n := 0, rows.length; first == 0 || first < rows.length; first += n {
+		if s.rows > 0 {
+			n = min(s.rows, rows.length-first)
+		}
+		s.pending = append(s.pending, window{first, n})
+		if rows.length == 0 {
+			break
+		}
+	}
+	if !s.records {
+		s.urls, err = in.textArray(s.urlType, root, rows)
+		return err
+	}
+	if root.null_count != 0 && root.n_buffers > 0 && unsafe.Slice(root.buffers, 1)[0] != nil {
+		return errors.New("urlmill: a struct of the input is null; a record batch has no nulls but in its columns")
+	}
+	columns := unsafe.Slice(root.children, root.n_children)
+	if s.urls, err = in.textArray(s.urlType, columns[s.columns.URL], below(columns[s.columns.URL], rows)); err != nil || s.base == nil {
+		return err
+	}
+	s.bases, err = in.textArray(s.base, columns[s.columns.Base], below(columns[s.columns.Base], rows))
+	return err
+}
+
+// below returns the rows of a child that rows of its struct have.
+func below(child *C.struct_ArrowArray, rows window) window {
+	return window{int(child.offset) + rows.offset, rows.length}
+}
+
+// parse makes a record of some rows of the batch.
+func (s *stream) parse(w window) (arrow.Record, error) {
+	if w.length == s.urls.Len() {
+		return s.processor.Parse(s.urls, s.bases)
+	}
+	urls := array.NewSlice(s.urls, int64(w.offset), int64(w.offset+w.length))
+	defer urls.Release()
+	if s.bases == nil {
+		return s.processor.Parse(urls, nil)
+	}
+	bases := array.NewSlice(s.bases, int64(w.offset), int64(w.offset+w.length))
+	defer bases.Release()
+	return s.processor.Parse(urls, bases)
+}
+
+// along returns the columns that go along with some rows of the batch.
+func (s *stream) along(w window) []view {
+	if len(s.columns.Carried) == 0 {
+		return nil
+	}
+	views := make([]view, len(s.columns.Carried))
+	columns := unsafe.Slice(s.current.root.children, s.current.root.n_children)
+	for i, k := range s.columns.Carried {
+		rows := below(columns[k], window{int(s.current.root.offset) + w.offset, w.length})
+		views[i] = view{columns[k], rows}
+	}
+	return views
+}
+
+// drop lets go of the batch.
+func (s *stream) drop() {
+	s.pending = s.pending[:0]
+	if s.urls != nil {
+		s.urls.Release()
+	}
+	if s.bases != nil {
+		s.bases.Release()
+	}
+	if s.current != nil {
+		s.current.release()
+	}
+	s.urls, s.bases, s.current = nil, nil, nil
+}
+
+func (s *stream) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop()
+}

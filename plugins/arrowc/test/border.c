@@ -1,0 +1,254 @@
+/* What crosses the border comes back: batches of every layout, released in every order and on other threads, errors of
+ * every kind; nothing is left over. */
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+
+#include "input.h"
+
+/* text returns row i of a utf8 array, NULL for null. */
+static const char *text(struct ArrowArray *a, int64_t i) {
+	static __thread char value[1000];
+	i += a->offset;
+	const uint8_t *valid = a->buffers[0];
+	const int32_t *offsets = a->buffers[1];
+	if (valid && !(valid[i / 8] >> (i % 8) & 1)) return NULL;
+	snprintf(value, sizeof value, "%.*s", offsets[i + 1] - offsets[i], (const char *)a->buffers[2] + offsets[i]);
+	return value;
+}
+
+static void is(const char *got, const char *want) {
+	CHECK(got && want ? !strcmp(got, want) : got == want, "%s, want %s", got ? got : "null", want ? want : "null");
+}
+
+/* values checks rows of host, path and url_error, which are columns 0 to 2. */
+static void values(struct ArrowArray *a, int nulls) {
+	is(text(a->children[0], 1), "www.shop1.co.uk");
+	is(text(a->children[1], 1), "/catalogue/item/1.html");
+	is(text(a->children[2], 1), NULL);
+	is(text(a->children[0], 96), NULL);
+	is(text(a->children[2], 96), "IPv4-out-of-range-part");
+	is(text(a->children[2], 50), nulls ? "record-field-missing" : NULL);
+}
+
+static void layouts(int nulls) {
+	struct feed f;
+	feed_new(&f, 1000, nulls);
+	struct urlmill_processor *p = processor("{\"include\": [\"host\", \"path\", \"url_error\", \"params\"]}");
+	for (enum layout layout = UTF8; layout <= DICTIONARY; layout++) {
+		struct ArrowArrayStream in = feed_stream(&f, layout, 3), out;
+		struct ArrowSchema schema;
+		struct ArrowArray a[4];
+		CHECK(urlmill_parse(p, &in, &out) == 0, "%s", out.get_last_error(&out));
+		CHECK(!in.release, "the input was not moved");
+		CHECK(out.get_schema(&out, &schema) == 0, "%s", out.get_last_error(&out));
+		is(schema.format, "+s");
+		is(schema.children[3]->children[0]->children[1]->name, "value");
+		schema.release(&schema);
+		for (int i = 0; i < 4; i++) CHECK(out.get_next(&out, &a[i]) == 0, "%s", out.get_last_error(&out));
+		CHECK(!a[3].release, "there is no end");
+		out.release(&out);
+		for (int i = 0; i < 3; i++) values(&a[i], nulls); /* no batch has changed another, and all outlive the stream */
+		for (int i = 0; i < 3; i++) a[i].release(&a[i]);
+	}
+	urlmill_processor_free(p);
+	CHECK(f.made == f.released, "%ld arrays of the input were made, %ld released", f.made, f.released);
+	feed_free(&f);
+}
+
+/* Columns go along, sliced input as well, and a child outlives what it was moved out of. */
+static void records(void) {
+	struct feed f;
+	feed_new(&f, 1000, 0);
+	struct urlmill_processor *p = processor("{\"url\": \"page\", \"include\": [\"host\", \"path\", \"url_error\"]}");
+	struct ArrowArrayStream in = feed_stream(&f, RECORDS, 1), out;
+	struct ArrowSchema schema;
+	struct ArrowArray a, child;
+	CHECK(urlmill_parse(p, &in, &out) == 0, "%s", out.get_last_error(&out));
+	urlmill_processor_free(p); /* streams go on */
+	CHECK(out.get_schema(&out, &schema) == 0 && schema.n_children == 4, "%d children", (int)schema.n_children);
+	is(schema.children[3]->name, "id");
+	is(schema.children[3]->format, "l");
+	schema.release(&schema);
+	CHECK(out.get_next(&out, &a) == 0 && a.n_children == 4, "%d children", (int)a.n_children);
+	out.release(&out);
+	values(&a, 0);
+	CHECK(((const int64_t *)a.children[3]->buffers[1])[96] == 96, "the ids are not the input's");
+	child = *a.children[3];
+	a.children[3]->release = NULL;
+	a.release(&a);
+	CHECK(f.released < f.made, "the input was released before its column");
+	CHECK(((const int64_t *)child.buffers[1])[96] == 96, "the ids are gone");
+	child.release(&child);
+	CHECK(f.made == f.released, "%ld made, %ld released", f.made, f.released);
+	feed_free(&f);
+}
+
+/* A batch of the input comes out as several, and the last of them keeps its columns when all others are gone. */
+static void split(void) {
+	struct feed f;
+	feed_new(&f, 1000, 1);
+	struct urlmill_processor *p = processor("{\"url\": \"page\", \"include\": [\"host\", \"path\", \"url_error\"], \"batch_rows\": 300}");
+	struct ArrowArrayStream in = feed_stream(&f, RECORDS, 2), out;
+	struct ArrowArray a[9];
+	int64_t rows[9] = {300, 300, 300, 100, 300, 300, 300, 100, 0};
+	CHECK(urlmill_parse(p, &in, &out) == 0, "%s", out.get_last_error(&out));
+	for (int i = 0; i < 9; i++) {
+		CHECK(out.get_next(&out, &a[i]) == 0, "%s", out.get_last_error(&out));
+		CHECK(a[i].length == rows[i], "%d rows", (int)a[i].length);
+		if (!a[i].release) continue;
+		struct ArrowArray *id = a[i].children[3];
+		CHECK(((const int64_t *)id->buffers[1])[id->offset] == i % 4 * 300, "the wrong ids go along");
+		CHECK(id->length == a[i].length, "%d ids", (int)id->length);
+	}
+	for (int i = 0; i < 7; i++) a[i].release(&a[i]);
+	out.release(&out);
+	is(text(a[7].children[0], 51), "www.shop951.co.uk");
+	is(text(a[7].children[2], 50), "record-field-missing");
+	a[7].release(&a[7]);
+	urlmill_processor_free(p);
+	CHECK(f.made == f.released, "%ld made, %ld released", f.made, f.released);
+	feed_free(&f);
+}
+
+static void errors(void) {
+	struct feed f;
+	struct ArrowArrayStream in, out;
+	struct ArrowSchema schema;
+	struct ArrowArray a;
+	struct urlmill_processor *p;
+	char *error;
+	feed_new(&f, 10, 0);
+	CHECK(urlmill_processor_new("{\"include\": [\"hots\"]}", &p, &error) == EINVAL && !p, "wrong options");
+	CHECK(strstr(error, "hots"), "%s", error);
+	urlmill_free(error);
+	CHECK(urlmill_processor_new("{\"nope\": 1}", &p, NULL) == EINVAL, "unknown options");
+	CHECK(urlmill_processor_new(NULL, &p, &error) == 0 && !error, "%s", error);
+	urlmill_processor_free(p);
+
+	p = processor("{\"url\": \"nope\"}");
+	in = feed_stream(&f, RECORDS, 1);
+	CHECK(urlmill_parse(p, &in, &out) == EINVAL, "there is such a column");
+	CHECK(out.get_schema(&out, &schema) == EINVAL && out.get_next(&out, &a) == EINVAL, "the stream is open");
+	CHECK(strstr(out.get_last_error(&out), "it has id, page"), "%s", out.get_last_error(&out));
+	out.release(&out);
+	urlmill_processor_free(p);
+
+	p = processor("{\"url\": \"id\"}");
+	in = feed_stream(&f, RECORDS, 1);
+	CHECK(urlmill_parse(p, &in, &out) == EINVAL, "a number is a URL");
+	CHECK(strstr(out.get_last_error(&out), "column \"id\" is of type \"l\""), "%s", out.get_last_error(&out));
+	out.release(&out);
+	in = feed_stream(&f, UTF8, 1); /* an array: the name is not asked for */
+	CHECK(urlmill_parse(p, &in, &out) == 0, "%s", out.get_last_error(&out));
+	f.fail_at = 0;
+	CHECK(out.get_next(&out, &a) == 5, "the input's error was lost");
+	is(out.get_last_error(&out), "the disk is on fire");
+	out.release(&out);
+	in.release = NULL;
+	CHECK(urlmill_parse(p, &in, &out) == EINVAL, "a released stream was taken");
+	out.release(&out);
+	CHECK(urlmill_parse(NULL, &in, &out) == EINVAL, "no processor was taken");
+	out.release(&out);
+	urlmill_processor_free(p);
+	urlmill_processor_free(NULL);
+	feed_free(&f);
+}
+
+/* run pulls batches through a processor that other threads use as well. */
+static void *run(void *arg) {
+	struct feed f;
+	feed_new(&f, 500, 0);
+	for (int i = 0; i < 20; i++) {
+		struct ArrowArrayStream in = feed_stream(&f, i % 4, 5), out;
+		struct ArrowArray a;
+		CHECK(urlmill_parse(arg, &in, &out) == 0, "%s", out.get_last_error(&out));
+		for (;;) {
+			CHECK(out.get_next(&out, &a) == 0, "%s", out.get_last_error(&out));
+			if (!a.release) break;
+			values(&a, 0);
+			a.release(&a);
+		}
+		out.release(&out);
+	}
+	CHECK(f.made == f.released, "%ld made, %ld released", f.made, f.released);
+	feed_free(&f);
+	return NULL;
+}
+
+static void *release(void *arg) {
+	((struct ArrowArray *)arg)->release(arg);
+	return NULL;
+}
+
+static void threads(void) {
+	struct urlmill_processor *p = processor("{\"url\": \"page\", \"include\": [\"host\", \"path\", \"url_error\"]}");
+	pthread_t t[8];
+	for (int i = 0; i < 8; i++) CHECK(!pthread_create(&t[i], NULL, run, p), "no thread");
+	for (int i = 0; i < 8; i++) pthread_join(t[i], NULL);
+	struct feed f;
+	feed_new(&f, 100, 0);
+	struct ArrowArrayStream in = feed_stream(&f, UTF8, 1), out;
+	struct ArrowArray a;
+	CHECK(urlmill_parse(p, &in, &out) == 0 && out.get_next(&out, &a) == 0, "%s", out.get_last_error(&out));
+	pthread_create(&t[0], NULL, release, &a);
+	pthread_join(t[0], NULL);
+	out.release(&out);
+	urlmill_processor_free(p);
+	feed_free(&f);
+}
+
+static long allocated(void) {
+	struct mallinfo2 m = mallinfo2();
+	return (long)(m.uordblks + m.hblkhd);
+}
+
+/* leaks pulls batches through in ten rounds, and returns the bytes that the round of the least left allocated: a thread that
+ * Go's runtime makes in a round takes some hundred bytes once, and a leak takes them in every round. */
+static long leaks(int batches) {
+	struct feed f;
+	feed_new(&f, 1000, 1);
+	struct urlmill_processor *p = processor("{\"url\": \"page\"}");
+	long least = 1 << 30, before = allocated();
+	for (int i = 0; i < batches; i++) {
+		struct ArrowArrayStream in = feed_stream(&f, i % 4, 1), out;
+		struct ArrowSchema schema;
+		struct ArrowArray a;
+		CHECK(urlmill_parse(p, &in, &out) == 0, "%s", out.get_last_error(&out));
+		CHECK(out.get_schema(&out, &schema) == 0, "%s", out.get_last_error(&out));
+		schema.release(&schema);
+		CHECK(out.get_next(&out, &a) == 0 && a.length == 1000, "%s", out.get_last_error(&out));
+		a.release(&a);
+		if (i % 7 == 0) {
+			f.fail_at = 0;
+			CHECK(out.get_next(&out, &a) == 5 && out.get_last_error(&out), "no error");
+		}
+		out.release(&out);
+		if ((i + 1) % (batches / 10) == 0) {
+			long now = allocated();
+			if (now - before < least) least = now - before;
+			before = now;
+		}
+	}
+	urlmill_processor_free(p);
+	CHECK(f.made == f.released, "%ld made, %ld released", f.made, f.released);
+	feed_free(&f);
+	return least;
+}
+
+int main(int argc, char **argv) {
+	int batches = argc > 1 ? atoi(argv[1]) : 10000;
+	CHECK(urlmill_abi() == URLMILL_ABI, "%d", urlmill_abi());
+	CHECK(strstr(urlmill_version(), "\"psl\""), "%s", urlmill_version());
+	layouts(0);
+	layouts(1);
+	records();
+	split();
+	errors();
+	threads();
+	long leaked = leaks(batches);
+	CHECK(urlmill_alive() == 0, "%ld are alive", (long)urlmill_alive());
+	printf("%d batches, %ld bytes leaked, %ld objects alive\n", batches, leaked, (long)urlmill_alive());
+	CHECK(leaked == 0, "%ld bytes", leaked); /* under the sanitizer, which tells by itself, it is always 0 */
+	return 0;
+}
