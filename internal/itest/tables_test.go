@@ -25,6 +25,7 @@ var shapes = map[string]sinktest.Shape{
 	"full":      {},
 	"all_null":  {Nulls: 1},
 	"all_empty": {Empty: 1},
+	"shared":    {Nulls: 0.2, Empty: 0.1, Front: "https://www.example.com/"},
 	"huge":      {Nulls: 0.1, HugeText: 1 << 20, HugeList: 1600, MaxList: 3},
 }
 

@@ -106,6 +106,38 @@ func checkDictionaries(t *testing.T, f *file.Reader, want map[string]bool) {
 	}
 }
 
+// TestFronts checks that texts that begin alike are written as DELTA_BYTE_ARRAY, and others not, with pages of nulls between.
+func TestFronts(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "bytes", Type: arrow.BinaryTypes.Binary},
+	}, nil)
+	for front, want := range map[string]string{"": "DELTA_LENGTH_BYTE_ARRAY", "user-": "DELTA_BYTE_ARRAY"} {
+		var recs []arrow.Record
+		var rows []sinktest.Row
+		for i, shape := range []sinktest.Shape{{Front: front}, {Front: front, Nulls: 1}, {Front: front, Nulls: 0.5, MaxText: 3}} {
+			shape.MaxText = max(shape.MaxText, 10)
+			r := sinktest.Random(memory.DefaultAllocator, schema, 100, int64(100*i), 1, shape)
+			recs, rows = append(recs, r), append(rows, sinktest.Rows(r)...)
+		}
+		data := encodeFile(t, Options{PageRows: 50}, schema, recs...)
+		compare(t, rows, decode(t, data))
+		for i := range 2 {
+			chunk, err := openFile(t, data).MetaData().RowGroup(0).ColumnChunk(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for _, s := range chunk.EncodingStats() {
+				found = found || s.Encoding.String() == want
+			}
+			if !found {
+				t.Errorf("%q: column %d is encoded as %v, want %s", front, i, chunk.EncodingStats(), want)
+			}
+		}
+	}
+}
+
 // TestStatistics compares the statistics in the footer with the values, over records whose memory is
 // overwritten as soon as they were written: arrow's statistics keep pointing to the values that they were given
 // (arrow-go#917).

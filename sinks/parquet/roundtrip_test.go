@@ -20,6 +20,7 @@ var shapes = map[string]sinktest.Shape{
 	"all null":  {Nulls: 1},
 	"all empty": {Empty: 1},
 	"long":      {Nulls: 0.1, MaxText: 1000, MaxList: 15},
+	"shared":    {Nulls: 0.2, Empty: 0.1, Front: "https://www.example.com/"},
 	"huge":      {Nulls: 0.1, HugeText: 1 << 19, HugeList: 1600, MaxList: 3},
 }
 

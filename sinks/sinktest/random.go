@@ -18,6 +18,7 @@ type Shape struct {
 	MaxList  int     // longest list, default 5
 	HugeText int     // if positive, one string in a thousand is that long
 	HugeList int     // if positive, one list in a thousand is that long
+	Front    string  // what all texts begin with that are not empty
 }
 
 // Random makes a record of the given rows. The same seed makes the same record. The column id, if there is
@@ -162,6 +163,9 @@ func (g *generator) text(name string) string {
 	}
 	n := g.length(g.MaxText, g.HugeText)
 	var out []byte
+	if n > 0 {
+		out, n = append(out, g.Front...), n+len(g.Front)
+	}
 	for len(out) < n {
 		out = append(out, string(runes[g.IntN(len(runes))])...)
 	}
@@ -169,9 +173,13 @@ func (g *generator) text(name string) string {
 }
 
 func (g *generator) bytes() []byte {
-	out := make([]byte, g.length(g.MaxText, g.HugeText))
-	for i := range out {
-		out[i] = byte(g.Uint32())
+	n := g.length(g.MaxText, g.HugeText)
+	if n == 0 {
+		return nil
+	}
+	out := append(make([]byte, 0, len(g.Front)+n), g.Front...)
+	for range n {
+		out = append(out, byte(g.Uint32()))
 	}
 	return out
 }

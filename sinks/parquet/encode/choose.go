@@ -9,6 +9,9 @@ const (
 	sampleValues = 4096
 	// maxDictionary bounds the bytes of a dictionary's values. Readers have it in memory.
 	maxDictionary = 1 << 20
+	// sharedPays is the least part of the bytes of texts, as one of so many, that has to be saved by leaving out what
+	// they begin with as those before them: it costs time, that of readers, too.
+	sharedPays = 5
 	// maxDistinct bounds its values.
 	maxDistinct = 1 << 17
 )
@@ -23,6 +26,7 @@ func (l *leaf) decide(s *scratch) {
 		return
 	}
 	plain, best := l.plainCost(n, s)
+	g.plain = plain
 	if l.sampleDistinct(n, best) {
 		g.encoding = encDictionary
 		return
@@ -53,11 +57,14 @@ func (l *leaf) plainCost(n int, s *scratch) (enc, cost int) {
 		for _, k := range l.lens[:n] {
 			size += int(k)
 		}
-		per := 32
-		if enc == encDeltaLength {
-			per = 6
+		if enc == encPlain {
+			return enc, 8*size + 32*n
 		}
-		return enc, 8*size + per*n
+		if shared := sharedBytes(l.data, l.lens[:n]); sharedPays*shared >= size && shared >= n {
+			enc = encDeltaBytes
+		}
+		// A dictionary is not measured against what texts share: it gets better with every row.
+		return enc, 8*size + 6*n
 	case enc == encPlain:
 		return enc, 8 * l.width * n
 	}

@@ -50,7 +50,7 @@ func newCompressor(c Codec, level int) (compressor, error) {
 	default:
 		// Pages have checksums of their own.
 		w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)),
-			zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
+			zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true), zstd.WithAllLitEntropyCompression(true))
 		return zstdCompressor{w}, err
 	}
 }

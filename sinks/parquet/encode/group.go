@@ -10,6 +10,7 @@ import (
 type group struct {
 	decided  bool
 	encoding int
+	plain    int // the best without a dictionary
 	dict     interner
 
 	data         rope // pages with their headers

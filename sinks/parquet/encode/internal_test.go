@@ -193,5 +193,40 @@ func TestInterner(t *testing.T) {
 	}
 }
 
+// TestSplitTexts puts texts together again.
+func TestSplitTexts(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 500 {
+		l := leaf{}
+		var all []string
+		for range 1 + r.IntN(40) {
+			v := strings.Repeat("abc", r.IntN(4)) + strings.Repeat("x", r.IntN(50)) + string(rune('a'+r.IntN(3)))
+			if r.IntN(5) == 0 {
+				v = ""
+			}
+			all = append(all, v)
+			l.data, l.lens = append(l.data, v...), append(l.lens, int32(len(v)))
+		}
+		l.data = padded(l.data)
+		var s scratch
+		l.splitTexts(&s)
+		before, tails, shared := "", string(s.tails), 0
+		for i, v := range all {
+			got := before[:s.shared[i]] + tails[:s.rest[i]]
+			tails = tails[s.rest[i]:]
+			if i > 0 {
+				shared += int(s.shared[i])
+			}
+			if n := int(s.shared[i]); got != v || n < len(before) && n < len(v) && before[n] == v[n] {
+				t.Fatalf("%q after %q: %d bytes are shared, and it is %q", v, before, s.shared[i], got)
+			}
+			before = v
+		}
+		if n := sharedBytes(l.data, l.lens); n != shared || tails != "" {
+			t.Fatalf("%q: %d bytes are shared, want %d; %q is left", all, n, shared, tails)
+		}
+	}
+}
+
 // padded returns b with slack behind it.
 func padded(b []byte) []byte { return append(b, make([]byte, slack)...)[:len(b)] }

@@ -16,6 +16,7 @@ const (
 	encRLE         = 3
 	encDelta       = 5
 	encDeltaLength = 6
+	encDeltaBytes  = 7
 	encDictionary  = 8
 )
 
@@ -31,6 +32,9 @@ type scratch struct {
 	ids    []uint32
 	seen   []uint64 // bits of the dictionary's values that a page has
 	packed []byte   // encoded values
+	shared []int32  // lengths of what texts begin with as those before them
+	rest   []int32  // and of what follows
+	tails  []byte   // what follows, back to back
 	body   []byte   // a page before compression
 	out    []byte   // and after
 	thrift thrift
@@ -50,7 +54,7 @@ func getScratch() *scratch {
 const maxScratch = 16 << 20
 
 func putScratch(s *scratch) {
-	if 4*cap(s.ids)+cap(s.packed)+cap(s.body)+cap(s.out) > maxScratch {
+	if 4*(cap(s.ids)+cap(s.shared)+cap(s.rest))+cap(s.packed)+cap(s.tails)+cap(s.body)+cap(s.out) > maxScratch {
 		*s = scratch{}
 	}
 	scratches.Put(s)
@@ -102,7 +106,7 @@ func (l *leaf) flushPage(s *scratch) error {
 	g.used |= 1 << enc
 	g.perEncoding[enc]++
 	if enc == encDictionary && !l.dictionaryPays(before) {
-		g.encoding = l.plainest()
+		g.encoding = g.plain
 	}
 	l.resetPage()
 	return nil
@@ -119,6 +123,10 @@ func (l *leaf) encodeValues(enc int, s *scratch) [2][]byte {
 	case enc == encDeltaLength:
 		s.packed = appendDelta(s.packed, l.lens)
 		return [2][]byte{s.packed, l.data}
+	case enc == encDeltaBytes:
+		l.splitTexts(s)
+		s.packed = appendDelta(appendDelta(s.packed, s.shared), s.rest)
+		return [2][]byte{s.packed, s.tails}
 	case enc == encDelta && l.physical == typeInt32:
 		s.packed = appendDelta(s.packed, arrow.Int32Traits.CastFromBytes(l.data))
 	case enc == encDelta:
