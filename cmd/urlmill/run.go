@@ -72,7 +72,7 @@ type view struct {
 // setting is what the components of a pipeline are given.
 func (a *app) setting(log *slog.Logger) wire.Setting {
 	b := readBuild()
-	return wire.Setting{Log: log, In: a.in, Out: a.out, Version: b.Version, Stores: a.stores, DedupeStep: a.dedupeStep}
+	return wire.Setting{Log: log, In: a.in, Out: a.out, Version: b.Version, Standard: b.Standard, Stores: a.stores, DedupeStep: a.dedupeStep}
 }
 
 // runJob runs a configuration to its end.

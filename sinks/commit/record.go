@@ -42,6 +42,8 @@ type Provenance struct {
 	Urlmill string `json:"urlmill"`          // version
 	Config  string `json:"config,omitempty"` // hash of the configuration
 	PSL     string `json:"psl,omitempty"`    // version of the public suffix list
+	// Standard is the state of the URL Standard by which URLs were parsed, a month.
+	Standard string `json:"standard,omitempty"`
 	// ListVersion, if not nil, is asked for PSL whenever something is written, since a list can be replaced.
 	ListVersion func() string `json:"-"`
 }

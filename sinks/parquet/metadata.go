@@ -3,15 +3,46 @@ package parquet
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/parquet/file"
 
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
+
+// Keys of the metadata that say how rows were made. They are true of the rows in whatever file they are.
+const (
+	keyConfig   = "urlmill.config"
+	keyPSL      = "urlmill.psl"
+	keyStandard = "urlmill.standard" // the state of the URL Standard
+)
+
+// Lasting returns the metadata of a file that still holds for its rows when they are in another file: how they were made,
+// and what others have noted. Without all of the columns, what others note of columns does not hold.
+func Lasting(r *file.Reader, allColumns bool) arrow.Metadata {
+	md := r.MetaData().KeyValueMetadata()
+	var keys, values []string
+	for i, key := range md.Keys() {
+		switch {
+		case key == arrowSchema, strings.HasPrefix(key, "urlmill.") && key != keyConfig && key != keyPSL && key != keyStandard:
+			continue
+		case !allColumns && slices.Contains(describeColumns, key):
+			continue
+		}
+		keys, values = append(keys, key), append(values, md.Values()[i])
+	}
+	return arrow.NewMetadata(keys, values)
+}
+
+// describeColumns are keys under which pandas, Spark, Avro and Iceberg keep schemas of their own.
+var describeColumns = []string{
+	"pandas", "org.apache.spark.sql.parquet.row.metadata", "parquet.avro.schema", "iceberg.schema",
+}
 
 // metadataOf returns the key-value metadata of a file of a lane: what it holds and how it was made.
 func metadataOf(s *arrow.Schema, o *Options, p lanesink.Provenance) ([]encode.KeyValue, error) {
@@ -41,15 +72,19 @@ func describe(s *arrow.Schema, o *Options) ([]encode.KeyValue, error) {
 	}
 	md, provenance := s.Metadata(), o.Provenance.Now()
 	for _, kv := range []encode.KeyValue{
-		{Key: "urlmill.config", Value: provenance.Config},
-		{Key: "urlmill.psl", Value: provenance.PSL},
+		{Key: keyConfig, Value: provenance.Config},
+		{Key: keyPSL, Value: provenance.PSL},
+		{Key: keyStandard, Value: provenance.Standard},
 	} {
 		if kv.Value != "" && md.FindKey(kv.Key) < 0 {
 			kvs = append(kvs, kv)
 		}
 	}
 	for i, key := range md.Keys() {
-		kvs = append(kvs, encode.KeyValue{Key: key, Value: md.Values()[i]})
+		// Arrow files from here have the version in their schema, too.
+		if !slices.ContainsFunc(kvs, func(kv encode.KeyValue) bool { return kv.Key == key }) {
+			kvs = append(kvs, encode.KeyValue{Key: key, Value: md.Values()[i]})
+		}
 	}
 	return kvs, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 
+	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
 
@@ -276,7 +277,9 @@ func TestMetadata(t *testing.T) {
 	r := sinktest.Random(memory.DefaultAllocator, schema, 10, 0, 1, sinktest.Shape{})
 	defer r.Release()
 	for _, encoder := range encoders {
-		m := openFile(t, encodeFile(t, Options{Encoder: encoder, Version: "1.2.3"}, schema, r)).MetaData()
+		m := openFile(t, encodeFile(t, Options{
+			Encoder: encoder, Version: "1.2.3", Provenance: commit.Provenance{Config: "abc", PSL: "not this", Standard: "July 2026"},
+		}, schema, r)).MetaData()
 		checkMetadata(t, m)
 	}
 }
@@ -286,6 +289,7 @@ func checkMetadata(t *testing.T, m *metadata.FileMetaData) {
 	for key, want := range map[string]string{
 		"urlmill.version": "1.2.3", "urlmill.table": "rows", "urlmill.stream": "clicks",
 		"urlmill.partition": "3", "urlmill.first": "10", "urlmill.next": "99", "urlmill.psl": "2026-07-01",
+		"urlmill.config": "abc", "urlmill.standard": "July 2026",
 	} {
 		if got := m.KeyValueMetadata().FindValue(key); got == nil || *got != want {
 			t.Errorf("%s: got %v, want %s", key, got, want)

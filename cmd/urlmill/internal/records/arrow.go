@@ -140,7 +140,7 @@ func openParquet(ctx context.Context, f *os.File, o Options) (_ Reader, err erro
 		}
 	}
 	// The record reader has the chosen columns in the order of the file.
-	md := schema.Metadata()
+	md := parquet.Lasting(r, len(o.Columns) == 0)
 	if p, err = newProjection(arrow.NewSchema(read, &md), o.Columns); err != nil {
 		return nil, err
 	}

@@ -18,9 +18,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 	"github.com/google/go-cmp/cmp"
 
+	ours "github.com/urlmill/urlmill/sinks/parquet"
+	"github.com/urlmill/urlmill/sinks/parquet/encode"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
 
@@ -126,6 +129,66 @@ func TestConvert(t *testing.T) {
 			defer func() { _ = next.Close() }()
 			in = next
 		}
+	}
+}
+
+// TestMetadata converts a file with metadata of its own and of others.
+func TestMetadata(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "in.parquet")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := table(3)
+	w, err := ours.NewFile(f, in.schema, ours.Options{Version: "old"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range in.recs {
+		err = errors.Join(err, w.Write(r))
+	}
+	err = errors.Join(err, w.Close(encode.KeyValue{Key: "note", Value: "x"}, encode.KeyValue{Key: "pandas", Value: "{}"},
+		encode.KeyValue{Key: "urlmill.psl", Value: "2026"}, encode.KeyValue{Key: "urlmill.next", Value: "77"}), f.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, columns := range [][]string{nil, {"id"}} {
+		for _, path := range [][]string{{"a.parquet"}, {"a.arrow", "b.parquet"}} {
+			last := name
+			for i, p := range path {
+				in, err := Open(t.Context(), last, Options{Columns: columns})
+				if err != nil {
+					t.Fatal(err)
+				}
+				last = convert(t, in, dir, fmt.Sprint(len(columns), i, p))
+				if err := in.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			checkMetadata(t, last, columns == nil)
+		}
+	}
+}
+
+func checkMetadata(t *testing.T, name string, all bool) {
+	t.Helper()
+	r, err := file.OpenParquetFile(name, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	got := map[string]string{}
+	md := r.MetaData().KeyValueMetadata()
+	for i, key := range md.Keys() {
+		if _, twice := got[key]; twice {
+			t.Errorf("%s: %s is there twice", name, key)
+		}
+		got[key] = md.Values()[i]
+	}
+	if _, pandas := got["pandas"]; pandas != all || got["note"] != "x" || got["urlmill.psl"] != "2026" ||
+		got["urlmill.version"] == "old" || got["urlmill.next"] != "3" {
+		t.Errorf("%s: %v", name, got)
 	}
 }
 

@@ -39,6 +39,8 @@ type Setting struct {
 	In      io.Reader
 	Out     io.Writer
 	Version string // urlmill's
+	// Standard is the state of the URL Standard, for commit records and the metadata of files.
+	Standard string
 	// Stores opens the folders of sinks. Default [OpenStores] with the settings of the configuration.
 	Stores store.Opener
 	// DedupeStep is asked before every step of a commit of rows without duplicates; see [dedupe.Options].

@@ -105,7 +105,7 @@ var ndjsonSink = SinkKind{
 
 // provenance says in commit records how rows were made.
 func (s Setting) provenance(c *config.Config) commit.Provenance {
-	return commit.Provenance{Urlmill: s.Version, Config: c.Hash(), ListVersion: psl.Version}
+	return commit.Provenance{Urlmill: s.Version, Config: c.Hash(), ListVersion: psl.Version, Standard: s.Standard}
 }
 
 // stream returns standard output when that is where the rows go.
