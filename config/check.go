@@ -185,6 +185,7 @@ func checkParquet(d *decoder, path string, p *Parquet) {
 		d.conflict(bloom, nil, "bloom_filters has none beside columns; keep one of them")
 	}
 	checkFolders(d, path, p.Path, p.DeadLetters)
+	checkLate(d, path, p.Path, p.DeadLetters, p.Late)
 }
 
 func checkOutput(d *decoder, path string, o *Output) {
@@ -199,6 +200,27 @@ func checkOutput(d *decoder, path string, o *Output) {
 		d.conflict(at, []string{stdout}, "delivery is exactly_once, but what went to standard output cannot be taken back; take it out, or give path instead of stdout")
 	}
 	checkFolders(d, path, o.Path, o.DeadLetters)
+	checkLate(d, path, o.Path, o.DeadLetters, o.Late)
+}
+
+// checkLate reports late rows whose folder is among others, where they would be read as something else.
+func checkLate(d *decoder, path, rows, dead string, l *Late) {
+	if l == nil {
+		return
+	}
+	at := join(join(path, "late"), "path")
+	checkPlace(d, at, l.Path)
+	for _, other := range []struct{ key, folder string }{{"path", rows}, {"dead_letters", dead}} {
+		if other.folder != "" && l.Path != "" && (within(other.folder, l.Path) || within(l.Path, other.folder)) {
+			d.conflict(at, []string{join(path, other.key)}, "late.path and %s lie in each other; give a folder beside it", other.key)
+		}
+	}
+}
+
+// within tells whether a folder is another one, or lies in it.
+func within(outer, inner string) bool {
+	rel, err := filepath.Rel(filepath.Clean(outer), filepath.Clean(inner))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // checkFolders reports folders that cannot be written to, and dead letters that would lie among the rows, where they would be read as rows.
@@ -208,8 +230,7 @@ func checkFolders(d *decoder, path, rows, dead string) {
 	if rows == "" || dead == "" {
 		return
 	}
-	rel, err := filepath.Rel(filepath.Clean(rows), filepath.Clean(dead))
-	if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if within(rows, dead) {
 		at := join(path, "dead_letters")
 		d.conflict(at, []string{join(path, "path")}, "dead_letters lies in path, where it would be read as rows; give a folder beside it")
 	}

@@ -285,9 +285,19 @@ type Output struct {
 	DeadLetters string // folder of the dead letters, "" where they go to a topic
 	Delivery    string // "exactly_once" or "at_least_once"; "" for the first with Path, for the second with Stdout
 	PartitionBy []string
+	Late        *Late
 	// DeadLetterTopic takes the dead letters instead of a folder.
 	DeadLetterTopic *KafkaTopic
 }
+
+// Late says where rows go that come too late for the directory of their time.
+type Late struct {
+	Path  string
+	After time.Duration
+}
+
+// DefaultLate returns what is not said of late rows.
+func DefaultLate() Late { return Late{After: 24 * time.Hour} }
 
 // Parquet writes Parquet files.
 type Parquet struct {
@@ -307,6 +317,7 @@ type Parquet struct {
 	// PartitionBy makes directories of columns and of what is computed from them: "country", "date(timestamp)",
 	// "hour(timestamp)", "bucket(16, host)", each with a name of its own on request: "day=date(timestamp)".
 	PartitionBy []string
+	Late        *Late
 	// SortBy are columns by which the rows of each row group are sorted.
 	SortBy []string
 	// DeadLetterTopic takes the dead letters instead of a folder.

@@ -119,6 +119,7 @@ func wantFull() Config {
 				Encoder: "urlmill", PageVersion: 2, Encodings: "plain", BloomFilters: []string{"host", "params.list.element.key"},
 				Delivery:    AtLeastOnce,
 				PartitionBy: []string{"date(timestamp)", "site=host"},
+				Late:        &Late{Path: "late", After: 6 * time.Hour},
 				SortBy:      []string{"registrable_domain", "path"},
 			},
 			Roll: Roll{Rows: 1e6, Bytes: 1 << 30, Every: time.Hour},

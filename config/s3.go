@@ -94,11 +94,18 @@ func checkS3(d *decoder, path string, s *Sink) {
 func (s *Sink) folders() []string {
 	switch {
 	case s.Parquet != nil:
-		return []string{s.Parquet.Path, s.Parquet.DeadLetters}
+		return append(s.Parquet.Late.folders(), s.Parquet.Path, s.Parquet.DeadLetters)
 	case s.ArrowIPC != nil:
-		return []string{s.ArrowIPC.Path, s.ArrowIPC.DeadLetters}
+		return append(s.ArrowIPC.Late.folders(), s.ArrowIPC.Path, s.ArrowIPC.DeadLetters)
 	case s.NDJSON != nil:
-		return []string{s.NDJSON.Path, s.NDJSON.DeadLetters}
+		return append(s.NDJSON.Late.folders(), s.NDJSON.Path, s.NDJSON.DeadLetters)
 	}
 	return nil
+}
+
+func (l *Late) folders() []string {
+	if l == nil {
+		return nil
+	}
+	return []string{l.Path}
 }

@@ -297,6 +297,7 @@ func parquetSchema(p *Parquet) object {
 			{name: "bloom_filters", value: texts(&p.BloomFilters, "[host, registrable_domain], or [none]")},
 			{name: "delivery", value: names(&p.Delivery, ExactlyOnce, AtLeastOnce)},
 			{name: "partition_by", value: texts(&p.PartitionBy, partitionExample)},
+			{name: "late", value: optional(&p.Late, DefaultLate, lateSchema)},
 			{name: "sort_by", value: texts(&p.SortBy, "[registrable_domain, path]")},
 		},
 		check: func(d *decoder, path string) { checkParquet(d, path, p) },
@@ -319,9 +320,17 @@ func outputSchema(o *Output) object {
 			{name: "dead_letters", value: deadLettersValue{&o.DeadLetters, &o.DeadLetterTopic}},
 			{name: "delivery", value: names(&o.Delivery, ExactlyOnce, AtLeastOnce)},
 			{name: "partition_by", value: texts(&o.PartitionBy, partitionExample)},
+			{name: "late", value: optional(&o.Late, DefaultLate, lateSchema)},
 		},
 		check: func(d *decoder, path string) { checkOutput(d, path, o) },
 	}
+}
+
+func lateSchema(l *Late) object {
+	return object{fields: []field{
+		{name: "path", value: text(&l.Path, "/var/lib/urlmill/clicks-late"), example: "path: out-late"},
+		{name: "after", value: duration(&l.After, 0, 10*365*24*time.Hour)},
+	}}
 }
 
 func rollSchema(r *Roll) object {

@@ -69,6 +69,8 @@ type Options struct {
 	// PartitionBy divides the files with rows into directories, one level for each: a column, date(column), hour(column)
 	// or bucket(N, column), with a name of its own and "=" before it on request.
 	PartitionBy []string
+	// Late are rows that go into files of their own instead of these directories.
+	Late lanesink.Late
 	// FileBytes ends a file of a partition when it has become that large; 0: no limit.
 	FileBytes int64
 	// Memory bounds what all open files hold. By default nothing does.
@@ -155,7 +157,7 @@ func (o Options) withDefaults() Options {
 
 // CheckRows returns what is wrong with the options for rows of a schema, like Validate.
 func (o Options) CheckRows(s *arrow.Schema) error {
-	return errors.Join(lanesink.CheckPartitions(o.PartitionBy, s), o.checkBloomFilters(s), o.checkSortBy(s))
+	return errors.Join(lanesink.CheckPartitions(o.PartitionBy, s), lanesink.CheckLate(o.Late, o.PartitionBy, s), o.checkBloomFilters(s), o.checkSortBy(s))
 }
 
 func (o Options) checkBloomFilters(s *arrow.Schema) error {
@@ -239,7 +241,7 @@ func (o *Options) shared(log *slog.Logger) lanesink.Options {
 	return lanesink.Options{
 		Path: o.Path, DeadLetters: o.DeadLetters, DeadLetterStream: o.DeadLetterStream, Format: &format{opts: o},
 		Delivery: o.Delivery, Provenance: o.Provenance, Log: log, Stores: o.Stores,
-		PartitionBy: o.PartitionBy, FileBytes: o.FileBytes, Memory: o.Memory,
+		PartitionBy: o.PartitionBy, Late: o.Late, FileBytes: o.FileBytes, Memory: o.Memory,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/internal/partition"
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
@@ -26,8 +27,9 @@ const (
 
 // openFile is a file being written.
 type openFile struct {
-	dir   string // below the place; "" without partitions
-	first int64  // position of the lane at which it was opened
+	dir   string // below the place; "" without partitions, [partition.Late] in the place of late rows
+	place *place
+	first int64 // position of the lane at which it was opened
 	file  store.File
 	enc   Encoder
 	rows  int64
@@ -46,8 +48,12 @@ func (f *openFile) memory() int64 {
 
 // begin opens a file.
 func (t *fileTable) begin(ctx context.Context, dir string) (*openFile, error) {
-	s := t.place.store
-	name := path.Join(dir, commit.FileName(t.lane, t.span.First, s.Run(), t.sink.seq.Add(1), t.sink.opts.Format.Ext()))
+	at, below := t.place, dir
+	if dir == partition.Late {
+		at, below = t.sink.late, ""
+	}
+	s := at.store
+	name := path.Join(below, commit.FileName(t.lane, t.span.First, s.Run(), t.sink.seq.Add(1), t.sink.opts.Format.Ext()))
 	f, err := s.Begin(ctx, name)
 	if err != nil {
 		return nil, err
@@ -63,7 +69,7 @@ func (t *fileTable) begin(ctx context.Context, dir string) (*openFile, error) {
 		return nil, errors.Join(err, f.Discard())
 	}
 	t.sink.open.Add(1)
-	return &openFile{dir: dir, first: t.span.First, file: f, enc: enc}, nil
+	return &openFile{dir: dir, place: at, first: t.span.First, file: f, enc: enc}, nil
 }
 
 // end completes a file, which is not published yet. The file is closed whatever comes of it.
@@ -86,7 +92,7 @@ func (t *fileTable) end(f *openFile) error {
 		return errors.Join(err, f.file.Discard())
 	}
 	t.sink.done.Add(1)
-	t.done = append(t.done, commit.NewFile(t.table, t.place.name, f.rows, pending))
+	t.done = append(t.done, commit.NewFile(t.table, f.place.name, f.rows, pending))
 	t.doneBytes += pending.Bytes
 	return nil
 }

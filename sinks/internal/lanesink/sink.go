@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -39,6 +40,8 @@ type Options struct {
 	Stores store.Opener
 	// PartitionBy divides the rows, and not the dead letters, into directories; see [partition.Parse].
 	PartitionBy []string
+	// Late are rows that do not go into these directories.
+	Late Late
 	// FileBytes ends a file of a partition when it has become that large; 0: no limit. The files of a commit stay
 	// together.
 	FileBytes int64
@@ -92,6 +95,9 @@ func (o Options) Validate() error {
 	} else if o.Stream != nil && len(o.PartitionBy) > 0 {
 		problems = append(problems, Problem("PartitionBy", "standard output has no directories; leave it out, or give a directory for the output files"))
 	}
+	if err := o.validateLate(); err != nil {
+		problems = append(problems, err)
+	}
 	if o.DeadLetters != "" && o.DeadLetterStream != nil {
 		problems = append(problems, Problem("DeadLetters", "names a directory, but they go to a topic; keep one of the two"))
 	}
@@ -127,6 +133,8 @@ type Sink struct {
 	opts    Options
 	schemas pipeline.Schemas
 	stores  [pipeline.NumTables]*place // nil for a table without files
+	late    *place                     // nil without late rows
+	clock   *partition.Clock
 	places  *commit.Places
 	chain   *commit.Chain // nil without exactly-once delivery
 	seq     atomic.Uint64 // of files
@@ -171,6 +179,11 @@ func (s *Sink) start(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", pipeline.Table(t), err)
 		}
 		if err := s.prepare(ctx, pipeline.Table(t)); err != nil {
+			return err
+		}
+	}
+	if s.opts.Late != (Late{}) {
+		if err := s.prepareLate(ctx); err != nil {
 			return err
 		}
 	}
@@ -236,7 +249,7 @@ func (s *Sink) startDelivery(ctx context.Context) error {
 			s.opts.Log.Warn("cannot end a compaction that another process has begun", "error", err)
 		}
 	}
-	for _, p := range s.stores {
+	for _, p := range append(s.stores[:], s.late) {
 		if p == nil {
 			continue
 		}
@@ -278,7 +291,7 @@ func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, i
 		} else {
 			w.tables[t] = &fileTable{
 				sink: s, table: table, place: s.stores[t], schema: s.schemas[t], lane: id, open: map[string]*openFile{},
-				partitioned: table == pipeline.Rows && len(s.opts.PartitionBy) > 0,
+				partitioned: table == pipeline.Rows && len(s.opts.PartitionBy) > 0, newest: math.MinInt64,
 			}
 		}
 	}
@@ -309,6 +322,10 @@ func (s *Sink) closeStores() error {
 			errs = append(errs, p.store.Close())
 			s.stores[t] = nil
 		}
+	}
+	if s.late != nil {
+		errs = append(errs, s.late.store.Close())
+		s.late = nil
 	}
 	return errors.Join(errs...)
 }

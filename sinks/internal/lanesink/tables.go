@@ -30,6 +30,7 @@ type fileTable struct {
 	schema      *arrow.Schema
 	lane        pipeline.LaneID
 	partitioned bool
+	newest      int64 // beginning of the newest period, in seconds since 1970
 
 	span      pipeline.Span // of the last write
 	open      map[string]*openFile
@@ -61,7 +62,7 @@ func (t *fileTable) write(ctx context.Context, r arrow.Record, span pipeline.Spa
 	s := t.sink.splitters.Get().(*partition.Splitter)
 	defer t.sink.splitters.Put(s)
 	var err error
-	for _, part := range s.Split(r) {
+	for _, part := range t.split(s, r) {
 		if err == nil {
 			err = t.add(ctx, part.Dir, part.Rows)
 		}

@@ -18,6 +18,9 @@ type Part struct {
 type Splitter struct {
 	keys []bound
 
+	clock  *Clock // of SplitLate, nil otherwise
+	before int64
+
 	ids   map[string]int32 // by directory, of the record being split
 	dirs  []string
 	known map[string]string // directories of earlier records, so as not to make their names again
@@ -85,7 +88,11 @@ func (p *Splitter) assign(r arrow.Record) {
 	}
 	for i := range int(r.NumRows()) {
 		p.row = p.row[:0]
-		for j, k := range p.keys {
+		keys := p.keys
+		if p.clock != nil && p.late(r, i) {
+			p.row, keys = append(p.row, Late...), nil
+		}
+		for j, k := range keys {
 			if j > 0 {
 				p.row = append(p.row, '/')
 			}

@@ -37,6 +37,8 @@ func textOf(t arrow.DataType) func(dst []byte, a arrow.Array, i int) []byte {
 		return intOf(func(a arrow.Array, i int) int64 { return int64(a.(*array.Int32).Value(i)) })
 	case arrow.INT64:
 		return intOf(func(a arrow.Array, i int) int64 { return a.(*array.Int64).Value(i) })
+	case arrow.UINT8:
+		return intOf(func(a arrow.Array, i int) int64 { return int64(a.(*array.Uint8).Value(i)) })
 	case arrow.UINT16:
 		return intOf(func(a arrow.Array, i int) int64 { return int64(a.(*array.Uint16).Value(i)) })
 	case arrow.UINT32:
@@ -70,7 +72,7 @@ func timeOf(what string, t arrow.DataType) func([]byte, arrow.Array, int) []byte
 	if !ok {
 		return nil
 	}
-	perSecond := int64(time.Second / ts.Unit.Multiplier())
+	perSecond := perSecond(ts)
 	return func(dst []byte, a arrow.Array, i int) []byte {
 		seconds := floorDiv(int64(a.(*array.Timestamp).Value(i)), perSecond)
 		days := floorDiv(seconds, 24*60*60)
@@ -81,6 +83,9 @@ func timeOf(what string, t arrow.DataType) func([]byte, arrow.Array, int) []byte
 		return append(dst, byte('0'+hour/10), byte('0'+hour%10))
 	}
 }
+
+// perSecond returns how many units of a timestamp are a second.
+func perSecond(t *arrow.TimestampType) int64 { return int64(time.Second / t.Unit.Multiplier()) }
 
 func floorDiv(a, b int64) int64 {
 	q := a / b

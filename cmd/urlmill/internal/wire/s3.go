@@ -29,9 +29,9 @@ func (s Setting) stores(c *config.Config) store.Opener {
 }
 
 // checkPlaces returns what is wrong with folders that are on S3, by the fields of a sink's options.
-func checkPlaces(path, deadLetters string) error {
+func checkPlaces(path, deadLetters, late string) error {
 	var problems []error
-	for _, place := range []struct{ field, location string }{{"Path", path}, {"DeadLetters", deadLetters}} {
+	for _, place := range []struct{ field, location string }{{"Path", path}, {"DeadLetters", deadLetters}, {"Late", late}} {
 		if !s3.IsLocation(place.location) {
 			continue
 		}

@@ -42,11 +42,13 @@ func IntoFolder(c *config.Config, dir string) {
 		o.Path, o.Stdout, o.Delivery = rows, false, config.AtLeastOnce
 		o.DeadLetterTopic = nil
 		o.DeadLetters = dead
+		moveLate(o.Late, dir)
 	}
 	switch s := &c.Sink; {
 	case s.Parquet != nil:
 		s.Parquet.Path, s.Parquet.Delivery = rows, config.AtLeastOnce
 		s.Parquet.DeadLetters, s.Parquet.DeadLetterTopic = dead, nil
+		moveLate(s.Parquet.Late, dir)
 	case s.ArrowIPC != nil:
 		output(&s.ArrowIPC.Output)
 	case s.NDJSON != nil:
@@ -57,6 +59,12 @@ func IntoFolder(c *config.Config, dir string) {
 	}
 	c.Sink.S3 = config.DefaultS3()
 	c.Sink.Roll = config.Roll{}
+}
+
+func moveLate(l *config.Late, dir string) {
+	if l != nil {
+		l.Path = filepath.Join(dir, "late")
+	}
 }
 
 // Limit is a source that ends after a number of records, and does not tell the source below what was read.

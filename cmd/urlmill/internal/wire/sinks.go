@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
@@ -29,12 +30,13 @@ var parquetSink = SinkKind{
 			Delivery: commit.Delivery(p.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
 			PartitionBy: p.PartitionBy, SortBy: p.SortBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
+		options.Late.Path, options.Late.After = late(p.Late)
 		if slices.Equal(options.BloomFilters, []string{"none"}) {
 			options.BloomFilters = []string{}
 		}
 		return Sink{
 			Validate: func() error {
-				return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate(), dead.validate())
+				return errors.Join(checkPlaces(options.Path, options.DeadLetters, options.Late.Path), options.Validate(), dead.validate())
 			},
 			CheckRows: options.CheckRows,
 			Open: func() (pipeline.Sink, error) {
@@ -60,9 +62,10 @@ var arrowipcSink = SinkKind{
 			Dictionaries: a.Dictionaries, Delivery: commit.Delivery(a.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
 			PartitionBy: a.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
+		options.Late.Path, options.Late.After = late(a.Late)
 		return Sink{
 			Validate: func() error {
-				return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate(), dead.validate())
+				return errors.Join(checkPlaces(options.Path, options.DeadLetters, options.Late.Path), options.Validate(), dead.validate())
 			},
 			CheckRows: options.CheckRows,
 			Open: func() (pipeline.Sink, error) {
@@ -88,9 +91,10 @@ var ndjsonSink = SinkKind{
 			Delivery: commit.Delivery(n.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
 			PartitionBy: n.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
+		options.Late.Path, options.Late.After = late(n.Late)
 		return Sink{
 			Validate: func() error {
-				return errors.Join(checkPlaces(options.Path, options.DeadLetters), options.Validate(), dead.validate())
+				return errors.Join(checkPlaces(options.Path, options.DeadLetters, options.Late.Path), options.Validate(), dead.validate())
 			},
 			CheckRows: options.CheckRows,
 			Open: func() (pipeline.Sink, error) {
@@ -106,6 +110,14 @@ var ndjsonSink = SinkKind{
 // provenance says in commit records how rows were made.
 func (s Setting) provenance(c *config.Config) commit.Provenance {
 	return commit.Provenance{Urlmill: s.Version, Config: c.Hash(), ListVersion: psl.Version, Standard: s.Standard}
+}
+
+// late returns the folder of late rows, if there is one, and how late they are.
+func late(l *config.Late) (path string, after time.Duration) {
+	if l == nil {
+		return "", 0
+	}
+	return l.Path, l.After
 }
 
 // stream returns standard output when that is where the rows go.

@@ -1,0 +1,89 @@
+package lanesink
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/internal/partition"
+)
+
+// Late has rows that come late go into files of their own, in the same commits as the others: a few rows for each of many
+// old directories would be a file each, commit by commit. The zero value has none of that.
+type Late struct {
+	// Path is the directory of those files.
+	Path string
+	// After is by how much the time of a row is before the newest directory of its lane.
+	After time.Duration
+}
+
+// ahead is how far a time may be ahead of the clock and still count for the newest: producers' clocks differ, and what is
+// further off is wrong, and must not make all that follows late.
+const ahead = time.Hour
+
+func (o Options) validateLate() error {
+	l := o.Late
+	switch {
+	case l == Late{}:
+		return nil
+	case l.Path == "":
+		return Problem("Late", "missing; give the directory for late rows")
+	case o.Stream != nil:
+		return Problem("Late", "standard output has no directories; leave it out, or give a directory for the output files")
+	case l.After < 0:
+		return Problem("Late", "%s is less than nothing; give 0s or more", l.After)
+	}
+	for _, other := range []string{o.Path, o.DeadLetters} {
+		if other != "" && filepath.Clean(other) == filepath.Clean(l.Path) {
+			return Problem("Late", "is the directory of the rows or of the dead letters; give another")
+		}
+	}
+	return nil
+}
+
+// CheckLate returns what is wrong with late for rows of a schema. What Validate and CheckPartitions have to say is left to
+// them.
+func CheckLate(late Late, by []string, s *arrow.Schema) error {
+	keys, err := partition.ParseAll(by)
+	if err != nil || late == (Late{}) || partition.Check(keys, s) != nil {
+		return nil
+	}
+	if _, err := partition.NewClock(keys, s); err != nil {
+		return Problem("Late", "%w", err)
+	}
+	return nil
+}
+
+// prepareLate opens the directory of late rows.
+func (s *Sink) prepareLate(ctx context.Context) error {
+	keys, err := partition.ParseAll(s.opts.PartitionBy)
+	if err != nil {
+		return err
+	}
+	clock, err := partition.NewClock(keys, s.schemas[pipeline.Rows])
+	if err != nil {
+		return Problem("late", "%w", err)
+	}
+	st, err := s.opts.Stores(s.opts.Late.Path, s.opts.Log)
+	if err != nil {
+		return err
+	}
+	s.clock, s.late = clock, &place{store: st, name: s.places.Add(st)}
+	return st.Prepare(ctx)
+}
+
+// split divides rows into those of directories and those that are late.
+func (t *fileTable) split(s *partition.Splitter, r arrow.Record) []partition.Part {
+	if t.sink.late == nil {
+		return s.Split(r)
+	}
+	t.newest = max(t.newest, t.sink.clock.Newest(r, time.Now().Add(ahead).Unix()))
+	if t.newest == math.MinInt64 {
+		return s.Split(r)
+	}
+	return s.SplitLate(r, t.sink.clock, t.newest-int64(t.sink.opts.Late.After/time.Second))
+}

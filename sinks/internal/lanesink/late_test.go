@@ -1,0 +1,182 @@
+package lanesink
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/commit/verify"
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+var timed = arrow.NewSchema([]arrow.Field{
+	{Name: "n", Type: arrow.PrimitiveTypes.Int64},
+	{Name: "ts", Type: arrow.FixedWidthTypes.Timestamp_ms, Nullable: true},
+}, nil)
+
+// at makes rows with the numbers of a span and the given times, "" for none.
+func at(t *testing.T, first int64, times ...string) (arrow.Record, pipeline.Span) {
+	t.Helper()
+	b := array.NewRecordBuilder(memory.DefaultAllocator, timed)
+	defer b.Release()
+	for i, text := range times {
+		b.Field(0).(*array.Int64Builder).Append(first + int64(i))
+		if text == "" {
+			b.Field(1).AppendNull()
+			continue
+		}
+		v, err := time.Parse("2006-01-02 15:04:05.000", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Field(1).(*array.TimestampBuilder).Append(arrow.Timestamp(v.UnixMilli()))
+	}
+	return b.NewRecord(), pipeline.Span{First: first, Next: first + int64(len(times))}
+}
+
+// numbersBelow returns the numbers in the visible files below a directory, by the directory of the file, and the number of files.
+func numbersBelow(t *testing.T, dir string) (map[string][]int64, int) {
+	t.Helper()
+	found, files := map[string][]int64{}, 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), "_"):
+			return filepath.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		files++
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, filepath.Dir(path))
+		for _, word := range strings.Split(string(content), "\n") {
+			if n, err := strconv.ParseInt(word, 10, 64); err == nil {
+				found[rel] = append(found[rel], n)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, numbers := range found {
+		slices.Sort(numbers)
+	}
+	return found, files
+}
+
+// Late rows of many old directories are in one file of their own, in the same commit; what is in time, has no time or is
+// of the future goes where it belongs.
+func TestLate(t *testing.T) {
+	for _, delivery := range []commit.Delivery{commit.ExactlyOnce, commit.AtLeastOnce} {
+		t.Run(string(delivery), func(t *testing.T) {
+			out, late := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "late")
+			s := New(Options{
+				Path: out, Format: &text{}, Delivery: delivery, PartitionBy: []string{"date(ts)", "hour(ts)"},
+				Late: Late{Path: late, After: 2 * time.Hour}, Log: slog.New(slog.DiscardHandler),
+			})
+			w := openLate(t, s)
+			write := func(first int64, times ...string) {
+				t.Helper()
+				r, span := at(t, first, times...)
+				defer r.Release()
+				if err := w.Write(t.Context(), pipeline.Rows, r, span); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// The newest directory is that of hour 12, so that what is before 10:00 is late.
+			write(0, "2026-03-01 10:00:00.000", "2026-03-01 09:59:59.999", "2026-03-01 12:59:00.000", "", "2026-03-01 11:00:00.000")
+			write(5, "2026-02-01 00:00:00.000", "1969-12-31 23:00:00.000", "2026-03-01 10:30:00.000", "2999-01-01 00:00:00.000")
+			var old []string
+			for day := 1; day <= 28; day++ {
+				old = append(old, fmt.Sprintf("2026-01-%02d 05:00:00.000", day))
+			}
+			write(9, old...)
+			if _, err := w.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			write(37, "2026-03-02 00:00:00.000", "2026-03-01 21:59:00.000", "2026-03-01 22:00:00.000")
+			if _, err := w.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			want := map[string][]int64{
+				"dt=2026-03-01/hour=10": {0, 7}, "dt=2026-03-01/hour=12": {2}, "dt=2026-03-01/hour=11": {4}, "dt=2999-01-01/hour=00": {8},
+				"dt=__HIVE_DEFAULT_PARTITION__/hour=__HIVE_DEFAULT_PARTITION__": {3},
+				"dt=2026-03-02/hour=00": {37}, "dt=2026-03-01/hour=22": {39},
+			}
+			if got, _ := numbersBelow(t, out); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+			lates := []int64{1, 5, 6}
+			for n := int64(9); n < 37; n++ {
+				lates = append(lates, n)
+			}
+			if got, files := numbersBelow(t, late); !slices.Equal(got["."], append(lates, 38)) || files != 2 {
+				t.Errorf("%v in %d files", got, files)
+			}
+			if delivery == commit.ExactlyOnce {
+				checkLate(t, out, 40)
+			}
+		})
+	}
+}
+
+func openLate(t *testing.T, s *Sink) pipeline.Writer {
+	t.Helper()
+	if err := s.Start(t.Context(), pipeline.Schemas{timed}); err != nil {
+		t.Fatal(err)
+	}
+	w, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func checkLate(t *testing.T, out string, rows int64) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	r, err := verify.Run(t.Context(), verify.Options{Root: store.NewLocal(out, store.System, log), Open: store.Open, Log: log})
+	if err != nil || !r.OK || r.Rows != rows || r.Commits != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestLateProblems(t *testing.T) {
+	two := arrow.NewSchema(append(timed.Fields(), arrow.Field{Name: "seen", Type: arrow.FixedWidthTypes.Timestamp_us}), nil)
+	for want, o := range map[string]Options{
+		"Late: missing; give the directory": {Path: "out", Late: Late{After: 1}},
+		"Late: is the directory of":         {Path: "out", Late: Late{Path: "./out"}},
+		"Late: -1s is less than nothing":    {Path: "out", Late: Late{Path: "late", After: -time.Second}},
+		"Late: no directory is of a time":   {Path: "out", Late: Late{Path: "late"}, PartitionBy: []string{"n"}},
+		"Late: the directories are of two":  {Path: "out", Late: Late{Path: "late"}, PartitionBy: []string{"date(ts)", "hour(seen)"}},
+	} {
+		err := o.Validate()
+		if err == nil {
+			err = CheckLate(o.Late, o.PartitionBy, two)
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%+v: %v, want %s", o.Late, err, want)
+		}
+	}
+}
