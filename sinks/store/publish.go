@@ -35,12 +35,13 @@ func dirs(keys []string) []string {
 }
 
 func (l *Local) syncDirs(keys []string) error {
-	for _, dir := range dirs(keys) {
-		if err := l.fs.SyncDir(l.path(dir)); err != nil {
-			return fmt.Errorf("making file names in %s durable: %w", l.path(dir), err)
+	all := dirs(keys)
+	return sideBySide(len(all), func(i int) error {
+		if err := l.fs.SyncDir(l.path(all[i])); err != nil {
+			return fmt.Errorf("making file names in %s durable: %w", l.path(all[i]), err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Settle implements [Files]. The bytes of the files are durable already; their names are made so.
@@ -72,13 +73,13 @@ func (l *Local) Publish(_ context.Context, files []Pending) error {
 		if err := check(f.Token, f.Name); err != nil {
 			return err
 		}
-		if err := l.ensureDir(path.Dir(f.Name)); err != nil {
-			return explainAccess(l.path(path.Dir(f.Name)), err)
-		}
-		if err := l.publish(f); err != nil {
-			return err
-		}
 		names = append(names, f.Name)
+	}
+	if dir, err := l.ensureDirs(dirs(names)); err != nil {
+		return explainAccess(l.path(dir), err)
+	}
+	if err := sideBySide(len(files), func(i int) error { return l.publish(files[i]) }); err != nil {
+		return err
 	}
 	return l.syncDirs(names)
 }

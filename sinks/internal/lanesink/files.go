@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/internal/partition"
@@ -75,6 +77,52 @@ func (t *fileTable) begin(ctx context.Context, dir string) (*openFile, error) {
 // end completes a file, which is not published yet. The file is closed whatever comes of it.
 func (t *fileTable) end(f *openFile) error {
 	t.forget(f)
+	done, err := t.complete(f)
+	if err == nil {
+		t.keep(done)
+	}
+	return err
+}
+
+// keep has a complete file be part of the next commit.
+func (t *fileTable) keep(f commit.File) {
+	t.sink.done.Add(1)
+	t.done = append(t.done, f)
+	t.doneBytes += f.Bytes
+}
+
+const (
+	// syncsAtATime is how many files are completed side by side: a disk takes milliseconds to make one durable, and little
+	// more for many.
+	syncsAtATime = 16
+	// fewFiles are not worth it.
+	fewFiles = 8
+)
+
+// finishMany completes all open files, which are given in their order, and returns those that are complete in it.
+func (t *fileTable) finishMany(files []*openFile) ([]commit.File, error) {
+	done := make([]commit.File, len(files))
+	errs := make([]error, len(files))
+	var group errgroup.Group
+	group.SetLimit(syncsAtATime)
+	for i, f := range files {
+		t.forget(f)
+		group.Go(func() error {
+			done[i], errs[i] = t.complete(f)
+			return nil
+		})
+	}
+	_ = group.Wait() // there is none
+	for i, f := range done {
+		if errs[i] == nil {
+			t.keep(f)
+		}
+	}
+	return t.take(), errors.Join(errs...)
+}
+
+// complete completes a file that the table has forgotten. It changes nothing of the table.
+func (t *fileTable) complete(f *openFile) (commit.File, error) {
 	t.sink.encoding <- struct{}{}
 	err := f.enc.Finish(Provenance{Table: t.table, Lane: t.lane, Span: pipeline.Span{First: f.first, Next: t.span.Next}, Rows: f.rows})
 	<-t.sink.encoding
@@ -85,16 +133,13 @@ func (t *fileTable) end(f *openFile) error {
 		err = fmt.Errorf("finishing a file of %d rows: %w", f.rows, err)
 	}
 	if err != nil {
-		return errors.Join(err, f.file.Discard())
+		return commit.File{}, errors.Join(err, f.file.Discard())
 	}
 	pending, err := f.file.Finish()
 	if err != nil {
-		return errors.Join(err, f.file.Discard())
+		return commit.File{}, errors.Join(err, f.file.Discard())
 	}
-	t.sink.done.Add(1)
-	t.done = append(t.done, commit.NewFile(t.table, f.place.name, f.rows, pending))
-	t.doneBytes += pending.Bytes
-	return nil
+	return commit.NewFile(t.table, f.place.name, f.rows, pending), nil
 }
 
 // drop removes a file instead.

@@ -129,13 +129,16 @@ func (t *fileTable) memory() int64 { return t.held }
 
 func (t *fileTable) finish(span pipeline.Span) ([]commit.File, error) {
 	t.span.Next = span.Next
-	var err error
-	for _, f := range t.files(byUse) {
-		if err = t.end(f); err != nil {
-			break
+	files := t.files(byUse)
+	if len(files) < fewFiles {
+		for _, f := range files {
+			if err := t.end(f); err != nil {
+				return t.take(), err
+			}
 		}
+		return t.take(), nil
 	}
-	return t.take(), err
+	return t.finishMany(files)
 }
 
 func (t *fileTable) revert() ([]commit.File, error) {
