@@ -322,6 +322,8 @@ type Parquet struct {
 	SortBy []string
 	// DeadLetterTopic takes the dead letters instead of a folder.
 	DeadLetterTopic *KafkaTopic
+	// Iceberg makes a table of the files; nil: none.
+	Iceberg *Iceberg
 }
 
 // ArrowIPC writes Arrow IPC files or one stream.

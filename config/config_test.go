@@ -177,6 +177,17 @@ func TestGood(t *testing.T) {
 			c.Pipeline.Buffers = 5
 			return c
 		},
+		"iceberg": func() Config {
+			c := minimal()
+			i := DefaultIceberg()
+			i.Table, i.Every = "web.raw.clicks", 5*time.Minute
+			i.REST = &IcebergREST{
+				URI: "https://catalog.example.com", Warehouse: "lake", Credential: "id:" + theSecret,
+				AuthURI: "https://login.example.com/tokens", Scope: "PRINCIPAL_ROLE:ALL",
+			}
+			c.Sink.Parquet.Path, c.Sink.Parquet.Iceberg = "s3://lake/clicks", &i
+			return c
+		},
 		"kafka-out": func() Config {
 			c := Default()
 			c.Source.Kafka = kafka(func(k *Kafka) {

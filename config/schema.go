@@ -299,8 +299,12 @@ func parquetSchema(p *Parquet) object {
 			{name: "partition_by", value: texts(&p.PartitionBy, partitionExample)},
 			{name: "late", value: optional(&p.Late, DefaultLate, lateSchema)},
 			{name: "sort_by", value: texts(&p.SortBy, "[registrable_domain, path]")},
+			{name: "iceberg", value: optional(&p.Iceberg, DefaultIceberg, icebergSchema)},
 		},
-		check: func(d *decoder, path string) { checkParquet(d, path, p) },
+		check: func(d *decoder, path string) {
+			checkParquet(d, path, p)
+			checkIceberg(d, path, p)
+		},
 	}
 }
 

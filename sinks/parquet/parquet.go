@@ -75,6 +75,8 @@ type Options struct {
 	FileBytes int64
 	// Memory bounds what all open files hold. By default nothing does.
 	Memory *budget.Ledger
+	// Registrar makes what is committed known elsewhere, such as in an Iceberg table. It needs exactly_once.
+	Registrar lanesink.Registrar
 
 	mem memory.Allocator
 }
@@ -241,7 +243,7 @@ func (o *Options) shared(log *slog.Logger) lanesink.Options {
 	return lanesink.Options{
 		Path: o.Path, DeadLetters: o.DeadLetters, DeadLetterStream: o.DeadLetterStream, Format: &format{opts: o},
 		Delivery: o.Delivery, Provenance: o.Provenance, Log: log, Stores: o.Stores,
-		PartitionBy: o.PartitionBy, Late: o.Late, FileBytes: o.FileBytes, Memory: o.Memory,
+		PartitionBy: o.PartitionBy, Late: o.Late, FileBytes: o.FileBytes, Memory: o.Memory, Registrar: o.Registrar,
 	}
 }
 

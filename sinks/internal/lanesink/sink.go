@@ -50,6 +50,21 @@ type Options struct {
 	// MaxOpen bounds the files that are open at a time, as far as every lane has one. Default: half of what the system
 	// allows, at most 16,384.
 	MaxOpen int
+	// Registrar makes what is committed known elsewhere. It needs ExactlyOnce.
+	Registrar Registrar
+}
+
+// Registrar is told of commits, and makes their files known to others. It finds what it was not told of, because a process
+// died before, in the chain.
+type Registrar interface {
+	// Start is called once before the first Committed, when the files of all commits in root have been published. root
+	// stays open until Close returns.
+	Start(ctx context.Context, root store.Store, rows *arrow.Schema) error
+	// Committed says that the files of a lane, by its name in the chain, are published up to a position. It does not wait,
+	// and may be called from several goroutines.
+	Committed(lane string, next int64)
+	// Close returns when all is known that was committed, or with an error. It does nothing when Start has failed.
+	Close() error
 }
 
 const (
@@ -194,7 +209,13 @@ func (s *Sink) start(ctx context.Context) error {
 			}
 		}
 	}
-	return s.startDelivery(ctx)
+	if err := s.startDelivery(ctx); err != nil || s.opts.Registrar == nil {
+		return err
+	}
+	if _, err := s.chain.Recover(ctx); err != nil {
+		return err
+	}
+	return s.opts.Registrar.Start(ctx, s.stores[pipeline.Rows].store, s.schemas[pipeline.Rows])
 }
 
 // preparePartitions checks that the rows have the columns that they are partitioned by.
@@ -280,6 +301,10 @@ func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, i
 			return nil, 0, err
 		}
 		w.commit, w.next = lane, lane.Next()
+		if s.opts.Registrar != nil {
+			w.committed = func(next int64) { s.opts.Registrar.Committed(lane.Name(), next) }
+			w.committed(w.next)
+		}
 	}
 	for t := range w.tables {
 		table := pipeline.Table(t)
@@ -311,6 +336,9 @@ func (s *Sink) Close() error {
 		if stream := s.stream(pipeline.Table(t)); stream != nil {
 			err = errors.Join(err, stream.Close())
 		}
+	}
+	if s.opts.Registrar != nil {
+		err = errors.Join(err, s.opts.Registrar.Close())
 	}
 	return errors.Join(err, s.closeStores())
 }

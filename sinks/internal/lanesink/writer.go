@@ -50,6 +50,8 @@ type writer struct {
 	commit committer
 	sum    *written
 	memory *budget.Ledger
+	// committed, if it is not nil, is told of every commit.
+	committed func(next int64)
 
 	holder *budget.Holder // nil while nothing is held
 
@@ -207,6 +209,9 @@ func (w *writer) Commit(ctx context.Context) (int64, error) {
 		w.sum.bytes.Add(f.Bytes)
 	}
 	w.next, w.dirty, w.rows = w.span.Next, false, 0
+	if w.committed != nil {
+		w.committed(w.next)
+	}
 	return w.next, nil
 }
 

@@ -6,10 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/iceberg"
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/urlcore/psl"
@@ -31,14 +34,21 @@ var parquetSink = SinkKind{
 			PartitionBy: p.PartitionBy, SortBy: p.SortBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 		}
 		options.Late.Path, options.Late.After = late(p.Late)
+		table, isTable := icebergOptions(p)
+		if isTable {
+			options.Registrar = iceberg.New(table, s.Log)
+		}
 		if slices.Equal(options.BloomFilters, []string{"none"}) {
 			options.BloomFilters = []string{}
 		}
 		return Sink{
 			Validate: func() error {
-				return errors.Join(checkPlaces(options.Path, options.DeadLetters, options.Late.Path), options.Validate(), dead.validate())
+				return errors.Join(checkPlaces(options.Path, options.DeadLetters, options.Late.Path), options.Validate(), dead.validate(),
+					checkTable(table, isTable, nil))
 			},
-			CheckRows: options.CheckRows,
+			CheckRows: func(rows *arrow.Schema) error {
+				return errors.Join(options.CheckRows(rows), checkTable(table, isTable, rows))
+			},
 			Open: func() (pipeline.Sink, error) {
 				if err := dead.open(&options.DeadLetterStream, s); err != nil {
 					return nil, err

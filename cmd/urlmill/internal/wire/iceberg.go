@@ -1,0 +1,49 @@
+package wire
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/sinks/iceberg"
+)
+
+// icebergOptions returns the options of the table that is made of a sink's files, and whether there is one.
+func icebergOptions(p *config.Parquet) (iceberg.Options, bool) {
+	i := p.Iceberg
+	if i == nil {
+		return iceberg.Options{}, false
+	}
+	o := iceberg.Options{Table: i.Table, CatalogFile: i.CatalogFile, Every: i.Every, PartitionBy: p.PartitionBy}
+	if i.REST == nil {
+		o.CatalogName = i.CatalogName
+		return o, true
+	}
+	o.REST = &iceberg.REST{
+		URI: i.REST.URI, Warehouse: i.REST.Warehouse, Token: i.REST.Token.Reveal(), Credential: i.REST.Credential.Reveal(),
+		AuthURI: i.REST.AuthURI, Scope: i.REST.Scope,
+	}
+	return o, true
+}
+
+// checkTable returns what is wrong with a table's options, or with rows for it if they are given, by the fields of the
+// sink's options.
+func checkTable(o iceberg.Options, there bool, rows *arrow.Schema) error {
+	if !there {
+		return nil
+	}
+	if rows != nil {
+		return o.CheckRows(rows)
+	}
+	err := o.Validate()
+	if err == nil {
+		return nil
+	}
+	var problems []error
+	for line := range strings.Lines(err.Error()) {
+		problems = append(problems, errors.New("Iceberg."+strings.TrimSuffix(line, "\n")))
+	}
+	return errors.Join(problems...)
+}

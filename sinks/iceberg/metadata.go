@@ -1,0 +1,203 @@
+package iceberg
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	iceberg "github.com/apache/iceberg-go"
+	"github.com/google/uuid"
+)
+
+// formatVersion is that of the tables that are made, and the only one that is written to.
+const formatVersion = 2
+
+// metadata is what has to be known of a table. What else its metadata has is kept as it is; see [apply].
+type metadata struct {
+	Version       int               `json:"format-version"`
+	UUID          string            `json:"table-uuid"`
+	Location      string            `json:"location"`
+	LastSequence  int64             `json:"last-sequence-number"`
+	LastUpdated   int64             `json:"last-updated-ms"`
+	LastColumn    int               `json:"last-column-id"`
+	CurrentSchema int               `json:"current-schema-id"`
+	Schemas       []*iceberg.Schema `json:"schemas"`
+	DefaultSpec   int               `json:"default-spec-id"`
+	Specs         []json.RawMessage `json:"partition-specs"`
+	Properties    map[string]string `json:"properties"`
+	Current       *int64            `json:"current-snapshot-id"`
+	Snapshots     []snapshot        `json:"snapshots"`
+	Log           []struct {
+		File string `json:"metadata-file"`
+	} `json:"metadata-log"`
+}
+
+// snapshot is a version of a table's content.
+type snapshot struct {
+	ID           int64             `json:"snapshot-id"`
+	Parent       *int64            `json:"parent-snapshot-id,omitempty"`
+	Sequence     int64             `json:"sequence-number"`
+	Time         int64             `json:"timestamp-ms"`
+	ManifestList string            `json:"manifest-list"`
+	Summary      map[string]string `json:"summary"`
+	Schema       int               `json:"schema-id"`
+}
+
+// parseMetadata reads the metadata of a table that can be written to.
+func parseMetadata(raw []byte) (*metadata, error) {
+	m := new(metadata)
+	if err := json.Unmarshal(raw, m); err != nil {
+		return nil, fmt.Errorf("the metadata of the table cannot be read: %w", err)
+	}
+	if m.Version != formatVersion {
+		return nil, fmt.Errorf("the table has version %d of Iceberg's format, and urlmill adds to tables of version %d: give another table", m.Version, formatVersion)
+	}
+	if m.Current != nil && *m.Current < 0 { // how some write that there is none
+		m.Current = nil
+	}
+	return m, nil
+}
+
+// schema returns the current schema.
+func (m *metadata) schema() (*iceberg.Schema, error) {
+	for _, s := range m.Schemas {
+		if s.ID == m.CurrentSchema {
+			return s, nil
+		}
+	}
+	return nil, errors.New("the metadata of the table does not have its current schema")
+}
+
+// spec returns a partition spec by its number.
+func (m *metadata) spec(id int) (iceberg.PartitionSpec, error) {
+	for _, raw := range m.Specs {
+		var head struct {
+			ID int `json:"spec-id"`
+		}
+		if err := json.Unmarshal(raw, &head); err != nil || head.ID != id {
+			continue
+		}
+		var s iceberg.PartitionSpec
+		err := json.Unmarshal(raw, &s)
+		return s, err
+	}
+	return iceberg.PartitionSpec{}, fmt.Errorf("the metadata of the table does not have its partition spec %d", id)
+}
+
+// snapshot returns a snapshot, nil if there is none of that number.
+func (m *metadata) snapshot(id *int64) *snapshot {
+	for i := range m.Snapshots {
+		if id != nil && m.Snapshots[i].ID == *id {
+			return &m.Snapshots[i]
+		}
+	}
+	return nil
+}
+
+// newTable returns the metadata of an empty table.
+func newTable(n creation) []byte {
+	lastPartition := 999
+	for _, f := range n.spec.Fields() {
+		lastPartition = max(lastPartition, f.FieldID)
+	}
+	return encode(map[string]any{
+		"format-version": formatVersion, "table-uuid": uuid.NewString(), "location": n.location,
+		"last-sequence-number": 0, "last-updated-ms": time.Now().UnixMilli(),
+		"last-column-id": n.lastColumn, "current-schema-id": n.schema.ID, "schemas": []any{n.schema},
+		"default-spec-id": n.spec.ID(), "partition-specs": []any{n.spec}, "last-partition-id": lastPartition,
+		"default-sort-order-id": 0, "sort-orders": []any{map[string]any{"order-id": 0, "fields": []any{}}},
+		"properties": n.properties, "current-snapshot-id": nil, "refs": map[string]any{}, "snapshots": []any{},
+		"statistics": []any{}, "snapshot-log": []any{}, "metadata-log": []any{},
+	})
+}
+
+// maxLog bounds the log of earlier metadata.
+const maxLog = 100
+
+// apply returns the metadata after a change. What the change does not touch stays as it is, whoever has written it.
+func apply(base *state, c change) ([]byte, error) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(base.raw, &m); err != nil {
+		return nil, err
+	}
+	now := time.Now().UnixMilli()
+	if c.schema != nil {
+		if err := appendTo(m, "schemas", c.schema); err != nil {
+			return nil, err
+		}
+		m["current-schema-id"], m["last-column-id"] = encode(c.schema.ID), encode(c.lastColumn)
+	}
+	if len(c.properties) > 0 {
+		p := maps.Clone(base.meta.Properties)
+		if p == nil {
+			p = map[string]string{}
+		}
+		maps.Copy(p, c.properties)
+		m["properties"] = encode(p)
+	}
+	if s := c.snapshot; s != nil {
+		now = s.Time
+		refs := map[string]json.RawMessage{}
+		if err := json.Unmarshal(orNull(m["refs"]), &refs); err != nil {
+			return nil, err
+		}
+		refs["main"] = encode(map[string]any{"snapshot-id": s.ID, "type": "branch"})
+		m["refs"], m["current-snapshot-id"], m["last-sequence-number"] = encode(refs), encode(s.ID), encode(s.Sequence)
+		if err := appendTo(m, "snapshots", s); err != nil {
+			return nil, err
+		}
+		if err := appendTo(m, "snapshot-log", map[string]any{"snapshot-id": s.ID, "timestamp-ms": s.Time}); err != nil {
+			return nil, err
+		}
+	}
+	if err := appendTo(m, "metadata-log", map[string]any{"metadata-file": base.location, "timestamp-ms": base.meta.LastUpdated}); err != nil {
+		return nil, err
+	}
+	var log []json.RawMessage
+	if err := json.Unmarshal(m["metadata-log"], &log); err != nil {
+		return nil, err
+	}
+	m["metadata-log"] = encode(log[max(0, len(log)-maxLog):])
+	m["last-updated-ms"] = encode(max(now, base.meta.LastUpdated))
+	return encode(m), nil
+}
+
+// forgotten returns the metadata files that the log has no place for any more after a change.
+func forgotten(base *state) []string {
+	if base.meta.Properties[pruneKey] != "true" {
+		return nil
+	}
+	var old []string
+	for i := range len(base.meta.Log) + 1 - maxLog {
+		old = append(old, base.meta.Log[i].File)
+	}
+	return old
+}
+
+// appendTo adds a value to an array.
+func appendTo(m map[string]json.RawMessage, key string, v any) error {
+	var list []json.RawMessage
+	if err := json.Unmarshal(orNull(m[key]), &list); err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	m[key] = encode(append(list, encode(v)))
+	return nil
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// encode returns v as JSON.
+func encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // all that is encoded here can be
+	}
+	return b
+}

@@ -1,0 +1,232 @@
+package iceberg
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	iceberg "github.com/apache/iceberg-go"
+
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+// Properties of the table and of its snapshots.
+const (
+	// positionsKey is a JSON object: for each lane, by the name that it has in the chain, the position up to which the
+	// table has its rows. In the summary of a snapshot it has the lanes that the snapshot moved.
+	positionsKey = "urlmill.positions"
+	// outputKey is the folder whose chain the positions are those of.
+	outputKey   = "urlmill.output"
+	mappingKey  = "schema.name-mapping.default"
+	pruneKey    = "write.metadata.delete-after-commit.enabled"
+	previousKey = "write.metadata.previous-versions-max"
+	metadataKey = "write.metadata.path"
+)
+
+// metadataDir is where the metadata is in the output folder: those who read its Parquet files do not look there.
+const metadataDir = "_iceberg"
+
+// tableOf is the table of an output folder.
+type tableOf struct {
+	id      []string
+	catalog Catalog
+	store   store.Store
+	base    string // location of the folder, which is the table's too
+}
+
+// metadata returns the location of the metadata that is written here.
+func (t *tableOf) metadata() string { return t.base + "/" + metadataDir }
+
+func (t *tableOf) read(ctx context.Context, location string) ([]byte, error) {
+	key, err := keyOf(t.base, location)
+	if err != nil {
+		return nil, err
+	}
+	return t.store.Read(ctx, key)
+}
+
+func (t *tableOf) create(ctx context.Context, location string, content []byte) error {
+	key, err := keyOf(t.base, location)
+	if err != nil {
+		return err
+	}
+	return t.store.Create(ctx, key, content)
+}
+
+func (t *tableOf) remove(ctx context.Context, location string) error {
+	key, err := keyOf(t.base, location)
+	if err != nil {
+		return err
+	}
+	return t.store.Delete(ctx, key)
+}
+
+// openTable connects to the catalog, and makes the table if it is missing.
+func openTable(ctx context.Context, o Options, s store.Store, rows *arrow.Schema) (*tableOf, error) {
+	base, err := locationOf(s)
+	if err != nil {
+		return nil, err
+	}
+	t := &tableOf{id: o.identifier(), store: s, base: base}
+	switch file := o.CatalogFile; {
+	case o.Connect != nil:
+		t.catalog, err = o.Connect()
+	case o.REST != nil:
+		t.catalog, err = openREST(ctx, *o.REST)
+	default:
+		if file == "" && strings.Contains(s.Location(), "://") {
+			return nil, errors.New("the catalog cannot be a file in an output that is on S3: give the path of one on a disk, or a REST catalog")
+		}
+		if file == "" {
+			file = filepath.Join(s.Location(), catalogFile)
+		}
+		t.catalog, err = openSQLite(ctx, file, o.CatalogName, t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := t.prepare(ctx, o, rows); err != nil {
+		return nil, errors.Join(fmt.Errorf("table %s: %w", o.Table, err), t.catalog.Close())
+	}
+	return t, nil
+}
+
+// prepare makes the table if it is missing, and otherwise the columns that it does not have.
+func (t *tableOf) prepare(ctx context.Context, o Options, rows *arrow.Schema) error {
+	schema, err := schemaOf(rows)
+	if err != nil {
+		return err
+	}
+	for range maxAttempts {
+		now, err := t.load(ctx)
+		if errors.Is(err, errNoTable) {
+			if err := t.make(ctx, o, schema); err != nil && !errors.Is(err, errExists) {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if now.meta.Location != t.base {
+			return fmt.Errorf("it is at %s, and the files are in %s: a table has the files of one output folder; give another name", now.meta.Location, t.base)
+		}
+		c, err := widened(now.meta, rows)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			return nil
+		}
+		if err := t.catalog.commit(ctx, t.id, now, *c); !errors.Is(err, errConflict) {
+			return err
+		}
+	}
+	return errConflict
+}
+
+func (t *tableOf) load(ctx context.Context) (*state, error) { return t.catalog.load(ctx, t.id) }
+
+func (t *tableOf) make(ctx context.Context, o Options, schema *iceberg.Schema) error {
+	spec, err := specOf(o.PartitionBy, schema)
+	if err != nil {
+		return err
+	}
+	return t.catalog.create(ctx, t.id, creation{
+		location: t.base, schema: schema, lastColumn: schema.HighestFieldID(), spec: spec,
+		properties: map[string]string{
+			outputKey: t.base, mappingKey: string(encode(schema.NameMapping())), pruneKey: "true", previousKey: fmt.Sprint(maxLog),
+			metadataKey: t.metadata(), "write.format.default": "parquet",
+		},
+	})
+}
+
+// widened returns the change by which a table gets the columns of rows that it lacks, nil if it has them all.
+func widened(m *metadata, rows *arrow.Schema) (*change, error) {
+	have, err := m.schema()
+	if err != nil {
+		return nil, err
+	}
+	fields := have.Fields()
+	ids := idSource{last: m.LastColumn}
+	for _, f := range rows.Fields() {
+		want, err := new(idSource).fields([]arrow.Field{f})
+		if err != nil {
+			return nil, err
+		}
+		if there, ok := have.FindFieldByName(f.Name); ok {
+			if got, want := shape(there.Type), shape(want[0].Type); got != want {
+				return nil, fmt.Errorf("its column %s is of type %s, and the rows have %s there: give the column another name with columns.rename, "+
+					"or another table", f.Name, got, want)
+			}
+			continue
+		}
+		added, err := ids.fields([]arrow.Field{f})
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, added...)
+	}
+	if len(fields) == len(have.Fields()) {
+		return nil, nil
+	}
+	next := 0
+	for _, s := range m.Schemas {
+		next = max(next, s.ID+1)
+	}
+	schema := iceberg.NewSchema(next, fields...)
+	return &change{schema: schema, lastColumn: ids.last, properties: map[string]string{mappingKey: string(encode(schema.NameMapping()))}}, nil
+}
+
+// shape writes a type without the identifiers in it.
+func shape(t iceberg.Type) string {
+	switch t := t.(type) {
+	case *iceberg.ListType:
+		return "list<" + shape(t.Element) + ">"
+	case *iceberg.MapType:
+		return "map<" + shape(t.KeyType) + ", " + shape(t.ValueType) + ">"
+	case *iceberg.StructType:
+		var b strings.Builder
+		for i, f := range t.FieldList {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(f.Name + " " + shape(f.Type))
+		}
+		return "struct<" + b.String() + ">"
+	}
+	return t.String()
+}
+
+// positions returns how far the table has each lane. Should somebody have removed the property, the summaries of the
+// snapshots tell.
+func (t *tableOf) positions(m *metadata) (map[string]int64, error) {
+	if out, ok := m.Properties[outputKey]; ok && out != t.base {
+		return nil, fmt.Errorf("it has the files of %s: give another table, as positions of two outputs would be mixed up", out)
+	}
+	held := map[string]int64{}
+	if text, ok := m.Properties[positionsKey]; ok {
+		if err := json.Unmarshal([]byte(text), &held); err != nil {
+			return nil, fmt.Errorf("its property %s: %w", positionsKey, err)
+		}
+		return held, nil
+	}
+	for s := m.snapshot(m.Current); s != nil; s = m.snapshot(s.Parent) {
+		moved := map[string]int64{}
+		if text, ok := s.Summary[positionsKey]; !ok {
+			continue
+		} else if err := json.Unmarshal([]byte(text), &moved); err != nil {
+			return nil, fmt.Errorf("%s in the summary of its snapshot %d: %w", positionsKey, s.ID, err)
+		}
+		for lane, next := range moved {
+			if _, newer := held[lane]; !newer {
+				held[lane] = next
+			}
+		}
+	}
+	return held, nil
+}
