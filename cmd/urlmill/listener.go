@@ -89,6 +89,11 @@ func (l *listener) watch(job *wire.Job, source, sink any, stats *pipeline.Stats)
 	}); ok {
 		w.Files = files.Written
 	}
+	if table, ok := sink.(interface {
+		Registered() (snapshots, files int64, failing, ok bool)
+	}); ok {
+		w.Registered = table.Registered
+	}
 	return w
 }
 

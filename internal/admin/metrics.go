@@ -33,6 +33,9 @@ var (
 	lagDesc         = desc("lag_records", "Records of a partition that are not read yet; the partitions with the most.", "topic", "partition")
 	lagTotalDesc    = desc("lag_total_records", "Records of all partitions that are not read yet.")
 	filesDesc       = desc("files_total", "Finished files.")
+	snapshotsDesc   = desc("iceberg_snapshots_total", "Snapshots of the Iceberg table that this process has made.")
+	tableFilesDesc  = desc("iceberg_files_total", "Files that this process has added to the Iceberg table.")
+	tableFailDesc   = desc("iceberg_failing", "1 while files cannot be added to the Iceberg table; they are committed, and added later.")
 	fileBytesDesc   = desc("file_bytes_total", "Bytes of the finished files.")
 	retriesDesc     = desc("source_retries_total", "How often the source has tried again what failed.")
 	troubleDesc     = desc("source_failing_seconds", "How long the source has been failing; 0 while it is not.")
@@ -137,6 +140,13 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		files, bytes := m.opts.Files()
 		count(filesDesc, files)
 		count(fileBytesDesc, bytes)
+	}
+	if m.opts.Registered != nil {
+		if snapshots, files, failing, ok := m.opts.Registered(); ok {
+			count(snapshotsDesc, snapshots)
+			count(tableFilesDesc, files)
+			gauge(tableFailDesc, map[bool]float64{true: 1}[failing])
+		}
 	}
 	m.collectMemory(gauge)
 	m.collectProblems(now, gauge)

@@ -31,14 +31,16 @@ type Setting struct {
 
 // Watch is what a monitor watches. Functions may be nil where there is nothing to ask.
 type Watch struct {
-	Stats     *pipeline.Stats
-	Build     Build
-	Config    func() []Setting // as it counts now
-	Lags      func() []Lag
-	Trouble   func() (since time.Time, err error) // of the source; see kafka.Source.Trouble
-	Retries   func() int64                        // not nil where Trouble is not
-	Files     func() (files, bytes int64)         // finished
-	OpenFiles func() (used, limit int64)          // bytes of memory
+	Stats   *pipeline.Stats
+	Build   Build
+	Config  func() []Setting // as it counts now
+	Lags    func() []Lag
+	Trouble func() (since time.Time, err error) // of the source; see kafka.Source.Trouble
+	Retries func() int64                        // not nil where Trouble is not
+	Files   func() (files, bytes int64)         // finished
+	// Registered tells of the table that the files are registered in; ok is false if there is none.
+	Registered func() (snapshots, files int64, failing, ok bool)
+	OpenFiles  func() (used, limit int64) // bytes of memory
 	// MemoryLimit is what the process may have, in bytes.
 	MemoryLimit int64
 	// StuckAfter is how old an uncommitted row may be, and MaxLag how far all partitions may be behind; 0: any.

@@ -184,6 +184,16 @@ func (s *Sink) Written() (files, bytes int64) {
 	return 0, 0
 }
 
+// Registered returns what the inner sink tells of the table that its files are registered in; ok is false without one.
+func (s *Sink) Registered() (snapshots, files int64, failing, ok bool) {
+	if c, is := s.inner.(interface {
+		Registered() (snapshots, files int64, failing, ok bool)
+	}); is {
+		return c.Registered()
+	}
+	return 0, 0, false, false
+}
+
 // Close implements [pipeline.Sink].
 func (s *Sink) Close() error {
 	err := s.inner.Close()

@@ -124,6 +124,9 @@ func (r *runner) run(ctx context.Context) error {
 	if len(lanes) == 0 {
 		return fmt.Errorf("%s has no commit records: it is no output with exactly-once delivery, or the wrong path", r.Root.Location())
 	}
+	if err := commit.CheckUnregistered(ctx, r.Root); err != nil {
+		return fmt.Errorf("%s: %w", r.Root.Location(), err)
+	}
 	if r.DryRun {
 		snap, err := commit.ReadSnapshot(ctx, r.Root, r.places.Get)
 		if err == nil {

@@ -252,3 +252,16 @@ func TestBesidePipeline(t *testing.T) {
 		}
 	}
 }
+
+// TestRegistered leaves the files alone that a table names.
+func TestRegistered(t *testing.T) {
+	d, _ := newDisk(t, 7)
+	root := on(d.Process())(rowsDir)
+	must(t, root.Prepare(t.Context()))
+	must(t, root.Create(t.Context(), commit.RegisteredKey, nil))
+	must(t, root.Close())
+	tree := d.Tree()
+	if _, err := compactOn(d.Process()); err == nil || !strings.Contains(err.Error(), "an Iceberg table names the files of this output") || d.Tree() != tree {
+		t.Errorf("%v\n%s", err, d.Tree())
+	}
+}

@@ -105,10 +105,13 @@ func (o Options) Validate() error {
 	return errors.Join(problems...)
 }
 
+// problem names the field that a problem is with.
+func problem(field string, err error) error { return fmt.Errorf("%s: %w", field, err) }
+
 // CheckRows returns what is wrong with rows of a schema for a table.
 func (o Options) CheckRows(rows *arrow.Schema) error {
 	if _, err := schemaOf(rows); err != nil {
-		return fmt.Errorf("Iceberg: %w", err)
+		return problem("Iceberg", err)
 	}
 	return nil
 }

@@ -58,6 +58,9 @@ func New(o Options, log *slog.Logger) *Registrar {
 // Start connects to the catalog, makes the table if it is missing, and adds what the chains in root have committed and the
 // table does not have. The files of all commits have been published. root stays open until the registrar is closed.
 func (r *Registrar) Start(ctx context.Context, root store.Store, rows *arrow.Schema) error {
+	if err := commit.Register(ctx, root); err != nil {
+		return fmt.Errorf("iceberg: %w", err)
+	}
 	t, err := openTable(ctx, r.opts, root, rows)
 	if err != nil {
 		return fmt.Errorf("iceberg: %w", err)

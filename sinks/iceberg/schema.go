@@ -93,7 +93,7 @@ func (i *idSource) typeOf(t arrow.DataType) (iceberg.Type, error) {
 		fields, err := i.fields(t.Fields())
 		return &iceberg.StructType{FieldList: fields}, err
 	}
-	return nil, fmt.Errorf("Iceberg has no type for %s; leave the column out with columns.exclude", t)
+	return nil, fmt.Errorf("there is no type for %s in an Iceberg table; leave the column out with columns.exclude", t)
 }
 
 func (i *idSource) list(element arrow.DataType) (iceberg.Type, error) {

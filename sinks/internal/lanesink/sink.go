@@ -329,6 +329,18 @@ func (s *Sink) Written() (files, bytes int64) {
 	return s.written.files.Load(), s.written.bytes.Load()
 }
 
+// Registered returns what the registrar tells of itself, ok only if there is one that does: the snapshots that it has made,
+// the files that it has added, and whether it is failing. It may be called at any time.
+func (s *Sink) Registered() (snapshots, files int64, failing, ok bool) {
+	r, ok := s.opts.Registrar.(interface {
+		Registered() (snapshots, files int64, failing bool)
+	})
+	if ok {
+		snapshots, files, failing = r.Registered()
+	}
+	return snapshots, files, failing, ok
+}
+
 // Close implements [pipeline.Sink].
 func (s *Sink) Close() error {
 	var err error
