@@ -164,6 +164,9 @@ type Codec struct {
 	NDJSON    *NDJSON
 	AccessLog *AccessLog
 	Delimited *Delimited
+	Avro      *SchemaRecords
+	// JSONSchema are records of JSON behind the header of a registry.
+	JSONSchema *SchemaRecords
 }
 
 // AccessLog are lines of an access log. One of Format, Nginx and Apache is set.

@@ -41,7 +41,10 @@ func sourceSchema(s *Source) object {
 			{name: "codec", value: section(&s.Codec, codecSchema)},
 		},
 		oneOf: []string{"kafka", "file", "generate"},
-		check: func(d *decoder, path string) { checkGenerate(d, path, s) },
+		check: func(d *decoder, path string) {
+			checkGenerate(d, path, s)
+			checkSchemaRecords(d, path, s)
+		},
 	}
 }
 
@@ -128,8 +131,10 @@ func codecSchema(c *Codec) object {
 			{name: "ndjson", value: optional(&c.NDJSON, func() NDJSON { return NDJSON{} }, ndjsonSchema)},
 			{name: "access_log", value: optional(&c.AccessLog, func() AccessLog { return AccessLog{} }, accessLogSchema)},
 			{name: "delimited", value: optional(&c.Delimited, DefaultDelimited, delimitedSchema)},
+			{name: "avro", value: optional(&c.Avro, func() SchemaRecords { return SchemaRecords{} }, avroSchema)},
+			{name: "jsonschema", value: optional(&c.JSONSchema, func() SchemaRecords { return SchemaRecords{} }, jsonSchemaSchema)},
 		},
-		oneOf: []string{"lines", "ndjson", "access_log", "delimited"},
+		oneOf: []string{"lines", "ndjson", "access_log", "delimited", "avro", "jsonschema"},
 	}
 }
 

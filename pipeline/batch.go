@@ -142,10 +142,11 @@ const (
 	FaultNull                              // FaultNull: the record has no value, a tombstone.
 	FaultTooLarge                          // FaultTooLarge: the record is longer than the limit and was cut there.
 	FaultCorrupt                           // FaultCorrupt: the source could not read the record, or several; the row has the bytes as received.
+	FaultSchema                            // FaultSchema: the schema of the record is not known, or not one that the codec can use.
 	numFaults
 )
 
-var faultNames = [numFaults]string{"", "record-malformed", "record-field-missing", "record-field-type", "record-null", "record-too-large", "record-corrupt"}
+var faultNames = [numFaults]string{"", "record-malformed", "record-field-missing", "record-field-type", "record-null", "record-too-large", "record-corrupt", "record-schema"}
 
 func (c FaultCode) String() string { return faultNames[c] }
 

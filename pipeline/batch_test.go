@@ -177,7 +177,7 @@ func TestRawIsTheURLWithoutRecords(t *testing.T) {
 
 func TestFaultNamesAreDistinct(t *testing.T) {
 	seen := make(map[string]bool)
-	for c := pipeline.FaultMalformed; c <= pipeline.FaultCorrupt; c++ {
+	for c := pipeline.FaultMalformed; c <= pipeline.FaultSchema; c++ {
 		if name := c.String(); name == "" || seen[name] {
 			t.Errorf("code %d: name %q", c, name)
 		} else {

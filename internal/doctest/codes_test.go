@@ -24,6 +24,7 @@ var remedies = map[string]string{
 	"record-field-type":               "Give the carried field another type, string or json for anything.",
 	"record-null":                     "Tombstones of compacted topics; `on_error: drop` leaves them out.",
 	"record-too-large":                "Raise `max_record_bytes` of the source; the row has what was read until there.",
+	"record-schema":                   "Look the schema up in the registry by the number in bytes 1 to 4 of raw: is it there, and is it of the codec's format?",
 	"record-corrupt":                  "The broker's bytes are damaged; raw has them. `on_corrupt: stop` would have stopped there.",
 }
 
@@ -34,6 +35,7 @@ var faults = map[pipeline.FaultCode]string{
 	pipeline.FaultNull:         "the record has no value",
 	pipeline.FaultTooLarge:     "the record is longer than the limit and was cut there",
 	pipeline.FaultCorrupt:      "the source could not read the record, or several",
+	pipeline.FaultSchema:       "the schema of the record is not known, or not one that the codec can use",
 }
 
 // table returns the table of all codes.
@@ -48,7 +50,7 @@ func table(t *testing.T) string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", code, text, remedies[code])
 	}
 	b.WriteString("| code | what it means | what to do |\n| --- | --- | --- |\n")
-	for c := pipeline.FaultMalformed; c <= pipeline.FaultCorrupt; c++ {
+	for c := pipeline.FaultMalformed; c <= pipeline.FaultSchema; c++ {
 		row(c.String(), faults[c])
 	}
 	for _, c := range urlcore.Codes() {

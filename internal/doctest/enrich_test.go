@@ -104,7 +104,7 @@ func TestCodecExamples(t *testing.T) {
 		if !ok || !strings.HasPrefix(example, "codec:") {
 			continue
 		}
-		whole := "source:\n  file: {paths: [-]}\n  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ") + "\nsink: {parquet: {path: out}}\n"
+		whole := "source:\n  kafka: {brokers: [\"a:1\"], topics: [t], group: g}\n  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ") + "\nsink: {parquet: {path: out}}\n"
 		c, err := config.Parse("enrich.md", []byte(whole), config.OSEnv())
 		if err != nil {
 			t.Errorf("%s\n%v", example, err)

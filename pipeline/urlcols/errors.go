@@ -27,7 +27,7 @@ var errorNames = func() (names [numErrors]string) {
 		names[c] = c.String()
 		names[firstBase+int(c)] = "base-" + c.String()
 	}
-	for c := pipeline.FaultMalformed; c <= pipeline.FaultCorrupt; c++ {
+	for c := pipeline.FaultMalformed; c <= pipeline.FaultSchema; c++ {
 		names[firstFault+int(c)] = c.String()
 	}
 	return names

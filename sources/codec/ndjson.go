@@ -46,13 +46,13 @@ func (o NDJSONOptions) Validate() error {
 	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.URL == "" {
 		add("URL: empty; give the JSON pointer of the URL, such as /url")
-	} else if _, err := parsePointer(o.URL); err != nil {
+	} else if _, err := ParsePointer(o.URL); err != nil {
 		add("URL: %w", err)
 	}
-	if _, err := parsePointer(o.Base); err != nil {
+	if _, err := ParsePointer(o.Base); err != nil {
 		add("Base: %w", err)
 	}
-	if _, err := parsePointer(o.Host); err != nil {
+	if _, err := ParsePointer(o.Host); err != nil {
 		add("Host: %w", err)
 	}
 	switch {
@@ -60,7 +60,7 @@ func (o NDJSONOptions) Validate() error {
 	case o.Scheme[0] != '/':
 		add("Scheme: %q; give http, https or a JSON pointer such as /scheme", o.Scheme)
 	default:
-		if _, err := parsePointer(o.Scheme); err != nil {
+		if _, err := ParsePointer(o.Scheme); err != nil {
 			add("Scheme: %w", err)
 		}
 	}
@@ -76,7 +76,7 @@ func (o NDJSONOptions) Validate() error {
 		} else {
 			names[f.Name] = i
 		}
-		if _, err := parsePointer(f.Pointer); err != nil {
+		if _, err := ParsePointer(f.Pointer); err != nil {
 			add("Carry[%d].Pointer: %w", i, err)
 		}
 		if f.Type > pipeline.JSON {
@@ -132,7 +132,7 @@ func NewNDJSON(o NDJSONOptions) (Factory, error) {
 	f := &ndjsonFactory{skipEmpty: o.SkipEmpty, hasBase: o.Base != "", scheme: "https", host: -1, schemeAt: -1}
 	var pointers [][]string
 	add := func(p string) {
-		tokens, _ := parsePointer(p) // validated above
+		tokens, _ := ParsePointer(p) // validated above
 		pointers = append(pointers, tokens)
 	}
 	add(o.URL)

@@ -218,7 +218,7 @@ func expectTime(t *testing.T, got *pipeline.Values, s string) bool {
 
 // lookup follows a pointer as RFC 6901 section 4 says.
 func lookup(doc any, pointer string) (any, bool) {
-	tokens, _ := parsePointer(pointer)
+	tokens, _ := ParsePointer(pointer)
 	for _, token := range tokens {
 		switch v := doc.(type) {
 		case map[string]any:
@@ -228,7 +228,7 @@ func lookup(doc any, pointer string) (any, bool) {
 			}
 			doc = member
 		case []any:
-			i := arrayIndex(token)
+			i := ArrayIndex(token)
 			if i < 0 || i >= len(v) {
 				return nil, false
 			}

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// parsePointer splits a JSON pointer (RFC 6901 section 3) into its unescaped reference tokens. The empty
+// ParsePointer splits a JSON pointer (RFC 6901 section 3) into its unescaped reference tokens. The empty
 // pointer has none and means the whole record.
-func parsePointer(p string) ([]string, error) {
+func ParsePointer(p string) ([]string, error) {
 	if p == "" {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ func (n *node) child(key string) *node {
 			return c
 		}
 	}
-	c := &node{key: key, index: arrayIndex(key)}
+	c := &node{key: key, index: ArrayIndex(key)}
 	n.next = append(n.next, c)
 	return c
 }
@@ -86,9 +86,9 @@ func (n *node) number(slots []int, lo int) int {
 	return n.hi
 }
 
-// arrayIndex reads an array index as RFC 6901 section 4 has it: digits without leading zeros. "-" is the
-// element after the last, which no record has.
-func arrayIndex(token string) int {
+// ArrayIndex reads an array index as RFC 6901 section 4 has it: digits without leading zeros. "-" is the
+// element after the last, which no record has. What is no index gives -1.
+func ArrayIndex(token string) int {
 	if token == "" || len(token) > 1 && token[0] == '0' {
 		return -1
 	}

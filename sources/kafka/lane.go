@@ -21,7 +21,11 @@ type lane struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 
-	codec   codec.Codec
+	codec    codec.Codec
+	resolver codec.Resolver // the codec, if it is one
+	pending  *pending       // the record that waits for it
+	unknown  trouble        // with it
+
 	reader  records.Reader
 	record  records.Record
 	failure error   // the lane's end
@@ -61,6 +65,8 @@ func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
 		chunks:   make(chan chunk),
 		maxBytes: g.session.opts.fetchBytes(g.lanes()), damagedAt: -1,
 	}
+	l.resolver, _ = l.codec.(codec.Resolver)
+	l.unknown.retries = &g.source.retries
 	l.ctx, l.cancel = context.WithCancel(g.ctx)
 	for _, v := range []*atomic.Int64{&l.position, &l.acknowledged, &l.highWatermark, &l.lastStable} {
 		v.Store(-1)
@@ -113,7 +119,7 @@ func (l *lane) fetchFrom(from int64) {
 		<-l.fetching
 	}
 	l.letGo()
-	l.damage = nil
+	l.damage, l.pending = nil, nil
 	l.reader.Reset(nil, from)
 	var ctx context.Context
 	ctx, l.stopFetching = context.WithCancel(l.ctx)
@@ -121,8 +127,13 @@ func (l *lane) fetchFrom(from int64) {
 	go l.prefetch(ctx, from)
 }
 
-// Wait implements [pipeline.Waiter]: it takes the next record set once the last one is used up.
+// Wait implements [pipeline.Waiter]: it takes the next record set once the last one is used up, and waits for what a
+// record needs.
 func (l *lane) Wait(ctx context.Context) {
+	if l.pending != nil {
+		_ = l.awaitSchema(ctx) // Next tries again, and returns the error
+		return
+	}
 	if l.waiting != nil || l.damage != nil || l.failure != nil || !l.reader.Done() {
 		return
 	}
@@ -145,6 +156,9 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 	l.codec.Prepare(b)
 	b.Lane = l.id
 	b.First = l.reader.Position()
+	if l.pending != nil {
+		b.First = l.pending.from
+	}
 	b.Next = b.First
 	if l.isEnding() {
 		return io.EOF
@@ -166,8 +180,19 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 // fill takes one step: it adds a record to b, or gets the reader on. b.Next is then where the reader is.
 func (l *lane) fill(ctx context.Context, b *pipeline.Batch) (err error) {
 	switch {
+	case l.pending != nil:
+		if err := l.resolvePending(ctx, b); err != nil {
+			return err
+		}
+		l.add(b)
+		b.Next = l.reader.Position()
+		return nil
 	case l.damage == nil:
 		found, readErr := l.reader.Next(&l.record)
+		if found && l.needs(l.record.Value) {
+			l.pending = &pending{from: b.Next}
+			return nil
+		}
 		if found {
 			l.add(b)
 			b.Next = l.reader.Position()

@@ -51,8 +51,10 @@ func (s *Source) Trouble() (since time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := range s.lanes {
-		if at, e := l.trouble.get(); e != nil && (err == nil || at.Before(since)) {
-			since, err = at, e
+		for _, t := range []*trouble{&l.trouble, &l.unknown} {
+			if at, e := t.get(); e != nil && (err == nil || at.Before(since)) {
+				since, err = at, e
+			}
 		}
 	}
 	return since, err

@@ -61,6 +61,7 @@ func Cases() []Case {
 		},
 	}}
 	cases = append(cases, delimitedCases()...)
+	cases = append(cases, schemaCases()...)
 	return append(cases, logCases()...)
 }
 

@@ -13,7 +13,7 @@ import (
 var linesCodec = CodecKind{
 	Name: "lines",
 	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
-		if k := c.Source.Codec; k.NDJSON != nil || k.AccessLog != nil || k.Delimited != nil {
+		if c.Source.Codec != (config.Codec{Lines: c.Source.Codec.Lines}) {
 			return nil, false
 		}
 		var options codec.LinesOptions
@@ -33,12 +33,9 @@ var ndjsonCodec = CodecKind{
 		}
 		return func() (codec.Factory, error) {
 			options := codec.NDJSONOptions{URL: n.URL, Base: n.Base, Host: n.Host, Scheme: n.Scheme, SkipEmpty: n.SkipEmpty}
-			for _, f := range n.Carry {
-				time, err := codec.ParseTimeFormat(f.Time)
-				if err != nil {
-					return nil, err
-				}
-				options.Carry = append(options.Carry, codec.CarriedField{Name: f.Name, Pointer: f.Pointer, Type: f.Type, Time: time})
+			var err error
+			if options.Carry, err = carriedFields(n.Carry); err != nil {
+				return nil, err
 			}
 			return codec.NewNDJSON(options)
 		}, true

@@ -138,6 +138,10 @@ func codecName(c *config.Config) string {
 		return "access_log"
 	case k.Delimited != nil:
 		return "delimited"
+	case k.Avro != nil:
+		return "avro"
+	case k.JSONSchema != nil:
+		return "jsonschema"
 	default:
 		return "lines"
 	}

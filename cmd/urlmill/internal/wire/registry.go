@@ -27,7 +27,7 @@ type Registry struct {
 func Standard() Registry {
 	return Registry{
 		Sources: []SourceKind{kafkaSource, fileSource, generateSource},
-		Codecs:  []CodecKind{ndjsonCodec, accessLogCodec, delimitedCodec, linesCodec},
+		Codecs:  []CodecKind{ndjsonCodec, accessLogCodec, delimitedCodec, avroCodec, jsonSchemaCodec, linesCodec},
 		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink, kafkaSink},
 	}
 }

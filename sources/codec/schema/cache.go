@@ -1,0 +1,89 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/urlmill/urlmill/sources/codec/schema/registry"
+)
+
+// unknownFor is how long a schema that the registry does not know, or that is of no use, is not asked for again: it may be
+// registered after its first record.
+const unknownFor = 30 * time.Second
+
+// maxEntries is how many numbers are kept before those that are no schemas are forgotten: damaged records may name any.
+const maxEntries = 1 << 14
+
+// cache keeps the schemas of a registry by their numbers, compiled, for all lanes. A schema never changes.
+type cache struct {
+	client  *registry.Client
+	compile func(registry.Schema) (Compiled, error)
+
+	mu      sync.RWMutex
+	entries map[uint32]*entry
+}
+
+// entry is a schema that was asked for.
+type entry struct {
+	compiled Compiled      // nil while it is not known, and where there is none
+	failed   time.Time     // when it was found that there is none
+	busy     chan struct{} // holds a token while somebody asks
+}
+
+func newCache(client *registry.Client, compile func(registry.Schema) (Compiled, error)) *cache {
+	return &cache{client: client, compile: compile, entries: map[uint32]*entry{}}
+}
+
+// get returns the schema, nil for one that there is none of, and whether that is known.
+func (c *cache) get(id uint32) (compiled Compiled, known bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	e := c.entries[id]
+	if e == nil {
+		return nil, false
+	}
+	return e.compiled, e.compiled != nil || !e.failed.IsZero() && time.Since(e.failed) < unknownFor
+}
+
+// resolve asks for the schema unless it is known. Of several at the same time one asks.
+func (c *cache) resolve(ctx context.Context, id uint32) error {
+	c.mu.Lock()
+	e := c.entries[id]
+	if e == nil {
+		if len(c.entries) >= maxEntries {
+			maps.DeleteFunc(c.entries, func(_ uint32, e *entry) bool { return !e.failed.IsZero() })
+		}
+		e = &entry{busy: make(chan struct{}, 1)}
+		c.entries[id] = e
+	}
+	c.mu.Unlock()
+	select {
+	case e.busy <- struct{}{}:
+		defer func() { <-e.busy }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if _, known := c.get(id); known {
+		return nil
+	}
+	s, err := c.client.Schema(ctx, id)
+	var unknown *registry.NotFoundError
+	if err != nil && !errors.As(err, &unknown) {
+		return err
+	}
+	var compiled Compiled
+	if err == nil {
+		compiled, err = c.compile(s)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		e.failed = time.Now()
+		return nil
+	}
+	e.compiled, e.failed = compiled, time.Time{}
+	return nil
+}

@@ -1,0 +1,158 @@
+package schema
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+)
+
+// headerSize is that of the header without what Protobuf adds.
+const headerSize = 5
+
+// Header takes the header off a record. It returns false where there is none.
+func Header(record []byte) (id uint32, payload []byte, ok bool) {
+	if len(record) < headerSize || record[0] != 0 {
+		return 0, nil, false
+	}
+	return binary.BigEndian.Uint32(record[1:]), record[headerSize:], true
+}
+
+// records implements [codec.Codec].
+type records struct {
+	*factory
+	values  []Value
+	fault   codec.FirstFault // of the current record
+	scratch []byte
+
+	last   Compiled // the schema of the last record, or of all
+	lastID uint32   // its number in the registry
+}
+
+// Prepare implements [codec.Codec].
+func (c *records) Prepare(b *pipeline.Batch) {
+	codec.PrepareCarried(b, c.fields)
+}
+
+// DecodeNull implements [codec.Codec].
+func (c *records) DecodeNull(b *pipeline.Batch) {
+	b.Records.AppendNull()
+	c.nulls(b, pipeline.FaultNull, -1)
+}
+
+func (c *records) nulls(b *pipeline.Batch, code pipeline.FaultCode, at int) bool {
+	codec.AppendNulls(b, c.HasBase())
+	codec.AddFault(b, code, int64(at))
+	return true
+}
+
+// Decode implements [codec.Codec].
+func (c *records) Decode(b *pipeline.Batch, record []byte) bool {
+	b.Records.Append(record)
+	payload := record
+	if c.framed {
+		id, rest, ok := Header(record)
+		if !ok {
+			return c.nulls(b, pipeline.FaultMalformed, 0)
+		}
+		if !c.find(id) {
+			return c.nulls(b, pipeline.FaultSchema, 1)
+		}
+		payload = rest
+	}
+	r, skip, ok := c.last.Reader(payload)
+	if !ok {
+		return c.nulls(b, pipeline.FaultSchema, len(record)-len(payload))
+	}
+	payload = payload[skip:]
+	start := len(record) - len(payload)
+	clear(c.values)
+	if at, ok := r.Read(payload, c.values); !ok {
+		return c.nulls(b, pipeline.FaultMalformed, start+at)
+	}
+	c.row(b, start, r)
+	return true
+}
+
+// find sets c.last to the schema with that number.
+func (c *records) find(id uint32) bool {
+	if c.schemas == nil || c.last != nil && c.lastID == id {
+		return true
+	}
+	compiled, _ := c.schemas.get(id)
+	if compiled == nil {
+		return false
+	}
+	c.last, c.lastID = compiled, id
+	return true
+}
+
+// row adds the values, whose positions begin at start.
+func (c *records) row(b *pipeline.Batch, start int, r Reader) {
+	c.fault.Reset()
+	values := c.values
+	c.appendURL(&b.URLs, &values[0], start)
+	if !b.URLs.Valid[len(b.URLs.Valid)-1] {
+		c.fault.Note(pipeline.FaultFieldMissing, -1)
+	}
+	values = values[1:]
+	if c.HasBase() {
+		c.appendURL(&b.Bases, &values[0], start)
+		values = values[1:]
+	}
+	for i := range values {
+		v, dst := &values[i], &b.Carried[i]
+		switch {
+		case v.Kind == Missing || v.Kind == Null && dst.Field.Type != pipeline.JSON:
+			dst.AppendNull()
+		case c.appendValue(dst, v, c.options.Carry[i].Time, r):
+			dst.Valid = append(dst.Valid, true)
+		default:
+			c.fault.Note(pipeline.FaultFieldType, int64(start+v.At))
+			dst.AppendNull()
+		}
+	}
+	c.fault.AddTo(b)
+	clear(c.values) // they alias the record
+	if cap(c.scratch) > maxScratch {
+		c.scratch = nil
+	}
+}
+
+// maxScratch bounds what a giant value leaves behind, in bytes.
+const maxScratch = 64 << 10
+
+// appendURL appends a URL; an empty one is missing, since Protobuf does not tell the two apart.
+func (c *records) appendURL(dst *pipeline.NullBytes, v *Value, start int) {
+	switch {
+	case (v.Kind == Text || v.Kind == Bytes) && len(v.Data) > 0:
+		dst.Append(v.Data)
+		return
+	case v.Kind > Null && v.Kind != Text && v.Kind != Bytes:
+		c.fault.Note(pipeline.FaultFieldType, int64(start+v.At))
+	}
+	dst.AppendNull()
+}
+
+// resolving is a codec whose schemas come from a registry. It implements [codec.Resolver].
+type resolving struct{ *records }
+
+// Resolved implements [codec.Resolver].
+func (c *resolving) Resolved(record []byte) bool {
+	id, _, ok := Header(record)
+	if !ok || c.last != nil && c.lastID == id {
+		return true
+	}
+	_, known := c.schemas.get(id)
+	return known
+}
+
+// Resolve implements [codec.Resolver].
+func (c *resolving) Resolve(ctx context.Context, record []byte) error {
+	id, _, ok := Header(record)
+	if !ok {
+		return nil
+	}
+	return c.schemas.resolve(ctx, id)
+}

@@ -1,0 +1,124 @@
+package schema
+
+import (
+	"math"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/urlcore/charset"
+)
+
+// appendValue appends v to its column, without its validity. It returns false, having appended nothing, where v is not of
+// its type.
+func (c *records) appendValue(dst *pipeline.Values, v *Value, format codec.TimeFormat, r Reader) bool {
+	switch dst.Field.Type {
+	case pipeline.String:
+		text, ok := v.Data, v.Kind == Text || v.Kind == Bytes
+		if !ok {
+			if c.scratch, ok = v.appendText(c.scratch[:0]); !ok {
+				return false
+			}
+			text = c.scratch
+		}
+		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, text)
+		dst.Text.End()
+	case pipeline.JSON:
+		if v.Kind == Complex {
+			c.scratch = r.AppendJSON(c.scratch[:0], v)
+		} else {
+			c.scratch = v.AppendJSON(c.scratch[:0])
+		}
+		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, c.scratch)
+		dst.Text.End()
+	case pipeline.Int64:
+		if v.Kind != Int && v.Kind != Enum {
+			return false
+		}
+		dst.Ints = append(dst.Ints, v.Num)
+	case pipeline.Float64:
+		f, ok := c.float(v)
+		if !ok {
+			return false
+		}
+		dst.Floats = append(dst.Floats, f)
+	case pipeline.Bool:
+		if v.Kind != Bool {
+			return false
+		}
+		dst.Bools = append(dst.Bools, v.Num != 0)
+	case pipeline.Timestamp:
+		t, ok := timestamp(v, format)
+		if !ok {
+			return false
+		}
+		dst.Ints = append(dst.Ints, t)
+	}
+	return true
+}
+
+func (c *records) float(v *Value) (float64, bool) {
+	switch v.Kind {
+	case Float:
+		return v.Float, true
+	case Int:
+		return float64(v.Num), true
+	case Uint:
+		return float64(uint64(v.Num)), true
+	case Decimal:
+		c.scratch = appendDecimal(c.scratch[:0], v.Data, int(v.Scale))
+		return codec.ParseFloat(c.scratch)
+	default:
+		return 0, false
+	}
+}
+
+const microsPerDay int64 = 86400e6
+
+// timestamp returns v in microseconds. A number that the schema does not call a time is one in the unit of format.
+func timestamp(v *Value, format codec.TimeFormat) (int64, bool) {
+	switch v.Kind {
+	case Instant:
+		return v.Num, true
+	case Date:
+		return v.Num * microsPerDay, v.Num >= math.MinInt64/microsPerDay && v.Num <= math.MaxInt64/microsPerDay
+	case Text:
+		if format != codec.RFC3339 {
+			return 0, false
+		}
+		return codec.ParseRFC3339(v.Data)
+	case Int:
+		if format == codec.RFC3339 {
+			return 0, false
+		}
+		return Micros(v.Num, format)
+	case Float:
+		perUnit := math.Pow(1000, float64(codec.EpochMicros)-float64(format))
+		t := math.Floor(v.Float * perUnit)
+		return int64(t), format != codec.RFC3339 && t >= -1<<63 && t < 1<<63
+	default:
+		return 0, false
+	}
+}
+
+// Micros returns a number in the unit of format, which is not RFC3339, in microseconds, rounded down; false where it does
+// not fit.
+func Micros(n int64, format codec.TimeFormat) (int64, bool) {
+	switch format {
+	case codec.EpochNanos:
+		return floorDiv(n, 1000), true
+	case codec.EpochMillis:
+		return n * 1000, n >= math.MinInt64/1000 && n <= math.MaxInt64/1000
+	case codec.EpochSeconds:
+		return n * 1_000_000, n >= math.MinInt64/1_000_000 && n <= math.MaxInt64/1_000_000
+	default:
+		return n, true
+	}
+}
+
+func floorDiv(n, d int64) int64 {
+	q := n / d
+	if n%d < 0 {
+		q--
+	}
+	return q
+}

@@ -1,0 +1,96 @@
+package schema
+
+import (
+	"context"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/sources/codec/schema/registry"
+)
+
+// NewJSON returns the codec of records that are JSON behind a header, whose schema is a JSON Schema. JSON says itself what
+// it is: of the schema no more is asked than that the registry has it, and without a registry nothing; records are not
+// validated. The rest is as in [codec.NewNDJSON].
+func NewJSON(o Options) (codec.Factory, error) {
+	inner, err := codec.NewNDJSON(codec.NDJSONOptions{URL: o.URL, Base: o.Base, Carry: o.Carry})
+	if o.Registry == nil {
+		if err == nil && o.Schema.Text != "" {
+			err = problem("Schema", "JSON needs none; give the registry, or nothing")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &jsonFactory{Factory: inner}, nil
+	}
+	// The pointers are for inner; the other codec has but its schemas.
+	shared, err := New(Format{Type: "JSON", Compile: func(registry.Schema, [][]string) (Compiled, error) { return anyJSON{}, nil }}, o)
+	if err != nil {
+		return nil, err
+	}
+	return &jsonFactory{inner, shared.(*factory)}, nil
+}
+
+// anyJSON is the schema of any JSON.
+type anyJSON struct{}
+
+// Reader implements [Compiled]. Nobody asks for it.
+func (anyJSON) Reader([]byte) (Reader, int, bool) { return nil, 0, false }
+
+type jsonFactory struct {
+	codec.Factory
+	shared *factory // nil without a registry
+}
+
+// New implements [codec.Factory].
+func (f *jsonFactory) New() codec.Codec {
+	j := &jsonRecords{Codec: f.Factory.New(), hasBase: f.HasBase()}
+	if f.shared == nil {
+		return j
+	}
+	j.schemas = &records{factory: f.shared}
+	return &resolvingJSON{j, resolving{j.schemas}}
+}
+
+// jsonRecords takes the headers off.
+type jsonRecords struct {
+	codec.Codec
+	hasBase bool
+	schemas *records // nil without a registry
+}
+
+// resolvingJSON implements [codec.Resolver].
+type resolvingJSON struct {
+	*jsonRecords
+	resolver resolving
+}
+
+// Decode implements [codec.Codec].
+func (j *jsonRecords) Decode(b *pipeline.Batch, record []byte) bool {
+	id, payload, ok := Header(record)
+	fault, at := pipeline.FaultMalformed, int64(0)
+	if ok && j.schemas != nil && !j.schemas.find(id) {
+		ok, fault, at = false, pipeline.FaultSchema, 1
+	}
+	if !ok {
+		b.Records.Append(record)
+		codec.AppendNulls(b, j.hasBase)
+		codec.AddFault(b, fault, at)
+		return true
+	}
+	j.Codec.Decode(b, payload)
+	row := b.Records.Len() - 1
+	b.Records.Data = append(b.Records.Data[:len(b.Records.Data)-len(payload)], record...)
+	b.Records.Ends[row] = int32(len(b.Records.Data))
+	if n := len(b.Faults); n > 0 && int(b.Faults[n-1].Row) == row && b.Faults[n-1].Pos >= 0 {
+		b.Faults[n-1].Pos += headerSize
+	}
+	return true
+}
+
+// Resolved implements [codec.Resolver].
+func (c *resolvingJSON) Resolved(record []byte) bool { return c.resolver.Resolved(record) }
+
+// Resolve implements [codec.Resolver].
+func (c *resolvingJSON) Resolve(ctx context.Context, record []byte) error {
+	return c.resolver.Resolve(ctx, record)
+}

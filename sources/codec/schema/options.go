@@ -1,0 +1,156 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/sources/codec/schema/registry"
+)
+
+// Options configures a codec of records with a schema. Places in a record are named by JSON pointers as in
+// [codec.NDJSONOptions]: the names of fields, the keys of maps, the numbers of elements.
+type Options struct {
+	// Registry has the schemas of records that begin with a header. Nil: Schema is that of all.
+	Registry *registry.Options
+	// Schema is the text of a schema, in place of a registry, with the schemas that it needs.
+	Schema registry.Schema
+	// Framed tells that records begin with the header although there is no registry: it is passed over.
+	Framed bool
+	// URL and Base point to the URL, and to what it is resolved against if it is given.
+	URL, Base string
+	// Carry lists the fields that go along.
+	Carry []codec.CarriedField
+}
+
+// Validate returns every problem of o that does not need the schema, joined. Each begins with the name of the field and
+// a colon.
+func (o Options) Validate() error {
+	var errs []error
+	if o.Registry != nil {
+		if err := o.Registry.Validate(); err != nil {
+			for line := range strings.Lines(err.Error()) {
+				errs = append(errs, errors.New("Registry."+strings.TrimSuffix(line, "\n")))
+			}
+		}
+	}
+	if (o.Registry == nil) == (o.Schema.Text == "") {
+		errs = append(errs, problem("Schema", "give either a registry or the file of a schema"))
+	}
+	places := codec.NDJSONOptions{URL: o.URL, Base: o.Base, Carry: o.Carry}
+	if err := places.Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// problem is an error that begins with the name of a field.
+func problem(field, format string, args ...any) error {
+	return fmt.Errorf(field+": "+format, args...)
+}
+
+// Format is a format of schemas and of what they describe.
+type Format struct {
+	// Type is the name that registries have for it.
+	Type string
+	// Compile makes a schema ready to find what the pointers lead to, whose tokens are given.
+	Compile func(s registry.Schema, pointers [][]string) (Compiled, error)
+}
+
+// Compiled is a schema that is ready. It is used by several goroutines at once.
+type Compiled interface {
+	// Reader returns what reads the record that follows its header, and how many bytes of that are still header. It
+	// returns false when the record names something that the schema does not have.
+	Reader(payload []byte) (r Reader, skip int, ok bool)
+}
+
+// Reader reads records of one type. It is used by several goroutines at once.
+type Reader interface {
+	// Read sets the values that the pointers lead to, in their order; all are zero before. It returns false for what is
+	// not a record of its type, with the byte where it is not.
+	Read(payload []byte, values []Value) (at int, ok bool)
+	// AppendJSON appends a Complex value that Read has set.
+	AppendJSON(dst []byte, v *Value) []byte
+}
+
+// New returns the codec, or what Validate has to say about o.
+//
+// The record is kept in Batch.Records. One without header, or that is not what its schema describes, has a null URL, null
+// fields and FaultMalformed at the byte where; one whose schema the registry does not know, or that is of no use,
+// FaultSchema. A URL that is missing, null or empty gives FaultFieldMissing, and one that is no text FaultFieldType, as
+// does a field that is not of the type of its column; a field that is not there is null.
+//
+// Fields become columns by what their schema says. Text, bytes, enums, decimals, UUIDs, dates and times can be a String;
+// whole numbers and enums an Int64; numbers and decimals a Float64; timestamps and dates a Timestamp, and so can numbers
+// and texts as Time of the field says; anything can be JSON.
+func New(format Format, o Options) (codec.Factory, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	f := &factory{options: o, format: format, framed: o.Framed || o.Registry != nil}
+	add := func(pointer string) {
+		tokens, _ := codec.ParsePointer(pointer) // validated above
+		f.pointers = append(f.pointers, tokens)
+	}
+	add(o.URL)
+	if o.Base != "" {
+		add(o.Base)
+	}
+	for _, c := range o.Carry {
+		add(c.Pointer)
+		f.fields = append(f.fields, pipeline.Field{Name: c.Name, Type: c.Type})
+	}
+	if o.Registry == nil {
+		compiled, err := format.Compile(o.Schema, f.pointers)
+		if err != nil {
+			return nil, problem("Schema", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+		f.only = compiled
+		return f, nil
+	}
+	client, err := registry.New(*o.Registry)
+	if err != nil {
+		return nil, err
+	}
+	f.schemas = newCache(client, func(s registry.Schema) (Compiled, error) { return compile(format, s, f.pointers) })
+	return f, nil
+}
+
+// compile refuses schemas of another format.
+func compile(format Format, s registry.Schema, pointers [][]string) (Compiled, error) {
+	if s.Type != format.Type {
+		return nil, fmt.Errorf("the schema is one of %s", s.Type)
+	}
+	return format.Compile(s, pointers)
+}
+
+// factory is what all instances share.
+type factory struct {
+	options  Options
+	format   Format
+	framed   bool
+	pointers [][]string
+	fields   []pipeline.Field
+	only     Compiled // without a registry
+	schemas  *cache   // of a registry
+}
+
+// New implements [codec.Factory].
+func (f *factory) New() codec.Codec {
+	c := &records{factory: f, values: make([]Value, len(f.pointers)), last: f.only}
+	if f.schemas != nil {
+		return &resolving{c}
+	}
+	return c
+}
+
+// Fields implements [codec.Factory].
+func (f *factory) Fields() []pipeline.Field { return f.fields }
+
+// HasBase implements [codec.Factory].
+func (f *factory) HasBase() bool { return f.options.Base != "" }
+
+// KeepsRecords implements [codec.Factory]: a record is more than its URL.
+func (f *factory) KeepsRecords() bool { return true }

@@ -1,0 +1,189 @@
+// Package registry gets schemas from a schema registry that speaks Confluent's protocol.
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/sr"
+
+	"github.com/urlmill/urlmill/internal/kafkaconn"
+)
+
+// Options says where a registry is and who asks.
+type Options struct {
+	// URLs are those of its instances; the next is asked when one cannot be reached.
+	URLs []string
+	// Username and Password log in by HTTP basic authentication, Token as a bearer.
+	Username, Password, Token string
+	// TLS is for URLs that begin with https; Enabled has no meaning.
+	TLS kafkaconn.TLS
+	// Timeout bounds a request. Default 10 s.
+	Timeout time.Duration
+}
+
+// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+func (o Options) Validate() error {
+	var errs []error
+	if len(o.URLs) == 0 {
+		errs = append(errs, problem("URLs", "empty; give that of the registry, such as http://localhost:8081"))
+	}
+	for i, text := range o.URLs {
+		u, err := url.Parse(text)
+		switch {
+		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+			errs = append(errs, problem(fmt.Sprintf("URLs[%d]", i), "give the URL of a registry, such as http://localhost:8081")) // it may hold a password
+		case u.User != nil:
+			errs = append(errs, problem(fmt.Sprintf("URLs[%d]", i), "it holds a password; give Username and Password instead"))
+		}
+	}
+	if o.Token != "" && (o.Username != "" || o.Password != "") {
+		errs = append(errs, problem("Token", "given beside a Username; give one of them"))
+	}
+	if (o.Username == "") != (o.Password == "") {
+		errs = append(errs, problem("Username", "give Password as well, or none of them"))
+	}
+	if _, err := o.tls(); err != nil {
+		for line := range strings.Lines(err.Error()) {
+			errs = append(errs, errors.New(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// problem is an error that begins with the name of a field.
+func problem(field, text string) error { return errors.New(field + ": " + text) }
+
+// tls returns the settings with encryption on.
+func (o Options) tls() (kafkaconn.TLS, error) {
+	t := o.TLS
+	t.Enabled = true
+	_, err := t.Config()
+	return t, err
+}
+
+// Schema is a schema with all that it refers to.
+type Schema struct {
+	Type string // AVRO, PROTOBUF or JSON
+	Text string
+	// References are the schemas that it needs, directly or not, each after those that it needs itself.
+	References []Reference
+}
+
+// Reference is a schema by the name that others call it by: of Avro the full name of a type, of Protobuf the path of an
+// import.
+type Reference struct{ Name, Text string }
+
+// NotFoundError says that the registry has no such schema.
+type NotFoundError struct{ Err error }
+
+func (e *NotFoundError) Error() string { return e.Err.Error() }
+func (e *NotFoundError) Unwrap() error { return e.Err }
+
+// Client asks a registry. It may be used by several goroutines at once, and keeps no answers.
+type Client struct{ client *sr.Client }
+
+// maxAnswer bounds an answer in bytes.
+const maxAnswer = 64 << 20
+
+// New returns a client, or what Validate has to say about o. It connects to nobody.
+func New(o Options) (*Client, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 10 * time.Second
+	}
+	secure, err := o.tls()
+	if err != nil {
+		return nil, err
+	}
+	config, err := secure.Config()
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = config
+	transport.IdleConnTimeout = 30 * time.Second
+	opts := []sr.ClientOpt{
+		sr.URLs(o.URLs...), sr.UserAgent("urlmill"),
+		sr.HTTPClient(&http.Client{Timeout: o.Timeout, Transport: bounded{transport}}),
+	}
+	if o.Username != "" {
+		opts = append(opts, sr.BasicAuth(o.Username, o.Password))
+	}
+	if o.Token != "" {
+		opts = append(opts, sr.BearerToken(o.Token))
+	}
+	client, err := sr.NewClient(opts...)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{client}, nil
+}
+
+// bounded bounds the answers.
+type bounded struct{ http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := b.RoundTripper.RoundTrip(r)
+	if err == nil {
+		answer.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(answer.Body, maxAnswer), answer.Body}
+	}
+	return answer, err
+}
+
+// Schema returns the schema with that id and all that it refers to. The error is a [*NotFoundError] when the registry
+// does not know it, and any other when that could not be found out.
+func (c *Client) Schema(ctx context.Context, id uint32) (Schema, error) {
+	answer, err := c.client.SchemaByID(ctx, int(id))
+	if err != nil {
+		return Schema{}, fmt.Errorf("schema %d: %w", id, classify(err))
+	}
+	s := Schema{Type: answer.Type.String(), Text: answer.Schema}
+	if err := c.references(ctx, &s, answer.References, map[string]bool{}); err != nil {
+		return Schema{}, fmt.Errorf("schema %d: %w", id, err)
+	}
+	return s, nil
+}
+
+// references adds what refs name, and before them what those refer to.
+func (c *Client) references(ctx context.Context, s *Schema, refs []sr.SchemaReference, seen map[string]bool) error {
+	for _, ref := range refs {
+		if seen[ref.Name] {
+			continue
+		}
+		seen[ref.Name] = true
+		answer, err := c.client.SchemaByVersion(ctx, ref.Subject, ref.Version)
+		if err != nil {
+			return fmt.Errorf("reference %s: %w", ref.Name, classify(err))
+		}
+		if err := c.references(ctx, s, answer.References, seen); err != nil {
+			return err
+		}
+		s.References = append(s.References, Reference{ref.Name, answer.Schema.Schema})
+	}
+	return nil
+}
+
+// classify tells what the registry does not know from what it could not say. An answer of 404 without the registry's
+// own code is one of something else, such as a proxy.
+func classify(err error) error {
+	var answer *sr.ResponseError
+	if !errors.As(err, &answer) {
+		return err
+	}
+	if answer.StatusCode == http.StatusNotFound && sr.IsNotFoundError(answer.ErrorCode) {
+		return &NotFoundError{err}
+	}
+	return fmt.Errorf("%s answers %d: %w", answer.URL, answer.StatusCode, err)
+}
