@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math/rand/v2"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,10 @@ type feed struct {
 	topic  string
 	client *kgo.Client
 	total  atomic.Int64
+
+	// repeats has every record followed by one with the URL of an earlier record of any partition and something added that
+	// makes no other page of it.
+	repeats bool
 
 	failed sync.Once
 
@@ -57,6 +62,9 @@ func (f *feed) add(ctx context.Context, n int) {
 		for p := range f.counts {
 			f.client.Produce(ctx, &kgo.Record{Topic: f.topic, Partition: int32(p), Value: f.value(p)}, f.acknowledged)
 			f.counts[p]++
+			if f.repeats {
+				f.client.Produce(ctx, &kgo.Record{Topic: f.topic, Partition: int32(p), Value: f.repeat()}, f.acknowledged)
+			}
 		}
 	}
 }
@@ -81,6 +89,17 @@ func (f *feed) value(p int) []byte {
 	f.arena = append(f.arena, '/')
 	f.arena = strconv.AppendInt(f.arena, f.counts[p], 10)
 	return f.arena[start:len(f.arena):len(f.arena)]
+}
+
+// repeat makes a record that repeats one of any partition.
+func (f *feed) repeat() []byte {
+	p := rand.IntN(len(f.counts))
+	for f.counts[p] == 0 {
+		p = (p + 1) % len(f.counts)
+	}
+	value := strconv.AppendInt([]byte("https://www.c.example:443/"), int64(p), 10)
+	value = strconv.AppendInt(append(value, '/'), rand.Int64N(f.counts[p]), 10)
+	return append(value, "?utm_source=again#top"...)
 }
 
 // flush waits until all is acknowledged.

@@ -76,6 +76,7 @@ var scenarios = []scenario{
 	{"compacted", "the broker compacts what was not read yet, with kills", compacted},
 	{"partitions", "partitions are added to the topic that is read, with kills", partitionsAdded},
 	{"retention", "the broker deletes records that were not read yet; told to, the process leaves them out", retention},
+	{"dedupe", "the process drops duplicates, exactly and approximately, and is killed at every step of a commit", dropDuplicates},
 	{"corrupt", "batches are spoiled on the broker's disk; told to, the process makes a dead letter of each", corrupted},
 }
 

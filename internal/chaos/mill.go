@@ -24,6 +24,7 @@ type job struct {
 	source       string // more keys of the source, each with a comma before it
 	session      time.Duration
 	sink         string // another line of the sink
+	dedupe       string // what finds duplicates, if anything is to
 }
 
 const jobConfig = `
@@ -31,13 +32,14 @@ source:
   kafka: {brokers: [%s], topics: [%s], group: %s, start: earliest, session_timeout: %v, heartbeat_interval: %v,
     rebalance_timeout: 10s, max_wait: 200ms, dial_timeout: 2s%s}
   codec: {lines: {}}
-columns: {include: [path, partition, offset]}
+columns: {include: [path, partition, offset%s}
 on_error: %s
 sink:
   parquet: {path: "%s"%s, compression: snappy}
   roll: {rows: %d, every: %v}
 %s
 pipeline: {drain_timeout: 8s}
+%s
 `
 
 // config writes the configuration and returns its name.
@@ -54,12 +56,16 @@ func (r *run) config(j job) string {
 	if j.session == 0 {
 		j.session = 1200 * time.Millisecond
 	}
+	columns, dedupe := "]", ""
+	if j.dedupe != "" {
+		columns, dedupe = ", url_key], canonical: {form: dedupe}", "dedupe: "+j.dedupe
+	}
 	onError, dead := "keep", ""
 	if j.dead != "" {
 		onError, dead = "dead_letter", fmt.Sprintf(", dead_letters: %q", j.dead)
 	}
 	text := fmt.Sprintf(jobConfig, strings.Join(j.brokers, ", "), j.topic, j.group, j.session, j.session/4, j.source,
-		onError, j.out, dead, j.rollRows, j.rollEvery, j.sink)
+		columns, onError, j.out, dead, j.rollRows, j.rollEvery, j.sink, dedupe)
 	r.mu.Lock()
 	r.temps++
 	name := filepath.Join(r.dir, fmt.Sprintf("job-%d.yaml", r.temps))

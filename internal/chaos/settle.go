@@ -28,6 +28,8 @@ type want struct {
 	open    store.Opener // default [store.Open]
 	// counts are the records of each partition.
 	counts []int64
+	// anywhere allows for records of a partition in another.
+	anywhere bool
 	// excused tells of records that need not be there, because the configuration leaves them out.
 	excused func(p int, n int64) bool
 	// excusedRows is how many of those are missing; -1: any number.
@@ -121,6 +123,7 @@ func (r *run) check(w want) *verify.Report {
 		w.dir = w.out
 	}
 	c := newChecker(w.counts)
+	c.anywhere = w.anywhere
 	r.must(c.readAll(w.dir))
 	var lost, skipped int64
 	c.missing(func(p int, n int64) {

@@ -62,7 +62,7 @@ func (k *keys) newest() int64 {
 // and asks the filters of all levels first. (The store's Get does not: it leaves out those of the last level, where nine
 // of ten keys are, and so reads a block for every key that is new.)
 func (k *keys) find(asked []question) error {
-	slices.SortFunc(asked, func(a, b question) int { return compareKeys(&a.key, &b.key) })
+	sortByKey(asked, func(q *question) *Key { return &q.key })
 	it, err := k.db.NewIter(&pebble.IterOptions{LowerBound: []byte{seenKey}, UpperBound: []byte{seenKey + 1}, UseL6Filters: true})
 	if err != nil {
 		return err

@@ -107,6 +107,10 @@ func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
 	if s.state, err = openState(s.opts); err != nil {
 		return fmt.Errorf("dedupe: %w", err)
 	}
+	if a := s.opts.Approximate; a != nil {
+		s.opts.Log.Info("duplicates are found approximately: when so many keys are there, this share of new rows is taken for duplicates",
+			"keys", a.Keys, "share", s.opts.FalsePositives())
+	}
 	left, err := s.state.journals()
 	if err != nil {
 		return fmt.Errorf("dedupe: reading what was not decided: %w", err)

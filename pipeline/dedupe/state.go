@@ -1,14 +1,13 @@
 package dedupe
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/vfs"
@@ -59,6 +58,9 @@ type state struct {
 	opts Options
 	db   *pebble.DB
 	seen seenSet
+
+	// promotions is how many there were, counted before the claims of their keys are released.
+	promotions atomic.Int64
 
 	mu      sync.Mutex // promotions, one at a time
 	numbers uint64     // number of the last journal
@@ -157,6 +159,14 @@ func (s *state) ask(e entry, row int) question {
 	return q
 }
 
+// find answers questions, whose order it may change.
+func (s *state) find(asked []question) error {
+	if len(asked) == 0 {
+		return nil
+	}
+	return s.seen.find(asked)
+}
+
 // journal makes entries durable, as keys of rows before end that are about to be committed. It may change their order.
 func (s *state) journal(id pipeline.LaneID, end int64, entries []entry) (journal, error) {
 	s.mu.Lock()
@@ -230,6 +240,7 @@ func (s *state) promote(j journal) error {
 			err = s.promoteChunk(it.Key(), entries)
 		}
 	}
+	s.promotions.Add(1)
 	if err = errors.Join(err, it.Close()); err != nil {
 		return err
 	}
@@ -294,24 +305,6 @@ func numbered(kind byte, n uint64) []byte {
 }
 
 const flipSign = 1 << 63
-
-// sortEntries puts entries in the order of the store.
-func sortEntries(entries []entry) {
-	slices.SortFunc(entries, func(a, b entry) int {
-		if a.bucket != b.bucket {
-			return cmp.Compare(a.bucket, b.bucket)
-		}
-		return compareKeys(&a.key, &b.key)
-	})
-}
-
-// compareKeys is bytes.Compare, for keys that mostly differ in their first bytes.
-func compareKeys(a, b *Key) int {
-	if x, y := binary.BigEndian.Uint64(a[:]), binary.BigEndian.Uint64(b[:]); x != y {
-		return cmp.Compare(x, y)
-	}
-	return cmp.Compare(binary.BigEndian.Uint64(a[8:]), binary.BigEndian.Uint64(b[8:]))
-}
 
 func appendEntries(dst []byte, entries []entry) []byte {
 	for _, e := range entries {

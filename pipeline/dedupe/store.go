@@ -18,7 +18,7 @@ func openStore(opts Options) (*pebble.DB, error) {
 			// Most look-ups are for keys that are not there: filters at the last level as well spare them the disk.
 			FilterPolicy: bloom.FilterPolicy(filterBits), FilterType: pebble.TableFilter,
 			// A table's filter is one block: 1.4 MB of a table of 32 MB, which the cache can do without for a while.
-			TargetFileSize: 4 << 20 << min(i, 3), BlockSize: 8 << 10, IndexBlockSize: 256 << 10,
+			TargetFileSize: 4 << 20 << min(i, 3), BlockSize: 4 << 10, IndexBlockSize: 256 << 10,
 			Compression: pebble.NoCompression, // keys are hashes
 		}
 	}

@@ -2,9 +2,14 @@ package dedupe
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/cockroachdb/pebble/vfs"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -170,5 +175,54 @@ func TestHideKey(t *testing.T) {
 		if err := sink.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestWindowDoesNotGrow checks that a row leans on the first row of its page and not on a duplicate of that, which may be
+// in the same record: that one's window is longer than its own.
+func TestWindowDoesNotGrow(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "url_key", Type: arrow.BinaryTypes.Binary, Nullable: true},
+		{Name: "at", Type: arrow.FixedWidthTypes.Timestamp_s},
+	}, nil)
+	inner := &recorder{t: t}
+	sink, err := New(inner, Options{Path: "/seen", KeyColumn: "url_key", Within: 8 * time.Second, TimeColumn: "at", fs: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Start(t.Context(), pipeline.Schemas{schema}); err != nil {
+		t.Fatal(err)
+	}
+	w, _, err := sink.Open(t.Context(), lane(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	var got []bool
+	for _, seconds := range [][]int64{{100}, {107, 109, 110}, {117, 118}} {
+		for _, s := range seconds {
+			b.Field(0).(*array.BinaryBuilder).Append(keyOf(1))
+			b.Field(1).(*array.TimestampBuilder).Append(arrow.Timestamp(s))
+		}
+		r := b.NewRecord()
+		if err := w.Write(t.Context(), pipeline.Rows, r, pipeline.Span{Next: 1}); err != nil {
+			t.Fatal(err)
+		}
+		r.Release()
+		if _, err := w.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range inner.records {
+		for i := range int(r.NumRows()) {
+			got = append(got, r.Column(2).(*array.Boolean).Value(i))
+		}
+	}
+	if want := []bool{false, true, false, true, true, false}; !slices.Equal(got, want) {
+		t.Errorf("duplicates %v, want %v", got, want)
+	}
+	if err := errors.Join(w.Abandon(), sink.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

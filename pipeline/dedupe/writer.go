@@ -25,8 +25,8 @@ type writer struct {
 
 	entries        []entry // of the record being written
 	keyless, marks []bool
+	seen           []bool // by the state
 	asked          []question
-	gone           []entry
 }
 
 // Size asks for a commit when the keys that are not committed have used up their memory.
@@ -87,41 +87,65 @@ func (w *writer) find(r arrow.Record) (duplicates int, err error) {
 	if err := w.read(r); err != nil {
 		return 0, err
 	}
-	// Claims come before the look into the state: a key that another lane commits in between is found in one of both.
-	w.sink.claims.take(w.lane, w.entries, w.keyless, w.marks)
+	for done := false; !done; {
+		if done, err = w.claim(); err != nil {
+			return 0, err
+		}
+	}
+	for i := range w.marks {
+		w.marks[i] = w.marks[i] || w.seen[i]
+		if w.marks[i] {
+			duplicates++
+		}
+	}
+	return duplicates, nil
+}
+
+// claim asks the state, and then claims the keys that it does not have. A key that another lane has committed, and so no
+// longer claims, in between is in neither: then there was a promotion, and the state is asked again about what was
+// claimed. It returns false where that had been the case for a key of these rows, with no claim of them left: other rows may
+// lean on it.
+//
+// The state comes first, so that no row leans on a claim of a row that turns out to be a duplicate: the row that this one
+// is a duplicate of may be out of the window of the other.
+func (w *writer) claim() (done bool, err error) {
+	s := w.sink
+	promotions := s.state.promotions.Load()
+	w.asked = w.asked[:0]
+	for i, e := range w.entries {
+		w.seen[i] = w.keyless[i]
+		if !w.keyless[i] {
+			w.asked = append(w.asked, s.state.ask(e, i))
+		}
+	}
+	if err := s.state.find(w.asked); err != nil {
+		return false, err
+	}
+	for _, q := range w.asked {
+		w.seen[q.row] = w.seen[q.row] || q.seen
+	}
+	s.claims.take(w.lane, w.entries, w.seen, w.marks)
 	claimed := len(w.claimed)
 	w.asked = w.asked[:0]
 	for i, e := range w.entries {
-		switch {
-		case w.keyless[i]:
-		case w.marks[i]:
-			duplicates++
-		default:
+		if !w.seen[i] && !w.marks[i] {
 			w.claimed = append(w.claimed, e)
-			w.asked = append(w.asked, w.sink.state.ask(e, i))
+			w.asked = append(w.asked, s.state.ask(e, i))
 		}
+		w.seen[i] = w.seen[i] && !w.keyless[i]
 	}
-	if len(w.asked) == 0 {
-		return duplicates, nil
+	if s.state.promotions.Load() == promotions {
+		return true, nil
 	}
-	if err := w.sink.state.seen.find(w.asked); err != nil {
-		return 0, err
+	if err := s.state.find(w.asked); err != nil {
+		return false, err
 	}
-	w.gone = w.gone[:0]
-	for _, q := range w.asked {
-		if q.seen {
-			w.marks[q.row] = true
-			w.gone = append(w.gone, w.entries[q.row])
-		}
+	if !slices.ContainsFunc(w.asked, func(q question) bool { return q.seen }) {
+		return true, nil
 	}
+	s.claims.release(w.lane, w.claimed[claimed:])
 	w.claimed = w.claimed[:claimed]
-	for i, e := range w.entries {
-		if !w.keyless[i] && !w.marks[i] {
-			w.claimed = append(w.claimed, e)
-		}
-	}
-	w.sink.claims.release(w.lane, w.gone)
-	return duplicates + len(w.gone), nil
+	return false, nil
 }
 
 // read fills w.entries and w.keyless.
@@ -132,7 +156,7 @@ func (w *writer) read(r arrow.Record) error {
 	if !ok {
 		return fmt.Errorf("column %q is %s, not binary", s.opts.KeyColumn, r.Column(s.key).DataType())
 	}
-	w.entries, w.keyless, w.marks = resize(w.entries, n), resize(w.keyless, n), resize(w.marks, n)
+	w.entries, w.keyless, w.marks, w.seen = resize(w.entries, n), resize(w.keyless, n), resize(w.marks, n), resize(w.seen, n)
 	var times *array.Timestamp
 	var unit int64
 	if s.time >= 0 {
