@@ -35,13 +35,32 @@ var masks = func() (m [slack + 1][4]uint64) {
 
 // hash hashes a value.
 func hash(v []byte) uint64 {
-	h, n := uint64(0), len(v)
-	for ; len(v) > slack; v = v[slack:] {
-		h = hashBlock(h, (*block)(v), &masks[slack])
+	if len(v) <= slack {
+		var b block
+		copy(b[:], v)
+		return hashText(b[:], uint(len(v)))
+	}
+	// The block behind the last whole one may reach beyond v.
+	h, n := uint64(len(v)), len(v)&^(slack-1)
+	if n == len(v) {
+		n -= slack
+	}
+	for at := 0; at < n; at += slack {
+		h = hashBlock(h, (*block)(v[at:]), &masks[slack])
 	}
 	var b block
-	copy(b[:], v)
-	return hashBlock(h^uint64(n), &b, &masks[len(v)])
+	copy(b[:], v[n:])
+	return hashBlock(h, &b, &masks[len(v)-n])
+}
+
+// hashText hashes the first n bytes of v, which has slack bytes more.
+func hashText(v []byte, n uint) uint64 {
+	h := uint64(n)
+	for ; n > slack; n -= slack {
+		h = hashBlock(h, (*block)(v), &masks[slack])
+		v = v[slack:]
+	}
+	return hashBlock(h, (*block)(v), &masks[n])
 }
 
 // hashBlock goes on from h with the bytes of b that the mask has.

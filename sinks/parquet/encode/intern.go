@@ -5,13 +5,14 @@ import (
 	"math/bits"
 )
 
-// interner numbers distinct values in the order of their appearance. Values are back to back in data, in a table with
-// linear probing are their numbers, each beside half of the hash, so that values are only compared when they are
-// very likely equal.
+// interner numbers distinct values in the order of their appearance. Values are back to back in data; in a table with
+// linear probing are their numbers, each beside as much of the hash as there is room for, so that values are only
+// compared when they are very likely equal. The table is what look-ups miss the caches with, and so it is small.
 type interner struct {
 	data   []byte   // with slack behind it
 	ends   []int32  // of value i in data, at i+1; the first is zero
-	slots  []uint64 // upper half of the hash, number+1; the place is by the former
+	slots  []uint32 // the lowest bits are number+1, the place is by the lowest bits of the hash; above are the hash's highest
+	bits   uint     // of a place, and of number+1
 	expect int      // values of the dictionary before
 }
 
@@ -19,11 +20,11 @@ type interner struct {
 func (d *interner) release() {
 	bytePool.put(d.data)
 	int32Pool.put(d.ends)
-	uint64Pool.put(d.slots)
+	uint32Pool.put(d.slots)
 	*d = interner{expect: d.len()}
 }
 
-func (d *interner) memory() int64 { return int64(cap(d.data) + 4*cap(d.ends) + 8*cap(d.slots)) }
+func (d *interner) memory() int64 { return int64(cap(d.data) + 4*cap(d.ends) + 4*cap(d.slots)) }
 
 func (d *interner) len() int { return max(0, len(d.ends)-1) }
 
@@ -44,19 +45,19 @@ func (d *interner) id(v []byte) uint32 {
 
 // find does the same where there is room for one more.
 func (d *interner) find(v []byte, h uint64) uint32 {
-	mask := uint64(len(d.slots) - 1)
-	tag := h &^ 0xffffffff
-	for i := h >> 32 & mask; ; i = (i + 1) & mask {
+	mask, numbers := uint64(len(d.slots)-1), uint32(len(d.slots)-1)
+	tag := d.tag(h)
+	for i := h & mask; ; i = (i + 1) & mask {
 		s := d.slots[i]
 		if s == 0 {
-			d.slots[i] = tag | uint64(len(d.ends))
+			d.slots[i] = tag | uint32(len(d.ends))
 			d.data = append(bytePool.grow(d.data, len(v)+slack), v...)
 			d.ends = int32Pool.grow(d.ends, 1)
 			d.ends = append(d.ends, int32(len(d.data)))
 			return uint32(len(d.ends) - 2)
 		}
-		if s&^0xffffffff == tag {
-			id := uint32(s) - 1
+		if s&^numbers == tag {
+			id := s&numbers - 1
 			if string(d.data[d.ends[id]:d.ends[id+1]]) == string(v) {
 				return id
 			}
@@ -64,17 +65,17 @@ func (d *interner) find(v []byte, h uint64) uint32 {
 	}
 }
 
+// tag returns what a slot has of a hash, in its place.
+func (d *interner) tag(h uint64) uint32 { return uint32(h>>32) &^ (1<<d.bits - 1) }
+
 // lot is the number of values that are looked up side by side.
 const lot = 16
 
 // lookups is the state of a lot of look-ups.
 type lookups struct {
 	hashes [lot]uint64
-	found  [lot]uint64 // the slot, or an empty one; then the number, or missing
+	found  [lot]uint32 // number+1, or 0 for a value that is not where it was looked for
 }
-
-// missing stands for the number of a value that is not where it was looked for.
-const missing = 1 << 32
 
 // appendIDs appends the numbers of texts that stand back to back in data, behind which there are slack bytes more. Large
 // dictionaries are not in the fastest cache: the steps of a look-up, each of which waits for memory, are made for a lot
@@ -90,55 +91,61 @@ func (d *interner) appendIDs(dst []uint32, data []byte, lens []int32) []uint32 {
 		for d.crowded(lot) {
 			d.grow()
 		}
-		l.locate(d.slots, data, at, some)
+		l.locate(d, data, at, some)
 		l.compare(d, data, at, some)
 		for i, k := range some {
-			id := l.found[i&(lot-1)]
-			if id == missing {
-				id = uint64(d.find(data[at:at+int(k)], l.hashes[i&(lot-1)]))
+			id := l.found[i&(lot-1)] - 1
+			if id == ^uint32(0) {
+				id = d.find(data[at:at+int(k)], l.hashes[i&(lot-1)])
 			}
 			at += int(k)
-			dst = append(dst, uint32(id))
+			dst = append(dst, id)
 		}
 	}
 	return dst
 }
 
-// locate hashes the values that begin at in data and looks for their slots in the two places where nearly all are.
-func (l *lookups) locate(slots []uint64, data []byte, at int, lens []int32) {
-	mask := uint64(len(slots) - 1)
+// locate hashes the values that begin at in data and looks for them in the two places where nearly all are. Hashing a
+// short value is [hashBlock], written out, since calls would cost as much again.
+func (l *lookups) locate(d *interner, data []byte, at int, lens []int32) {
+	slots := d.slots
+	mask, numbers := uint64(len(slots)-1), uint32(len(slots)-1)
 	for i, k := range lens {
-		n, h, from := uint(k), uint64(0), at
-		at += int(k)
-		for n > slack {
-			h = hashBlock(h, (*block)(data[from:]), &masks[slack])
-			from += slack
-			n -= slack
+		var h uint64
+		if n := uint(k); n <= slack {
+			v, m := (*block)(data[at:]), &masks[n]
+			h = fold(le64(v, 0)&m[0]^keys[0]^uint64(n), le64(v, 8)&m[1]^keys[1]) ^
+				bits.RotateLeft64(fold(le64(v, 16)&m[2]^keys[2], le64(v, 24)&m[3]^keys[3]^uint64(n)), 32)
+		} else {
+			h = hashText(data[at:], n)
 		}
-		h = hashBlock(h^uint64(k), (*block)(data[from:]), &masks[n])
-		place := h >> 32
-		s, next := slots[place&mask], slots[(place+1)&mask]
-		if next>>32 == place {
+		at += int(k)
+		s, next := slots[h&mask], slots[(h+1)&mask]
+		tag := uint32(h>>32) &^ numbers
+		if next&^numbers == tag {
 			s = next
 		}
-		l.hashes[i&(lot-1)], l.found[i&(lot-1)] = h, s
+		if s&^numbers != tag {
+			s = 0
+		}
+		l.hashes[i&(lot-1)], l.found[i&(lot-1)] = h, s&numbers
 	}
 }
 
-// compare turns the slots into numbers.
+// compare drops the numbers of values that are others.
 func (l *lookups) compare(d *interner, data []byte, at int, lens []int32) {
 	known, ends := d.data[:len(d.data)+slack], d.ends
 	for i, k := range lens {
-		s, v := l.found[i&(lot-1)], data[at:]
+		v := data[at:]
 		at += int(k)
-		id := uint64(missing)
-		if s != 0 && s>>32 == l.hashes[i&(lot-1)]>>32 {
-			pair := ends[uint32(s)-1:][:2]
-			if start := pair[0]; pair[1]-start == k && equalTexts(known[start:], v, uint(k)) {
-				id = uint64(uint32(s) - 1)
-			}
+		id := l.found[i&(lot-1)]
+		if id == 0 {
+			continue
 		}
-		l.found[i&(lot-1)] = id
+		pair := ends[id-1:][:2]
+		if start := pair[0]; pair[1]-start != k || !equalTexts(known[start:], v, uint(k)) {
+			l.found[i&(lot-1)] = 0
+		}
 	}
 }
 
@@ -162,22 +169,22 @@ func (d *interner) grow() {
 	if len(d.ends) == 0 {
 		d.ends = append(int32Pool.get(64), 0)
 		d.data = bytePool.get(slack)
-		n = max(n, 2<<bits.Len(uint(d.expect)))
+		n = max(n, 2<<bits.Len(uint(max(1, d.expect)-1)))
 	}
-	old := d.slots
-	d.slots = uint64Pool.get(n)[:n]
+	uint32Pool.put(d.slots)
+	d.slots = uint32Pool.get(n)[:n]
+	d.bits = uint(bits.Len(uint(n)) - 1)
 	clear(d.slots)
 	mask := uint64(n - 1)
-	for _, s := range old {
-		if s != 0 {
-			i := s >> 32 & mask
-			for d.slots[i] != 0 {
-				i = (i + 1) & mask
-			}
-			d.slots[i] = s
+	data := d.data[:len(d.data)+slack]
+	for id := range d.len() {
+		h := hashText(data[d.ends[id]:], uint(d.ends[id+1]-d.ends[id]))
+		i := h & mask
+		for d.slots[i] != 0 {
+			i = (i + 1) & mask
 		}
+		d.slots[i] = d.tag(h) | uint32(id+1)
 	}
-	uint64Pool.put(old)
 }
 
 // appendDictionary appends all values as PLAIN: fixed is their width, or zero for those of different lengths.
