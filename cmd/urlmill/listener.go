@@ -82,7 +82,7 @@ func (l *listener) watch(job *wire.Job, source, sink any, stats *pipeline.Stats)
 		Columns: lookedAt(job, c.Columns.Rename),
 	}
 	if k, ok := source.(*kafka.Source); ok {
-		w.Trouble, w.Retries, w.Lags = k.Trouble, k.Retries, func() []admin.Lag { return lagsOf(k) }
+		w.Trouble, w.Retries, w.Unreadable, w.Lags = k.Trouble, k.Retries, k.Unreadable, func() []admin.Lag { return lagsOf(k) }
 	}
 	if files, ok := sink.(interface {
 		Written() (files, bytes int64)

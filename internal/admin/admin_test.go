@@ -85,7 +85,7 @@ func newWatched(stuckAfter time.Duration, change func(*Watch)) *watched {
 			return []Lag{{pipeline.LaneID{Stream: "clicks"}, 7}, {pipeline.LaneID{Stream: "clicks", Partition: 1}, 35}}
 		},
 		Trouble: func() (time.Time, error) { return time.Now().Add(-time.Hour), w.trouble },
-		Retries: func() int64 { return 3 },
+		Retries: func() int64 { return 3 }, Unreadable: func() int64 { return 5 },
 	}
 	if change != nil {
 		change(&watch)
@@ -151,7 +151,7 @@ func TestStuckLane(t *testing.T) {
 	contains(t, body, "stuck: clicks/0: a row behind position")
 	_, body = get(t, "GET", s.URL()+"metrics", "", nil)
 	contains(t, body, "urlmill_ready 0\n", `urlmill_problem{code="stuck"} 1`, "urlmill_rows_total 3\n", "urlmill_lanes 1\n",
-		`urlmill_lag_records{partition="1",topic="clicks"} 35`, "urlmill_lag_total_records 42\n", "urlmill_source_retries_total 3\n",
+		`urlmill_lag_records{partition="1",topic="clicks"} 35`, "urlmill_lag_total_records 42\n", "urlmill_source_retries_total 3\n", "urlmill_source_unreadable_total 5\n",
 		`urlmill_errors_total{code="domain-to-ASCII"} 1`, "urlmill_batch_seconds_bucket", "go_goroutines", "urlmill_memory_limit_bytes 1.073741824e+09")
 	status := w.monitor.Status(time.Now())
 	if len(status.Lanes) != 1 || !status.Lanes[0].Stuck || *status.Lanes[0].Behind != 7 {

@@ -38,6 +38,7 @@ var (
 	tableFailDesc   = desc("iceberg_failing", "1 while files cannot be added to the Iceberg table; they are committed, and added later.")
 	fileBytesDesc   = desc("file_bytes_total", "Bytes of the finished files.")
 	retriesDesc     = desc("source_retries_total", "How often the source has tried again what failed.")
+	unreadableDesc  = desc("source_unreadable_total", "Parts of the source that could not be read when they were first fetched, such as Kafka batches that are damaged or that have fewer records than they say.")
 	troubleDesc     = desc("source_failing_seconds", "How long the source has been failing; 0 while it is not.")
 	memoryDesc      = desc("memory_bytes", "Memory that the process has from the system, as Go counts it.")
 	memoryLimitDesc = desc("memory_limit_bytes", "What it may have.")
@@ -135,6 +136,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		}
 		gauge(troubleDesc, failing.Seconds())
 		count(retriesDesc, m.opts.Retries())
+		count(unreadableDesc, m.opts.Unreadable())
 	}
 	if m.opts.Files != nil {
 		files, bytes := m.opts.Files()

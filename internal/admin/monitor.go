@@ -38,6 +38,8 @@ type Watch struct {
 	Trouble func() (since time.Time, err error) // of the source; see kafka.Source.Trouble
 	Retries func() int64                        // not nil where Trouble is not
 	Files   func() (files, bytes int64)         // finished
+	// Unreadable is how many parts of the source could not be read at once; not nil where Trouble is not.
+	Unreadable func() int64
 	// Registered tells of the table that the files are registered in; ok is false if there is none.
 	Registered func() (snapshots, files int64, failing, ok bool)
 	OpenFiles  func() (used, limit int64) // bytes of memory

@@ -26,6 +26,9 @@ func (l *lane) overcome(ctx context.Context, b *pipeline.Batch) error {
 	at, d := b.First, l.damage
 	if l.damagedAt != at {
 		l.damagedAt, l.refetched = at, backoff{}
+		if l.unreadable != nil {
+			l.unreadable.Add(1)
+		}
 	}
 	log := l.g.session.log.With("lane", l.id.String(), "offset", at, "error", d.err)
 	if l.refetched.tries < refetches {

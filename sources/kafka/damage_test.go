@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -229,5 +230,24 @@ func TestDamageThenDrain(t *testing.T) {
 	b := &pipeline.Batch{MaxRows: 1, MaxBytes: 1 << 20}
 	if err := l.Next(context.Background(), b); err == nil || errors.Is(err, records.ErrCorrupt) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestCountTooHigh: a batch whose header has more records than there are, while its last offset is there, is read whole, and
+// counted as damage.
+func TestCountTooHigh(t *testing.T) {
+	for _, policy := range []string{PolicyStop, PolicyDeadLetter} {
+		t.Run(policy, func(t *testing.T) {
+			log := threeBatches()
+			log.sets[1][60] = 5 // the count
+			seal(log.sets[1])
+			l := loneLane(t, Options{OnCorrupt: policy}, fetchFunc(log.fetch))
+			var unreadable atomic.Int64
+			l.unreadable = &unreadable
+			rows, err := readLane(t, l, 9)
+			if err != nil || len(rows) != 9 || unreadable.Load() != 1 {
+				t.Errorf("%d rows, %v; %d parts are counted", len(rows), err, unreadable.Load())
+			}
+		})
 	}
 }

@@ -123,7 +123,7 @@ func (g *generation) lanes() int {
 
 func (g *generation) runLane(l *lane) {
 	g.source.mu.Lock()
-	l.trouble.retries = &g.source.retries
+	l.trouble.retries, l.unreadable = &g.source.retries, &g.source.unreadable
 	g.source.lanes[l] = struct{}{}
 	g.source.mu.Unlock()
 	err := g.each(l.ctx, l)

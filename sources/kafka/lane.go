@@ -40,10 +40,11 @@ type lane struct {
 	chunks       chan chunk    // from the prefetcher
 	fetching     chan struct{} // closed when it has ended; nil before Start
 	stopFetching context.CancelFunc
-	maxBytes     int     // of a fetch
-	origin       origin  // of the offset that the lane began at
-	fetchedAny   bool    // the prefetcher's
-	trouble      trouble // with fetching
+	maxBytes     int           // of a fetch
+	origin       origin        // of the offset that the lane began at
+	fetchedAny   bool          // the prefetcher's
+	trouble      trouble       // with fetching
+	unreadable   *atomic.Int64 // parts of the log, nil where nobody counts
 
 	// For [Source.Lags].
 	position, acknowledged, highWatermark, lastStable atomic.Int64

@@ -41,6 +41,8 @@ type Source struct {
 
 	trouble trouble // with the group, or with all brokers
 	retries atomic.Int64
+
+	unreadable atomic.Int64
 }
 
 // New returns a source, or every problem of opts. It connects to nobody before Run.

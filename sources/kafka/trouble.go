@@ -60,5 +60,9 @@ func (s *Source) Trouble() (since time.Time, err error) {
 	return since, err
 }
 
+// Unreadable returns how many parts of the log could not be read when they were first fetched: batches that are damaged,
+// or whose header says of their records what is not true. It may be called at any time.
+func (s *Source) Unreadable() int64 { return s.unreadable.Load() }
+
 // Retries returns how often something was tried again. It may be called at any time.
 func (s *Source) Retries() int64 { return s.retries.Load() }
