@@ -28,6 +28,7 @@ var reasons = map[string]string{
 	"memory_limit": "all memory was divided by it",
 	"log":          "the log has begun in that format",
 	"admin":        "the listener is open",
+	"tracing":      "the exporter is running",
 }
 
 // Changes returns the keys in which other differs, in the order of the file's sections. Values count as they are after

@@ -56,9 +56,9 @@ func TestEveryKeyChanges(t *testing.T) {
 		known[k.Path] = true
 	}
 	plain := Default()
-	kafka, parquet, admin := DefaultKafka(), DefaultParquet(), DefaultAdmin()
+	kafka, parquet, admin, tracing := DefaultKafka(), DefaultParquet(), DefaultAdmin(), DefaultTracing()
 	sasl, ndjson := SASL{}, NDJSON{}
-	kafka.SASL, plain.Source.Kafka, plain.Sink.Parquet, plain.Admin, plain.Source.Codec.NDJSON = &sasl, &kafka, &parquet, &admin, &ndjson
+	kafka.SASL, plain.Source.Kafka, plain.Sink.Parquet, plain.Admin, plain.Tracing, plain.Source.Codec.NDJSON = &sasl, &kafka, &parquet, &admin, &tracing, &ndjson
 	changes := full.Changes(&plain)
 	if len(changes) < 50 {
 		t.Errorf("%d changes", len(changes))

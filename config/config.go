@@ -20,7 +20,8 @@ type Config struct {
 	// MemoryLimit bounds the memory of the whole process; 0: 80 % of the container's, or else half of the machine's.
 	MemoryLimit int64
 	Log         Log
-	Admin       *Admin // nil: no listener
+	Admin       *Admin   // nil: no listener
+	Tracing     *Tracing // nil: no spans
 
 	file     string
 	hash     string

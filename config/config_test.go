@@ -128,6 +128,7 @@ func wantFull() Config {
 		Pipeline:    Pipeline{BatchRows: 100, BatchBytes: 64 << 10, Workers: 3, Buffers: 2, DrainTimeout: 90 * time.Second},
 		MemoryLimit: 3 << 29,
 		Log:         Log{Level: slog.LevelDebug, Format: "json"},
+		Tracing:     &Tracing{Endpoint: "https://otel.example.com:4318", Sample: 0.5, Token: "t", Service: "mill"},
 		Admin: &Admin{
 			Listen: "0.0.0.0:9000", Token: "0123456789abcdef-x", TLS: AdminTLS{CertFile: "a.pem", KeyFile: "a.key"},
 			PProf: true, StuckAfter: 2 * time.Hour, MaxLag: 1000, Linger: 5 * time.Second,

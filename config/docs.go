@@ -213,5 +213,10 @@ var docs = map[string]string{
 	"admin.pprof":       "Whether Go's profiles are served, below /debug/pprof/.",
 	"admin.stuck_after": "How long a row may be read and not committed before /readyz says 503. More than sink.roll.every, after which rows are committed anyway.",
 	"admin.max_lag":     "How many records all partitions together may be behind before /readyz says 503; 0 is any number.",
+	"tracing":           "Spans of batches and commits for an OpenTelemetry collector, by OTLP over HTTP. Left out: none.",
+	"tracing.endpoint":  "URL of the collector; /v1/traces is added where it has no path.",
+	"tracing.sample":    "Share of the batches that have a trace.",
+	"tracing.token":     "Sent as a bearer token. Other headers: the variable OTEL_EXPORTER_OTLP_HEADERS.",
+	"tracing.service":   "The name of the service in the spans.",
 	"admin.linger":      "How long the listener stays after a failure, so that others see it; a signal ends that.",
 }

@@ -27,6 +27,7 @@ func rootSchema(c *Config) object {
 			{name: "memory_limit", value: size(&c.MemoryLimit, 64<<20, 1<<50)},
 			{name: "log", value: section(&c.Log, logSchema)},
 			{name: "admin", value: optional(&c.Admin, DefaultAdmin, adminSchema)},
+			{name: "tracing", value: optional(&c.Tracing, DefaultTracing, tracingSchema)},
 		},
 		check: func(d *decoder, _ string) { checkRoot(d, c) },
 	}

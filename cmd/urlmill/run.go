@@ -97,6 +97,11 @@ func (a *app) runJob(parent context.Context, c *config.Config, registry wire.Reg
 		defer v.reload.watch(job, source)()
 		listener.config = v.reload.current.Load
 	}
+	closeTracing, err := job.StartTracing(ctx, readBuild().Version)
+	if err != nil {
+		return err
+	}
+	defer endTracing(closeTracing, log)
 	stats := new(pipeline.Stats)
 	stopListening, err := listener.start(job, source, sink, stats)
 	if err != nil {
@@ -117,6 +122,16 @@ func (a *app) runJob(parent context.Context, c *config.Config, registry wire.Reg
 		a.summarize(report.New(stats.Totals(), sink, time.Since(began)), log)
 	}
 	return err
+}
+
+// endTracing sends the spans that are left.
+func endTracing(closeTracing func(context.Context) error, log *slog.Logger) {
+	const patience = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := closeTracing(ctx); err != nil {
+		log.Warn("the last spans were not sent", "error", err)
+	}
 }
 
 // summarize prints what a pipeline did.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/tracing"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/pipeline/dedupe"
@@ -32,6 +33,7 @@ type Job struct {
 	dedupeStep func(string) error
 	limiter    *throttle.Limiter
 	lists      Lists
+	tracer     *tracing.Tracer // nil: no spans
 	log        *slog.Logger
 }
 
@@ -168,12 +170,24 @@ func (j *Job) Open() (pipeline.Source, pipeline.Sink, error) {
 	return source, sink, nil
 }
 
+// StartTracing has the pipeline tell what it does with batches, as the configuration says. close sends what is left.
+func (j *Job) StartTracing(ctx context.Context, version string) (closeTracer func(context.Context) error, err error) {
+	t := j.config.Tracing
+	if t == nil {
+		return func(context.Context) error { return nil }, nil
+	}
+	j.tracer, err = tracing.Start(ctx, tracing.Options{
+		Endpoint: t.Endpoint, Sample: t.Sample, Token: t.Token.Reveal(), Service: t.Service, Version: version,
+	}, j.log)
+	return j.tracer.Close, err
+}
+
 // Run runs a pipeline between source and sink as configured; see [pipeline.Run].
 func (j *Job) Run(ctx context.Context, drain <-chan struct{}, source pipeline.Source, sink pipeline.Sink, stats *pipeline.Stats) error {
 	p := j.config.Pipeline
-	return pipeline.Run(ctx, drain, throttle.NewSource(source, j.limiter), sink, pipeline.Options{
+	return pipeline.Run(ctx, drain, throttle.NewSource(source, j.limiter), j.tracer.Sink(sink), pipeline.Options{
 		Schemas:      j.Plan.Schemas(),
-		NewTransform: j.Plan.NewTransform,
+		NewTransform: j.tracer.Transforms(j.Plan.NewTransform),
 		BatchRows:    p.BatchRows,
 		BatchBytes:   j.memory.BatchBytes,
 		Workers:      p.Workers,
