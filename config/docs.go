@@ -211,7 +211,7 @@ var docs = map[string]string{
 	"admin.token":       "What everything but the probes asks for: as a bearer token, or as the password of a login by any name.",
 	"admin.tls":         "Its certificate.",
 	"admin.pprof":       "Whether Go's profiles are served, below /debug/pprof/.",
-	"admin.stuck_after": "How long a row may be read and not committed before /readyz says 503. More than sink.roll.every, after which rows are committed anyway.",
+	"admin.stuck_after": "How long a row may be read and not committed, or a partition with records give none, before /readyz says 503. More than sink.roll.every, after which rows are committed anyway.",
 	"admin.max_lag":     "How many records all partitions together may be behind before /readyz says 503; 0 is any number.",
 	"tracing":           "Spans of batches and commits for an OpenTelemetry collector, by OTLP over HTTP. Left out: none.",
 	"tracing.endpoint":  "URL of the collector; /v1/traces is added where it has no path.",

@@ -79,7 +79,8 @@ func (l *listener) watch(job *wire.Job, source, sink any, stats *pipeline.Stats)
 		Build:  admin.Build{Version: b.Version, Go: b.Go, PSL: b.PSL, Standard: b.Standard},
 		Config: func() []admin.Setting { return settings(l.config()) }, OpenFiles: job.OpenFiles, MemoryLimit: job.MemoryLimit(),
 		StuckAfter: c.Admin.StuckAfter, MaxLag: c.Admin.MaxLag,
-		Columns: lookedAt(job, c.Columns.Rename),
+		Columns: lookedAt(job, c.Columns.Rename), Log: l.log,
+		SinkTrouble: job.SinkTrouble().Get, SinkRetries: job.SinkTrouble().Retries,
 	}
 	if k, ok := source.(*kafka.Source); ok {
 		w.Trouble, w.Retries, w.Unreadable, w.Lags = k.Trouble, k.Retries, k.Unreadable, func() []admin.Lag { return lagsOf(k) }

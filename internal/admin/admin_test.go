@@ -148,7 +148,7 @@ func TestStuckLane(t *testing.T) {
 		return code == http.StatusServiceUnavailable
 	})
 	_, body := get(t, "GET", s.URL()+"readyz", "", nil)
-	contains(t, body, "stuck: clicks/0: a row behind position")
+	contains(t, body, "stuck: clicks/0: a row behind ")
 	_, body = get(t, "GET", s.URL()+"metrics", "", nil)
 	contains(t, body, "urlmill_ready 0\n", `urlmill_problem{code="stuck"} 1`, "urlmill_rows_total 3\n", "urlmill_lanes 1\n",
 		`urlmill_lag_records{partition="1",topic="clicks"} 35`, "urlmill_lag_total_records 42\n", "urlmill_source_retries_total 3\n", "urlmill_source_unreadable_total 5\n",

@@ -1,70 +1,88 @@
 package admin
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
-
-	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Problem is a reason for which a process is not ready.
 type Problem struct {
-	Code   string `json:"code"` // "failed", "stuck", "source" or "lag"
+	Code   string `json:"code"` // one of problemCodes
 	Detail string `json:"detail"`
+	Advice string `json:"advice"` // what to do about it
 }
 
 // problemCodes are all codes of problems.
-var problemCodes = []string{"failed", "stuck", "source", "lag"}
+var problemCodes = []string{"failed", "stuck", "source", "sink", "lag"}
+
+// advice says what to do about problems of the kinds that are the same every time.
+var advice = map[string]string{
+	"failed": "Nothing that was committed is lost: mend what the message names, and start again. See docs/troubleshooting.md, It stopped.",
+	"source": "It is tried again for as long as it takes: look at the brokers and at the network to them.",
+	"sink": "It is tried again sink.s3.attempts times, and then the process stops: look at the server, the network to it, and the " +
+		"credentials, which are looked up again when they have expired.",
+	"lag": "Start more processes of the same group, up to one for each partition, or see docs/tuning.md.",
+}
 
 // Problems returns what keeps the process from being ready at now, worst first.
 func (m *Monitor) Problems(now time.Time) []Problem {
 	var out []Problem
+	add := func(code, format string, args ...any) {
+		out = append(out, Problem{code, fmt.Sprintf(format, args...), advice[code]})
+	}
 	m.mu.Lock()
 	failure := m.failure
 	m.mu.Unlock()
 	if failure != "" {
-		out = append(out, Problem{"failed", failure})
+		add("failed", "%s", failure)
 	}
-	if p, ok := m.stuck(now); ok {
+	if stuck := m.stuck(now); len(stuck) > 0 {
+		p := stuck[0].problem()
+		if n := len(stuck) - 1; n > 0 {
+			p.Detail += fmt.Sprintf("; so are %d other lanes", n)
+		}
 		out = append(out, p)
 	}
-	if m.opts.Trouble != nil {
-		since, err := m.opts.Trouble()
+	for code, trouble := range map[string]func() (time.Time, error){"source": m.opts.Trouble, "sink": m.opts.SinkTrouble} {
+		if trouble == nil {
+			continue
+		}
+		since, err := trouble()
 		if age := now.Sub(since); err != nil && age >= min(m.opts.StuckAfter, troubleAfter) {
-			out = append(out, Problem{"source", fmt.Sprintf("failing for %v: %v", age.Round(time.Second), err)})
+			add(code, "failing for %v: %s", age.Round(time.Second), clip(err.Error(), maxText))
 		}
 	}
 	if _, lag := m.lag(); m.opts.MaxLag > 0 && lag > m.opts.MaxLag {
-		out = append(out, Problem{"lag", fmt.Sprintf("%d records behind, more than %d", lag, m.opts.MaxLag)})
+		add("lag", "%d records behind, more than %d", lag, m.opts.MaxLag)
 	}
+	slices.SortStableFunc(out, func(a, b Problem) int {
+		return cmp.Compare(slices.Index(problemCodes, a.Code), slices.Index(problemCodes, b.Code))
+	})
 	return out
 }
 
-// troubleAfter is how long a source may fail before that is a problem: brokers that start anew take less.
+// troubleAfter is how long a source or a sink may fail before that is a problem: brokers that start anew take less.
 const troubleAfter = 30 * time.Second
 
-// stuck returns the lane whose oldest uncommitted row is too old.
-func (m *Monitor) stuck(now time.Time) (Problem, bool) {
-	var worst pipeline.LaneStats
-	count := 0
-	for _, l := range m.opts.Stats.Lanes() {
-		if l.Oldest.IsZero() || now.Sub(l.Oldest) < m.opts.StuckAfter {
-			continue
+// tell tells the log which problems have begun and which have ended. Failures tell of themselves.
+func (m *Monitor) tell(now time.Time) {
+	m.tellLanes(now)
+	problems := m.Problems(now)
+	for _, code := range []string{"source", "sink", "lag"} {
+		i := slices.IndexFunc(problems, func(p Problem) bool { return p.Code == code })
+		since, told := m.told[code]
+		switch {
+		case i >= 0 && !told:
+			m.told[code] = now
+			m.opts.Log.Warn("not ready", "problem", code, "detail", problems[i].Detail, "advice", problems[i].Advice)
+		case i < 0 && told:
+			delete(m.told, code)
+			m.opts.Log.Info("ready again", "problem", code, "after", now.Sub(since).Round(time.Second))
 		}
-		if count++; count == 1 || l.Oldest.Before(worst.Oldest) {
-			worst = l
-		}
 	}
-	if count == 0 {
-		return Problem{}, false
-	}
-	detail := fmt.Sprintf("%s: a row behind position %d is uncommitted for %v", worst.ID, worst.Committed,
-		now.Sub(worst.Oldest).Round(time.Second))
-	if count > 1 {
-		detail += fmt.Sprintf("; so are rows of %d other lanes", count-1)
-	}
-	return Problem{"stuck", detail}, true
 }
 
 // livez says that the process answers. It has no opinion of the pipeline: one that fails ends the process itself.

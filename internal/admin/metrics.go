@@ -40,12 +40,16 @@ var (
 	retriesDesc     = desc("source_retries_total", "How often the source has tried again what failed.")
 	unreadableDesc  = desc("source_unreadable_total", "Parts of the source that could not be read when they were first fetched, such as Kafka batches that are damaged or that have fewer records than they say.")
 	troubleDesc     = desc("source_failing_seconds", "How long the source has been failing; 0 while it is not.")
+	sinkRetriesDesc = desc("sink_retries_total", "How often the sink has tried again what failed.")
+	sinkTroubleDesc = desc("sink_failing_seconds", "How long a request of the sink has been failing that is tried again; 0 while none is.")
+	stuckDesc       = desc("stuck_lanes", "Lanes that have got nowhere for admin.stuck_after.")
+	standingDesc    = desc("standing_seconds", "How long no row of a lane was read while there were some to read, of the lane that stands longest.")
 	memoryDesc      = desc("memory_bytes", "Memory that the process has from the system, as Go counts it.")
 	memoryLimitDesc = desc("memory_limit_bytes", "What it may have.")
 	openDesc        = desc("open_files_memory_bytes", "Memory held by files that are being written.")
 	openLimitDesc   = desc("open_files_memory_limit_bytes", "What they may hold.")
 	readyDesc       = desc("ready", "1 while /readyz says that the process is ready.")
-	problemDesc     = desc("problem", "1 while there is a problem of that kind: failed, stuck, source or lag.", "code")
+	problemDesc     = desc("problem", "1 while there is a problem of that kind: failed, stuck, source, sink or lag.", "code")
 	infoDesc        = desc("build_info", "1, with the versions.", "version", "go", "psl", "standard")
 )
 
@@ -120,6 +124,8 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	}
 	gauge(lanesDesc, float64(t.Lanes))
 	gauge(oldestDesc, m.oldest(now).Seconds())
+	gauge(stuckDesc, float64(len(m.stuck(now))))
+	gauge(standingDesc, m.longestStanding(now).Seconds())
 	if m.opts.Lags != nil {
 		lags, total := m.lag()
 		gauge(lagTotalDesc, float64(total))
@@ -129,14 +135,13 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		}
 	}
 	if m.opts.Trouble != nil {
-		since, err := m.opts.Trouble()
-		failing := time.Duration(0)
-		if err != nil {
-			failing = now.Sub(since)
-		}
-		gauge(troubleDesc, failing.Seconds())
+		gauge(troubleDesc, failing(m.opts.Trouble, now))
 		count(retriesDesc, m.opts.Retries())
 		count(unreadableDesc, m.opts.Unreadable())
+	}
+	if m.opts.SinkTrouble != nil {
+		gauge(sinkTroubleDesc, failing(m.opts.SinkTrouble, now))
+		count(sinkRetriesDesc, m.opts.SinkRetries())
 	}
 	if m.opts.Files != nil {
 		files, bytes := m.opts.Files()
@@ -154,6 +159,15 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	m.collectProblems(now, gauge)
 	b := m.build()
 	gauge(infoDesc, 1, b.Version, b.Go, b.PSL, b.Standard)
+}
+
+// failing returns the seconds since trouble began, 0 while there is none.
+func failing(trouble func() (time.Time, error), now time.Time) float64 {
+	since, err := trouble()
+	if err == nil {
+		return 0
+	}
+	return now.Sub(since).Seconds()
 }
 
 func (m *Monitor) collectMemory(gauge func(*prometheus.Desc, float64, ...string)) {

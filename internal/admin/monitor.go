@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"log/slog"
 	"sync"
 	"time"
 
@@ -37,9 +38,12 @@ type Watch struct {
 	Lags    func() []Lag
 	Trouble func() (since time.Time, err error) // of the source; see kafka.Source.Trouble
 	Retries func() int64                        // not nil where Trouble is not
-	Files   func() (files, bytes int64)         // finished
 	// Unreadable is how many parts of the source could not be read at once; not nil where Trouble is not.
 	Unreadable func() int64
+	// SinkTrouble and SinkRetries are what Trouble and Retries are, of the sink.
+	SinkTrouble func() (since time.Time, err error)
+	SinkRetries func() int64
+	Files       func() (files, bytes int64) // finished
 	// Registered tells of the table that the files are registered in; ok is false if there is none.
 	Registered func() (snapshots, files int64, failing, ok bool)
 	OpenFiles  func() (used, limit int64) // bytes of memory
@@ -50,6 +54,8 @@ type Watch struct {
 	MaxLag     int64
 	// Columns are the names of the columns that are looked into: URL, Domain and Code, "" where there is none.
 	Columns Columns
+	// Log is told when problems begin and end; nil for nobody.
+	Log *slog.Logger
 }
 
 // Columns are names of columns of the tables.
@@ -71,6 +77,8 @@ type Monitor struct {
 	history  ring[Point]
 	last     pipeline.Totals
 	lastAt   time.Time
+	lanes    map[pipeline.LaneID]*laneWatch
+	told     map[string]time.Time // problems that the log was told of, by their codes, and since when they are known
 }
 
 // NewMonitor returns a monitor that has nothing to watch yet.
@@ -78,7 +86,7 @@ func NewMonitor() *Monitor {
 	m := &Monitor{
 		began: time.Now(), lastAt: time.Now(),
 		messages: newRing[Message](maxMessages), bad: newRing[BadRow](maxBad), history: newRing[Point](maxPoints),
-		domains: newTopK(maxDomains),
+		domains: newTopK(maxDomains), lanes: make(map[pipeline.LaneID]*laneWatch), told: make(map[string]time.Time),
 	}
 	m.register()
 	return m
@@ -87,6 +95,9 @@ func NewMonitor() *Monitor {
 // Attach has the monitor watch w, and makes it the observer of w.Stats. It is called once, before the pipeline runs and
 // before a server starts.
 func (m *Monitor) Attach(w Watch) {
+	if w.Log == nil {
+		w.Log = slog.New(slog.DiscardHandler)
+	}
 	m.opts = w
 	w.Stats.Observer = m
 }

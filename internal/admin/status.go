@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -28,16 +29,20 @@ type Point struct {
 	Oldest float64   `json:"oldest"` // seconds
 }
 
-// Record takes a point of the charts every five seconds until ctx ends.
+// Record watches lanes and problems every second, and takes a point of the charts every five, until ctx ends.
 func (m *Monitor) Record(ctx context.Context) {
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			m.takePoint(now)
+			m.watchLanes(now)
+			m.tell(now)
+			if now.Sub(m.lastAt) >= every-time.Second/2 {
+				m.takePoint(now)
+			}
 		}
 	}
 }
@@ -65,8 +70,9 @@ type Lane struct {
 	Rows      int64   `json:"rows"`
 	Written   int64   `json:"written"`
 	Committed int64   `json:"committed"`
-	Behind    *int64  `json:"behind"` // nil: not known
-	Oldest    float64 `json:"oldest"` // seconds
+	Behind    *int64  `json:"behind"`   // nil: not known
+	Oldest    float64 `json:"oldest"`   // seconds
+	Standing  float64 `json:"standing"` // seconds without a row while there are some to read
 	Stuck     bool    `json:"stuck"`
 }
 
@@ -102,7 +108,7 @@ type Status struct {
 // Status returns what is known at now. The result is the caller's.
 func (m *Monitor) Status(now time.Time) Status {
 	t := m.opts.Stats.Totals()
-	lags, lag := m.lag()
+	_, lag := m.lag()
 	s := Status{
 		Now: now, Began: m.began, Problems: m.Problems(now), Rows: t.Rows, Bytes: t.Bytes, Invalid: t.Invalid,
 		Dropped: t.Dropped, Dead: t.DeadLetters, Committed: t.Committed, Commits: t.Commits, Memory: memoryUsed(),
@@ -115,27 +121,30 @@ func (m *Monitor) Status(now time.Time) Status {
 	if m.opts.Files != nil {
 		s.Files, s.FileBytes = m.opts.Files()
 	}
-	s.Lanes, s.LaneCount = m.lanes(now, lags)
+	s.Lanes, s.LaneCount = m.shownLanes(now)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.History, s.Bad, s.Messages, s.Domains = m.history.list(), m.bad.list(), m.messages.list(), m.domains.top(shownDomains)
 	return s
 }
 
-// lanes returns lanes as the page shows them, those with the oldest rows first where there are too many, and how many
-// there are.
-func (m *Monitor) lanes(now time.Time, lags []Lag) (shown []Lane, count int) {
-	behind := make(map[pipeline.LaneID]int64, len(lags))
-	for _, l := range lags {
-		behind[l.Lane] = l.Behind
+// shownLanes returns lanes as the page shows them, those that are stuck and those with the oldest rows first where there are
+// too many, and how many there are.
+func (m *Monitor) shownLanes(now time.Time) (shown []Lane, count int) {
+	behind := m.behind()
+	stuck := make(map[pipeline.LaneID]bool)
+	for _, s := range m.stuck(now) {
+		stuck[s.lane.ID] = true
 	}
 	all := m.opts.Stats.Lanes()
 	count = len(all)
-	for _, l := range mostWanted(all) {
-		lane := Lane{Name: clip(l.ID.String(), maxText), Rows: l.Rows, Written: l.Written, Committed: l.Committed}
+	for _, l := range mostWanted(all, stuck) {
+		lane := Lane{
+			Name: clip(l.ID.String(), maxText), Rows: l.Rows, Written: l.Written, Committed: l.Committed,
+			Standing: m.standing(l.ID, now).Seconds(), Stuck: stuck[l.ID],
+		}
 		if !l.Oldest.IsZero() {
-			age := now.Sub(l.Oldest)
-			lane.Oldest, lane.Stuck = age.Seconds(), age >= m.opts.StuckAfter
+			lane.Oldest = now.Sub(l.Oldest).Seconds()
 		}
 		if n, ok := behind[l.ID]; ok {
 			lane.Behind = &n
@@ -161,19 +170,23 @@ func writeJSON(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // who is gone needs no answer
 }
 
-// mostWanted returns at most shownLanes lanes: the first ones, or where there are more, those with the oldest rows.
-func mostWanted(all []pipeline.LaneStats) []pipeline.LaneStats {
+// mostWanted returns at most shownLanes lanes: the first ones, or where there are more, those that are stuck and those with
+// the oldest rows.
+func mostWanted(all []pipeline.LaneStats, stuck map[pipeline.LaneID]bool) []pipeline.LaneStats {
 	if len(all) <= shownLanes {
 		return all
 	}
-	slices.SortStableFunc(all, func(a, b pipeline.LaneStats) int {
-		if a.Oldest.IsZero() != b.Oldest.IsZero() {
-			if a.Oldest.IsZero() {
-				return 1
-			}
-			return -1
+	rank := func(l pipeline.LaneStats) int {
+		switch {
+		case stuck[l.ID]:
+			return 0
+		case !l.Oldest.IsZero():
+			return 1
 		}
-		return a.Oldest.Compare(b.Oldest)
+		return 2
+	}
+	slices.SortStableFunc(all, func(a, b pipeline.LaneStats) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Oldest.Compare(b.Oldest))
 	})
 	return all[:shownLanes]
 }

@@ -298,7 +298,7 @@ func (l *Local) Sync(_ context.Context, dir string) error {
 		return err
 	}
 	if err := l.fs.SyncDir(l.path(dir)); err != nil {
-		return fmt.Errorf("making file names in %s durable: %w", l.path(dir), err)
+		return fmt.Errorf("making file names in %s durable: %w%s", l.path(dir), err, writeAdvice(err))
 	}
 	return nil
 }

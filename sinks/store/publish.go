@@ -38,7 +38,7 @@ func (l *Local) syncDirs(keys []string) error {
 	all := dirs(keys)
 	return sideBySide(len(all), func(i int) error {
 		if err := l.fs.SyncDir(l.path(all[i])); err != nil {
-			return fmt.Errorf("making file names in %s durable: %w", l.path(all[i]), err)
+			return fmt.Errorf("making file names in %s durable: %w%s", l.path(all[i]), err, writeAdvice(err))
 		}
 		return nil
 	})

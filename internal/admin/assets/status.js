@@ -74,7 +74,7 @@ function lanes(s) {
   const list = s.lanes ?? [];
   at("lane-count").textContent = list.length < s.lane_count ? `the ${list.length} with the oldest rows, of ${s.lane_count}` : `${s.lane_count}`;
   fill("lane-rows", list.map((l) => row(el("th", { scope: "row" }, shown(l.name)), number(whole.format(l.rows)), number(position(l.written)),
-    number(position(l.committed)), number(l.behind === null ? "–" : whole.format(l.behind)),
+    number(position(l.committed)), number((l.behind === null ? "–" : whole.format(l.behind)) + (l.standing >= 5 ? `, stands for ${age(l.standing)}` : "")),
     number((l.oldest ? age(l.oldest) : "none") + (l.stuck ? ", stuck" : ""), l.stuck ? "bad" : ""))));
 }
 

@@ -23,8 +23,9 @@ const regionOfOthers = "us-east-1"
 // newClient returns a client for all stores with the options. It reads the environment and the shared configuration
 // files, and makes no request.
 func newClient(ctx context.Context, o Options) (*s3.Client, error) {
+	retryer := newRetryer(o)
 	load := []func(*config.LoadOptions) error{
-		config.WithRetryer(func() aws.Retryer { return newRetryer(o) }),
+		config.WithRetryer(func() aws.Retryer { return retryer }),
 		config.WithHTTPClient(httpClient(o)),
 		config.WithAppID("urlmill"),
 	}
@@ -41,6 +42,12 @@ func newClient(ctx context.Context, o Options) (*s3.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the configuration for S3 in the environment and in AWS's shared configuration files cannot be used: %w", err)
 	}
+	provider, expired := renewing(cfg.Credentials, func(ctx context.Context) (aws.CredentialsProvider, error) {
+		cfg, err := config.LoadDefaultConfig(ctx, load...)
+		return cfg.Credentials, err
+	})
+	cfg.Credentials = provider
+	cfg.APIOptions = append(cfg.APIOptions, o.Trouble.watch(retryer.IsErrorRetryable, expired))
 	client := s3.NewFromConfig(cfg, func(s *s3.Options) { o.apply(s) })
 	if client.Options().Region == "" {
 		return nil, errors.New("the region of the bucket is not known: set region in the section s3 of the sink, or the environment variable AWS_REGION")
@@ -80,8 +87,8 @@ func httpClient(o Options) config.HTTPClient {
 	})
 }
 
-// newRetryer returns what repeats requests: after 5xx, connections that broke, and limits of time, with random pauses
-// that double up to 20 s.
+// newRetryer returns what repeats requests: after 5xx, connections that broke, limits of time, and credentials that have
+// expired, with random pauses that double up to 20 s.
 func newRetryer(o Options) aws.Retryer {
 	return retry.NewStandard(func(s *retry.StandardOptions) {
 		s.MaxAttempts = o.Attempts
@@ -94,6 +101,11 @@ func newRetryer(o Options) aws.Retryer {
 			// Of requests that met another one for the same upload.
 			"OperationAborted": {}, "InternalError": {}, "ServiceUnavailable": {}, "IncompleteBody": {}, "BadDigest": {},
 		}})
+		expired := retry.RetryableErrorCode{Codes: map[string]struct{}{}}
+		for _, c := range expiredCodes {
+			expired.Codes[c] = struct{}{}
+		}
+		s.Retryables = append(s.Retryables, expired)
 		if o.Pause != nil {
 			s.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return o.Pause(attempt), nil })
 		}

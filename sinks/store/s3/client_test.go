@@ -1,10 +1,15 @@
 package s3
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/urlmill/urlmill/internal/s3test"
 	"github.com/urlmill/urlmill/sinks/store"
@@ -154,4 +159,49 @@ func TestPauses(t *testing.T) {
 	if r.MaxAttempts() != 9 {
 		t.Errorf("%d attempts", r.MaxAttempts())
 	}
+}
+
+// Credentials that have expired are looked up anew, and what was there stays while that fails.
+func TestRenewing(t *testing.T) {
+	broken := errors.New("half a file")
+	answers := []struct {
+		key string
+		err error
+	}{{"", broken}, {"second", nil}}
+	loads := 0
+	provider, expired := renewing(credentials.NewStaticCredentialsProvider("first", "s", ""), func(context.Context) (aws.CredentialsProvider, error) {
+		a := answers[loads]
+		loads++
+		return credentials.NewStaticCredentialsProvider(a.key, "s", ""), a.err
+	})
+	for i, want := range []string{"first", "first", "second", "second"} {
+		if i == 1 || i == 2 {
+			expired()
+		}
+		c, err := provider.Retrieve(t.Context())
+		if err != nil || c.AccessKeyID != want {
+			t.Errorf("%d: %s, %v", i, c.AccessKeyID, err)
+		}
+	}
+	if loads != 2 {
+		t.Errorf("looked up %d times", loads)
+	}
+}
+
+// A request that fails and is made again is known as long as that goes on.
+func TestTrouble(t *testing.T) {
+	f := newFaulty(t, "PutObject", nil)
+	f.fault = func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+		if _, err := f.opts.Trouble.Get(); (f.seen.Load() > 1) != (err != nil && strings.Contains(err.Error(), "SlowDown")) {
+			t.Errorf("at attempt %d: %v", f.seen.Load(), err)
+		}
+		return says(503, refusal("SlowDown"))(r, next)
+	}
+	before := f.opts.Trouble.Retries()
+	f.left.Store(attempts - 1)
+	must(t, f.Create(t.Context(), "a", nil))
+	if since, err := f.opts.Trouble.Get(); err != nil || !since.IsZero() || f.opts.Trouble.Retries() != before+attempts-1 {
+		t.Errorf("afterwards: %v, %v, %d retries", since, err, f.opts.Trouble.Retries())
+	}
+	must(t, f.Close())
 }

@@ -101,7 +101,9 @@ func (s *Store) advice(op string, err error) string {
 		return fmt.Sprintf("there is no bucket %s: create it, or correct the path", s.bucket)
 	case c == "PermanentRedirect" || c == "AuthorizationHeaderMalformed" || c == "IllegalLocationConstraintException" || status(err) == http.StatusMovedPermanently:
 		return "the bucket is in another region: set region in the section s3 of the sink" + regionOf(err)
-	case c == "InvalidAccessKeyId" || c == "SignatureDoesNotMatch" || c == "ExpiredToken" || c == "InvalidToken" || status(err) == http.StatusUnauthorized:
+	case isExpired(err):
+		return s.gaveUp("the credentials have expired: " + renewAdvice + " and start again")
+	case c == "InvalidAccessKeyId" || c == "SignatureDoesNotMatch" || c == "InvalidToken" || status(err) == http.StatusUnauthorized:
 		return "the server does not accept the credentials: correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile, or the role"
 	case c == "RequestTimeTooSkewed":
 		return "the clock of this machine is wrong: set it"

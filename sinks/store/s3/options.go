@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"path"
@@ -55,6 +56,10 @@ type Options struct {
 	// Timeout is the limit of one attempt, 30 s by default.
 	Timeout time.Duration
 
+	// Trouble gets to know what fails and is tried again; nil for nobody who asks. Log is told of it.
+	Trouble *Trouble
+	Log     *slog.Logger
+
 	// Transport sends requests, Credentials sign them, and Pause says how long to wait after a failed attempt. Tests
 	// put others in place of the usual ones.
 	Transport   http.RoundTripper
@@ -97,6 +102,10 @@ func (o Options) withDefaults() Options {
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
 	}
+	if o.Trouble == nil {
+		o.Trouble = new(Trouble)
+	}
+	o.Trouble.log = o.Log
 	return o
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline/dedupe"
 	"github.com/urlmill/urlmill/pipeline/throttle"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/sinks/store/s3"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
@@ -34,6 +35,7 @@ type Job struct {
 	limiter    *throttle.Limiter
 	lists      Lists
 	tracer     *tracing.Tracer // nil: no spans
+	trouble    *s3.Trouble
 	log        *slog.Logger
 }
 
@@ -51,7 +53,8 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 	note := func(path string, err error) { problems = append(problems, fieldProblems(c, path, err)...) }
 	j.memory, problems = memoryOf(c)
 	j.files = budget.New(j.memory.Files)
-	s.memory, s.files = j.memory, j.files
+	j.trouble = new(s3.Trouble)
+	s.memory, s.files, s.trouble = j.memory, j.files, j.trouble
 
 	source, ok := r.chooseSource(c, s, j)
 	if !ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/s3"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
@@ -46,8 +47,9 @@ type Setting struct {
 	// DedupeStep is asked before every step of a commit of rows without duplicates; see [dedupe.Options].
 	DedupeStep func(string) error
 
-	memory budget.Shares
-	files  *budget.Ledger // for the open files of sinks
+	memory  budget.Shares
+	files   *budget.Ledger // for the open files of sinks
+	trouble *s3.Trouble    // of the sink
 }
 
 // SourceKind is a kind of source.

@@ -25,8 +25,13 @@ func (s Setting) stores(c *config.Config) store.Opener {
 	if s.Stores != nil {
 		return s.Stores
 	}
-	return OpenStores(c.Sink.S3)
+	options := s3Options(c.Sink.S3)
+	options.Trouble, options.Log = s.trouble, s.Log
+	return s3.Opener(options)
 }
+
+// SinkTrouble is what is known of requests of the sink that fail and are tried again, which are those to S3.
+func (j *Job) SinkTrouble() *s3.Trouble { return j.trouble }
 
 // checkPlaces returns what is wrong with folders that are on S3, by the fields of a sink's options.
 func checkPlaces(path, deadLetters, late string) error {
