@@ -25,6 +25,9 @@ type table struct {
 	t    *testing.T
 	dir  string
 	next map[pipeline.LaneID]int64
+
+	first   string // a file that was there, and its content
+	content []byte
 }
 
 func newTable(t *testing.T) *table {
@@ -95,14 +98,19 @@ func (o *table) compact() *Report {
 		Root: store.NewLocal(o.dir, store.System, quiet), Open: store.Open, Format: Parquet{}, TargetBytes: 64 << 20, MinAge: -1, MinFiles: 2, Log: quiet,
 	})
 	must(o.t, err)
+	if v := o.verify(); !v.OK {
+		o.t.Fatalf("%+v", v.Problems)
+	}
+	return r
+}
+
+func (o *table) verify() *verify.Report {
+	o.t.Helper()
 	v, err := verify.Run(o.t.Context(), verify.Options{
 		Root: store.NewLocal(o.dir, store.System, quiet), Open: store.Open, Log: quiet, Counters: map[string]verify.RowCounter{"parquet": parquet.CountRows},
 	})
 	must(o.t, err)
-	if !v.OK {
-		o.t.Fatalf("%+v", v.Problems)
-	}
-	return r
+	return v
 }
 
 // All values of all types of several lanes are in the merged file, in their order, with what was said of them.

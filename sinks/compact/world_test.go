@@ -208,16 +208,8 @@ func snapshotOf(t testing.TB, d *storetest.Disk) []string {
 func verified(t testing.TB, d *storetest.Disk) *verify.Report {
 	t.Helper()
 	s := on(d.Process())
-	count := func(r io.ReaderAt, size int64) (int64, error) {
-		content := make([]byte, size)
-		_, err := r.ReadAt(content, 0)
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return int64(strings.Count(string(content), "\n")), err
-	}
 	r, err := verify.Run(context.Background(), verify.Options{
-		Root: s(rowsDir), Open: s.open, Log: quiet, Counters: map[string]verify.RowCounter{"txt": count},
+		Root: s(rowsDir), Open: s.open, Log: quiet, Counters: map[string]verify.RowCounter{"txt": countLines},
 	})
 	must(t, err)
 	return r

@@ -1,0 +1,138 @@
+package compact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/urlmill/urlmill/internal/s3test"
+	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/commit/verify"
+	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/s3"
+)
+
+// bucket is a place on S3.
+type bucket struct {
+	t         *testing.T
+	server    *s3test.Server
+	transport http.RoundTripper
+}
+
+type transportFunc func(*http.Request) (*http.Response, error)
+
+func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// stores are those of a process with its own transport.
+func (b *bucket) stores(transport http.RoundTripper) stores {
+	open := s3.Opener(s3.Options{
+		Endpoint: b.server.Endpoint, Region: b.server.Region, Attempts: 3, Timeout: time.Hour, Transport: transport,
+		Credentials: credentials.NewStaticCredentialsProvider(b.server.AccessKey, b.server.SecretKey, ""),
+		Pause:       func(int) time.Duration { return 0 },
+	})
+	return func(dir string) store.Store {
+		if !strings.HasPrefix(dir, s3.Scheme) {
+			dir = s3.Scheme + b.server.Bucket + dir
+		}
+		s, err := open(dir, quiet)
+		if err != nil {
+			b.t.Error(err)
+		}
+		return s
+	}
+}
+
+// rows returns the rows of the files that count, or of all that can be seen, sorted.
+func (b *bucket) rows(all bool) []string {
+	b.t.Helper()
+	s := b.stores(b.transport)
+	root := s(rowsDir)
+	places := commit.NewPlaces(root, s.open, quiet)
+	var names []string
+	if all {
+		for _, dir := range []string{"dt=even", "dt=odd"} {
+			entries, err := root.List(context.Background(), dir, "")
+			must(b.t, err)
+			for _, e := range entries {
+				names = append(names, dir+"/"+e.Name)
+			}
+		}
+	} else {
+		snap, err := commit.ReadSnapshot(context.Background(), root, places.Get)
+		must(b.t, err)
+		for _, f := range snap.Files {
+			if f.Place == "" {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	var rows []string
+	for _, name := range names {
+		content, err := root.Read(context.Background(), name)
+		must(b.t, err)
+		rows = append(rows, strings.Fields(string(content))...)
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// A compaction on S3 ends before each of its requests. The next one finishes it.
+func TestS3(t *testing.T) {
+	step := every(2)
+	for at := 0; ; at += step {
+		b := &bucket{t: t}
+		b.server, b.transport = s3test.Direct(t)
+		must(t, deliver(t.Context(), b.stores(b.transport), lanes[0], 3))
+		want := b.rows(true)
+		requests, reached := 0, false
+		var what string
+		_, err := Run(t.Context(), options(b.stores(transportFunc(func(r *http.Request) (*http.Response, error) {
+			requests++
+			if requests > at {
+				if !reached {
+					reached, what = true, r.Method+" "+r.URL.String()
+				}
+				return nil, errors.New("dead")
+			}
+			return b.transport.RoundTrip(r)
+		}))))
+		if got := b.rows(false); !slices.Equal(got, want) {
+			t.Fatalf("before request %d, %s: %v, want %v", at, what, got, want)
+		}
+		if reached == (err == nil) {
+			t.Fatalf("before request %d, %s: %v", at, what, err)
+		}
+		if _, err := Run(t.Context(), options(b.stores(b.transport))); err != nil {
+			t.Fatalf("before request %d, %s: the next one: %v", at, what, err)
+		}
+		if got := b.rows(true); !slices.Equal(got, want) {
+			t.Fatalf("before request %d, %s: %v, want %v", at, what, got, want)
+		}
+		s := b.stores(b.transport)
+		r, err := verify.Run(t.Context(), verify.Options{Root: s(rowsDir), Open: s.open, Log: quiet, Counters: map[string]verify.RowCounter{"txt": countLines}})
+		must(t, err)
+		if !r.OK || r.Compacted.Files != 2 {
+			t.Fatalf("before request %d, %s: %+v %+v", at, what, r.Problems, r.Compacted)
+		}
+		if !reached {
+			t.Logf("%d requests", requests)
+			return
+		}
+	}
+}
+
+func countLines(r io.ReaderAt, size int64) (int64, error) {
+	content := make([]byte, size)
+	if n, err := r.ReadAt(content, 0); int64(n) < size {
+		return 0, fmt.Errorf("%d bytes: %w", n, err)
+	}
+	return int64(strings.Count(string(content), "\n")), nil
+}
