@@ -265,3 +265,49 @@ func TestRegistered(t *testing.T) {
 		t.Errorf("%v\n%s", err, d.Tree())
 	}
 }
+
+// A compaction has written its record and not made it durable when another process does what it says; then the power fails.
+// What that has removed must be in a file by a record that survives.
+func TestRecordIsDurableFirst(t *testing.T) {
+	for name, keep := range survivors() {
+		t.Run(name, func(t *testing.T) {
+			d, want := newDisk(t, 3)
+			created, failed := false, false
+			first := d.Process()
+			_, _ = compactOn(storetest.Wrap(first, func(c storetest.Call) error {
+				switch {
+				case c.Op == "link" && strings.HasSuffix(c.Path, "/"+commit.CompactionsDir+"/00000000000000000001.json"):
+					created = true
+				case created && !failed:
+					failed = true
+					second := d.Process()
+					_, _ = compactOn(storetest.Wrap(second, func(c storetest.Call) error {
+						if strings.HasSuffix(c.Path, ".done") {
+							d.PowerFailure(keep)
+						}
+						if !second.Alive() {
+							return storetest.ErrDead
+						}
+						return nil
+					}))
+				}
+				if !first.Alive() {
+					return storetest.ErrDead
+				}
+				return nil
+			}))
+			if !failed || first.Alive() {
+				t.Fatal("they make other calls than this test knows")
+			}
+			if err := sound(t, d, want); err != nil {
+				t.Fatalf("%v\n%s", err, d.Tree())
+			}
+			if _, err := compactOn(d.Process()); err != nil {
+				t.Fatalf("%v\n%s", err, d.Tree())
+			}
+			if err := done(t, d, want); err != nil {
+				t.Fatalf("%v\n%s", err, d.Tree())
+			}
+		})
+	}
+}
