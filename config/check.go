@@ -20,6 +20,8 @@ func checkRoot(d *decoder, c *Config) {
 	case at == "":
 	case c.OnError == pipeline.ToDeadLetters && dead == (place{}) && c.Sink.Kafka != nil:
 		d.conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the topic for the dead letters there, such as %s", at, topicExample)
+	case c.OnError == pipeline.ToDeadLetters && dead == (place{}) && c.Sink.load() != nil:
+		d.conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the table for the dead letters there", at)
 	case c.OnError == pipeline.ToDeadLetters && dead == (place{}):
 		d.conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the folder for the dead letters there", at)
 	case c.OnError != pipeline.ToDeadLetters && dead != (place{}):
@@ -70,6 +72,8 @@ func deadLetters(c *Config) (path string, p place) {
 		return "sink.ndjson.dead_letters", place{s.NDJSON.DeadLetters, s.NDJSON.DeadLetterTopic}
 	case s.Kafka != nil:
 		return "sink.kafka.dead_letters", place{topic: s.Kafka.DeadLetterTopic}
+	case s.Postgres != nil:
+		return "sink.postgres.dead_letters", place{folder: s.Postgres.DeadLetters}
 	}
 	return "", place{}
 }

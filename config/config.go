@@ -266,12 +266,13 @@ type Also struct {
 	Include []string // nil: urlcols.AlsoDefault
 }
 
-// Sink is where rows go: exactly one of Parquet, ArrowIPC, NDJSON and Kafka is set.
+// Sink is where rows go: exactly one of the pointers is set.
 type Sink struct {
 	Parquet  *Parquet
 	ArrowIPC *ArrowIPC
 	NDJSON   *NDJSONOut
 	Kafka    *KafkaOut
+	Postgres *Postgres
 	Roll     Roll
 	S3       S3 // for folders that are s3://bucket/prefix
 }

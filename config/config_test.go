@@ -178,6 +178,15 @@ func TestGood(t *testing.T) {
 			c.Pipeline.Buffers = 5
 			return c
 		},
+		"postgres": func() Config {
+			c := minimal()
+			p := DefaultPostgres()
+			p.URL, p.DialTimeout = "postgres://mill:"+theSecret+"@db/web", 3*time.Second
+			p.Loading = Loading{Table: "web.clicks", DeadLetters: "web.clicks_dead", BatchBytes: 8 << 20, RetryFor: time.Hour}
+			c.OnError = pipeline.ToDeadLetters
+			c.Sink.Parquet, c.Sink.Postgres = nil, &p
+			return c
+		},
 		"iceberg": func() Config {
 			c := minimal()
 			i := DefaultIceberg()
@@ -413,7 +422,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := Parse("f.yaml", data, env)
 		if err == nil {
-			if c.Sink.Parquet == nil && c.Sink.ArrowIPC == nil && c.Sink.NDJSON == nil && c.Sink.Kafka == nil {
+			if c.Sink.Parquet == nil && c.Sink.ArrowIPC == nil && c.Sink.NDJSON == nil && c.Sink.Kafka == nil && c.Sink.Postgres == nil {
 				t.Error("accepted without a sink")
 			}
 			return

@@ -277,10 +277,11 @@ func sinkSchema(s *Sink) object {
 			{name: "arrowipc", value: optional(&s.ArrowIPC, DefaultArrowIPC, arrowSchema)},
 			{name: "ndjson", value: optional(&s.NDJSON, func() NDJSONOut { return NDJSONOut{} }, func(n *NDJSONOut) object { return outputSchema(&n.Output) })},
 			{name: "kafka", value: optional(&s.Kafka, DefaultKafkaOut, kafkaOutSchema)},
+			{name: "postgres", value: optional(&s.Postgres, DefaultPostgres, postgresSchema)},
 			{name: "roll", value: section(&s.Roll, rollSchema)},
 			{name: "s3", value: section(&s.S3, s3Schema)},
 		},
-		oneOf: []string{"parquet", "arrowipc", "ndjson", "kafka"},
+		oneOf: []string{"parquet", "arrowipc", "ndjson", "kafka", "postgres"},
 		check: func(d *decoder, path string) { checkS3(d, path, s) },
 	}
 }

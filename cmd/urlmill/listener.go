@@ -90,6 +90,11 @@ func (l *listener) watch(job *wire.Job, source, sink any, stats *pipeline.Stats)
 	}); ok {
 		w.Files = files.Written
 	}
+	if database, ok := sink.(interface {
+		Loaded() (rows, bytes, loads, retries int64)
+	}); ok {
+		w.Loads = func() (loads, retries int64) { _, _, loads, retries = database.Loaded(); return loads, retries }
+	}
 	if table, ok := sink.(interface {
 		Registered() (snapshots, files int64, failing, ok bool)
 	}); ok {

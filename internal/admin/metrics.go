@@ -33,6 +33,8 @@ var (
 	lagDesc         = desc("lag_records", "Records of a partition that are not read yet; the partitions with the most.", "topic", "partition")
 	lagTotalDesc    = desc("lag_total_records", "Records of all partitions that are not read yet.")
 	filesDesc       = desc("files_total", "Finished files.")
+	loadsDesc       = desc("table_loads_total", "Loads into the tables of a database.")
+	loadRetriesDesc = desc("table_load_retries_total", "How often a load was tried again because the database could not be reached.")
 	snapshotsDesc   = desc("iceberg_snapshots_total", "Snapshots of the Iceberg table that this process has made.")
 	tableFilesDesc  = desc("iceberg_files_total", "Files that this process has added to the Iceberg table.")
 	tableFailDesc   = desc("iceberg_failing", "1 while files cannot be added to the Iceberg table; they are committed, and added later.")
@@ -147,6 +149,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		files, bytes := m.opts.Files()
 		count(filesDesc, files)
 		count(fileBytesDesc, bytes)
+	}
+	if m.opts.Loads != nil {
+		loads, retries := m.opts.Loads()
+		count(loadsDesc, loads)
+		count(loadRetriesDesc, retries)
 	}
 	if m.opts.Registered != nil {
 		if snapshots, files, failing, ok := m.opts.Registered(); ok {

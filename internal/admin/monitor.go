@@ -44,6 +44,8 @@ type Watch struct {
 	SinkTrouble func() (since time.Time, err error)
 	SinkRetries func() int64
 	Files       func() (files, bytes int64) // finished
+	// Loads counts those into a database, and how often one was tried again.
+	Loads func() (loads, retries int64)
 	// Registered tells of the table that the files are registered in; ok is false if there is none.
 	Registered func() (snapshots, files int64, failing, ok bool)
 	OpenFiles  func() (used, limit int64) // bytes of memory

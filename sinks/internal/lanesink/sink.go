@@ -122,6 +122,9 @@ func (o Options) Validate() error {
 		problems = append(problems, Problem("Delivery", "what went to standard output cannot be taken back; "+
 			"leave it out, or give a directory for the output files"))
 	}
+	if o.Registrar != nil && o.Delivery != commit.ExactlyOnce {
+		problems = append(problems, Problem("Delivery", "a table is made of commit records, which %s does not have; leave it out", o.Delivery))
+	}
 	return errors.Join(problems...)
 }
 

@@ -48,13 +48,14 @@ func IntoFolder(c *config.Config, dir string) {
 	case s.Parquet != nil:
 		s.Parquet.Path, s.Parquet.Delivery = rows, config.AtLeastOnce
 		s.Parquet.DeadLetters, s.Parquet.DeadLetterTopic = dead, nil
+		s.Parquet.Iceberg = nil
 		moveLate(s.Parquet.Late, dir)
 	case s.ArrowIPC != nil:
 		output(&s.ArrowIPC.Output)
 	case s.NDJSON != nil:
 		output(&s.NDJSON.Output)
-	case s.Kafka != nil:
-		s.NDJSON, s.Kafka = new(config.NDJSONOut), nil
+	default: // there is no place for a trial at a broker or in a database
+		s.NDJSON, s.Kafka, s.Postgres = new(config.NDJSONOut), nil, nil
 		output(&s.NDJSON.Output)
 	}
 	c.Sink.S3 = config.DefaultS3()

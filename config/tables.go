@@ -1,0 +1,70 @@
+package config
+
+import (
+	"regexp"
+	"time"
+)
+
+// Loading is what loading tables of databases has in common.
+type Loading struct {
+	Table       string
+	DeadLetters string // table of the dead letters
+	BatchBytes  int64  // that a lane holds before it is loaded
+	RetryFor    time.Duration
+}
+
+// Postgres loads tables of PostgreSQL.
+type Postgres struct {
+	Loading
+	URL         Secret
+	DialTimeout time.Duration
+}
+
+// DefaultLoading returns the defaults of loading tables.
+func DefaultLoading() Loading { return Loading{BatchBytes: 32 << 20, RetryFor: 5 * time.Minute} }
+
+// DefaultPostgres returns the defaults of a PostgreSQL sink.
+func DefaultPostgres() Postgres {
+	return Postgres{Loading: DefaultLoading(), DialTimeout: 10 * time.Second}
+}
+
+// tableName matches names of tables, with those of their schemas or databases.
+var tableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
+
+func postgresSchema(p *Postgres) object {
+	o := loadSchema(&p.Loading, "public.clicks")
+	o.fields = append([]field{
+		{name: "url", value: secret(&p.URL), example: "url: ${DATABASE_URL}"},
+		{name: "dial_timeout", value: duration(&p.DialTimeout, 100*time.Millisecond, maxTimeout)},
+	}, o.fields...)
+	return o
+}
+
+func loadSchema(l *Loading, example string) object {
+	return object{
+		fields: []field{
+			{name: "table", value: text(&l.Table, example), example: "table: " + example},
+			{name: "dead_letters", value: text(&l.DeadLetters, example+"_dead")},
+			{name: "batch_bytes", value: size(&l.BatchBytes, 1<<20, 1<<30)},
+			{name: "retry_for", value: duration(&l.RetryFor, 0, 24*time.Hour)},
+		},
+		check: func(d *decoder, path string) {
+			for key, name := range map[string]string{"table": l.Table, "dead_letters": l.DeadLetters} {
+				if at := join(path, key); name != "" && !tableName.MatchString(name) {
+					d.conflict(at, nil, "%s is not the name of a table; use letters, digits and _, with the schema or database before a dot, such as %s", key, example)
+				}
+			}
+			if dead := join(path, "dead_letters"); l.DeadLetters != "" && l.DeadLetters == l.Table {
+				d.conflict(dead, []string{join(path, "table")}, "dead_letters is the table of the rows; give another, as the two have different columns")
+			}
+		},
+	}
+}
+
+// load returns what the sink loads, nil if it is another one.
+func (s *Sink) load() *Loading {
+	if s.Postgres != nil {
+		return &s.Postgres.Loading
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+package dbtest
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+)
+
+// Postgres starts a PostgreSQL server of its own and returns its address and the end of a connection string for it. Without
+// one on this machine it skips the test, or fails it when URLMILL_REQUIRE_POSTGRES is 1.
+func Postgres(tb testing.TB) (address, database string) {
+	tb.Helper()
+	const where = "/usr/lib/postgresql/*/bin/"
+	initdb, postgres := program("initdb", where+"initdb"), program("postgres", where+"postgres")
+	if initdb == "" || postgres == "" {
+		without(tb, "URLMILL_REQUIRE_POSTGRES", "there is no PostgreSQL server: apt-get install postgresql")
+	}
+	s := newServer(tb)
+	data := filepath.Join(s.dir, "data")
+	if err := s.command(initdb, "-D", data, "-U", "urlmill", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").Run(); err != nil {
+		tb.Fatalf("initdb: %v\n%s", err, s.text())
+	}
+	port := freePort(tb)
+	s.start(s.command(postgres, "-D", data, "-h", "127.0.0.1", "-p", fmt.Sprint(port), "-k", s.dir, "-F"), func() error { return dial(port) })
+	return fmt.Sprintf("127.0.0.1:%d", port), "/postgres?sslmode=disable"
+}

@@ -1,0 +1,148 @@
+package dbtest
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds how long a server may take to start, on a machine that is busy with other things.
+const patience = 3 * time.Minute
+
+// without skips a test for which a server is missing, or fails it where it has to be there.
+func without(tb testing.TB, variable, reason string) {
+	tb.Helper()
+	if os.Getenv(variable) == "1" {
+		tb.Fatal(reason)
+	}
+	tb.Skip(reason)
+}
+
+// program returns where a program is, among those on the path and those that match patterns; "" if it is nowhere.
+func program(name string, patterns ...string) string {
+	for _, p := range patterns {
+		if found, err := filepath.Glob(p); err == nil && len(found) > 0 {
+			return found[len(found)-1]
+		}
+	}
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return ""
+	}
+	return found
+}
+
+// server is a process with a folder of its own.
+type server struct {
+	tb  testing.TB
+	dir string
+	log bytes.Buffer
+	mu  sync.Mutex
+	cmd *exec.Cmd
+	as  *syscall.Credential
+}
+
+func (s *server) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.Write(p)
+}
+
+func (s *server) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.String()
+}
+
+// newServer returns a server that does not run yet. As root, it is to run as the user nobody, because some refuse root.
+func newServer(tb testing.TB) *server {
+	s := &server{tb: tb, dir: tb.TempDir()}
+	if os.Getuid() != 0 {
+		return s
+	}
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	uid, _ := strconv.Atoi(nobody.Uid)
+	gid, _ := strconv.Atoi(nobody.Gid)
+	s.as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	if err := os.Chown(s.dir, uid, gid); err != nil {
+		tb.Fatal(err)
+	}
+	for dir := filepath.Dir(s.dir); dir != "/" && dir != os.TempDir(); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return s
+}
+
+func (s *server) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, s, s
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as, Setpgid: true}
+	return cmd
+}
+
+// start starts the server, which ends with the test, and waits until ready returns nil.
+func (s *server) start(cmd *exec.Cmd, ready func() error) {
+	s.tb.Helper()
+	if err := cmd.Start(); err != nil {
+		s.tb.Fatal(err)
+	}
+	s.cmd = cmd
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	s.tb.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			<-ended
+		}
+	})
+	for start := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		err := ready()
+		if err == nil {
+			return
+		}
+		select {
+		case <-ended:
+			s.tb.Fatalf("the server has ended: %v\n%s", err, s.text())
+		default:
+		}
+		if time.Since(start) > patience {
+			s.tb.Fatalf("the server does not answer: %v\n%s", err, s.text())
+		}
+	}
+}
+
+// freePort returns a port that nobody listened on a moment ago.
+func freePort(tb testing.TB) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// dial tries to connect.
+func dial(port int) error {
+	c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", port), time.Second)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}

@@ -1,0 +1,126 @@
+package table
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// Options are those that all databases share.
+type Options struct {
+	// Table is the table of the rows, and DeadLetters that of the dead letters, "" where there are none.
+	Table, DeadLetters string
+	// BatchBytes is how much of a lane is held in memory before it is loaded, whatever the limits of commits say. Default
+	// 32 MiB.
+	BatchBytes int64
+	// BatchRows does the same for rows. Default 500,000.
+	BatchRows int64
+	// Memory bounds what all lanes hold together: above half of it, lanes load early. 0: no bound.
+	Memory int64
+	// RetryFor is how long a load is tried again while the database cannot be reached. Default 5 minutes.
+	RetryFor time.Duration
+	Log      *slog.Logger
+}
+
+const (
+	defaultBatchBytes = 32 << 20
+	defaultBatchRows  = 500_000
+	defaultRetryFor   = 5 * time.Minute
+)
+
+func (o Options) withDefaults() Options {
+	if o.BatchBytes == 0 {
+		o.BatchBytes = defaultBatchBytes
+	}
+	if o.BatchRows == 0 {
+		o.BatchRows = defaultBatchRows
+	}
+	if o.RetryFor == 0 {
+		o.RetryFor = defaultRetryFor
+	}
+	return o
+}
+
+// Sink implements [pipeline.Sink].
+type Sink struct {
+	opts    Options
+	driver  Driver
+	run     string
+	schemas pipeline.Schemas
+	held    atomic.Int64 // bytes of rows that are not loaded
+	seq     atomic.Uint64
+	rows    atomic.Int64
+	bytes   atomic.Int64
+	loads   atomic.Int64
+	retries atomic.Int64
+}
+
+// New returns a sink. The options have been validated.
+func New(o Options, d Driver) *Sink {
+	return &Sink{opts: o.withDefaults(), driver: d, run: rand.Text()}
+}
+
+// Start implements [pipeline.Sink].
+func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
+	s.schemas = schemas
+	if schemas[pipeline.DeadLetters] != nil && s.opts.DeadLetters == "" {
+		return errors.New("the error policy is dead_letter, but there is no place for dead letters: " +
+			"set dead_letters of this sink to a table, or choose another on_error")
+	}
+	var targets [pipeline.NumTables]*Target
+	for t, name := range [pipeline.NumTables]string{pipeline.Rows: s.opts.Table, pipeline.DeadLetters: s.opts.DeadLetters} {
+		if schemas[t] != nil {
+			targets[t] = &Target{Name: name, Schema: schemas[t]}
+		}
+	}
+	return s.driver.Start(ctx, targets)
+}
+
+// Open implements [pipeline.Sink].
+func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
+	w := &writer{sink: s, id: id, lane: laneOf(id)}
+	var err error
+	err = s.retry(ctx, id, func() error {
+		w.next, err = s.driver.Position(ctx, w.lane)
+		return err
+	})
+	return w, w.next, err
+}
+
+// Loaded returns how many rows and bytes have been loaded, by how many loads, and how often one was tried again. It may be
+// called at any time.
+func (s *Sink) Loaded() (rows, bytes, loads, retries int64) {
+	return s.rows.Load(), s.bytes.Load(), s.loads.Load(), s.retries.Load()
+}
+
+// Close implements [pipeline.Sink].
+func (s *Sink) Close() error { return s.driver.Close() }
+
+// retry tries until it works, the error cannot pass, or it has taken too long.
+func (s *Sink) retry(ctx context.Context, id pipeline.LaneID, try func() error) error {
+	const least, most = 100 * time.Millisecond, 10 * time.Second
+	start := time.Now()
+	for pause := least; ; pause = min(most, 2*pause) {
+		err := try()
+		var t temporary
+		if !errors.As(err, &t) {
+			return err
+		}
+		if time.Since(start) > s.opts.RetryFor {
+			return fmt.Errorf("%s: tried again for %s: %w", id, s.opts.RetryFor, err)
+		}
+		s.retries.Add(1)
+		s.opts.Log.Warn("the database cannot be reached; trying again", "lane", id.String(), "error", err, "in", pause)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/commit"
+)
+
+// writer implements [pipeline.Writer]. It holds the rows until they are committed, so that a load can be tried again.
+type writer struct {
+	sink *Sink
+	id   pipeline.LaneID
+	lane Lane
+	next int64 // of what is loaded
+
+	dirty bool
+	span  pipeline.Span // of what is held
+	held  [pipeline.NumTables][]arrow.Record
+	rows  int64
+	bytes int64
+	err   error
+}
+
+// Write implements [pipeline.Writer].
+func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, span pipeline.Span) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if w.err != nil {
+		return w.err
+	}
+	if !w.dirty {
+		w.dirty, w.span = true, span
+	}
+	w.span.Next = max(w.span.Next, span.Next)
+	if r == nil || r.NumRows() == 0 {
+		return nil
+	}
+	if w.sink.schemas[t] == nil || !r.Schema().Equal(w.sink.schemas[t]) {
+		w.err = fmt.Errorf("%s: rows with another schema than the sink was started with", t)
+		return w.err
+	}
+	c, n, err := copyOf(r)
+	if err != nil {
+		w.err = err
+		return err
+	}
+	w.held[t] = append(w.held[t], c)
+	w.rows += r.NumRows()
+	w.bytes += n
+	w.sink.held.Add(n)
+	return nil
+}
+
+// copyOf returns a copy of a record, which has its own memory, and the bytes of that.
+func copyOf(r arrow.Record) (arrow.Record, int64, error) {
+	columns := make([]arrow.Array, r.NumCols())
+	n := int64(0)
+	for i, c := range r.Columns() {
+		var err error
+		if columns[i], err = array.Concatenate([]arrow.Array{c}, memory.DefaultAllocator); err != nil {
+			return nil, 0, fmt.Errorf("column %s: %w", r.ColumnName(i), err)
+		}
+		n += sizeOf(columns[i].Data())
+	}
+	return array.NewRecord(r.Schema(), columns, r.NumRows()), n, nil
+}
+
+func sizeOf(d arrow.ArrayData) (n int64) {
+	for _, b := range d.Buffers() {
+		if b != nil {
+			n += int64(b.Cap())
+		}
+	}
+	for _, c := range d.Children() {
+		n += sizeOf(c)
+	}
+	return n
+}
+
+// Size implements [pipeline.Writer].
+func (w *writer) Size() pipeline.Size {
+	o := w.sink.opts
+	return pipeline.Size{
+		Rows: w.rows, Bytes: w.bytes,
+		Full: w.rows > 0 && (w.bytes >= o.BatchBytes || w.rows >= o.BatchRows || o.Memory > 0 && w.sink.held.Load() >= o.Memory/2),
+	}
+}
+
+// Commit implements [pipeline.Writer].
+func (w *writer) Commit(ctx context.Context) (int64, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	if !w.dirty {
+		return w.next, nil
+	}
+	l := Load{
+		Lane: w.lane, First: w.next, Next: w.span.Next, ID: fmt.Sprintf("%s-%d", w.sink.run, w.sink.seq.Add(1)), Rows: w.held,
+	}
+	err := w.sink.retry(ctx, w.id, func() error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return w.sink.driver.Load(ctx, l)
+	})
+	if errors.Is(err, ErrFenced) {
+		err = &commit.FencedError{Lane: w.id, Position: w.next}
+	}
+	if err != nil {
+		w.err = err
+		return 0, err
+	}
+	w.sink.rows.Add(w.rows)
+	w.sink.bytes.Add(w.bytes)
+	w.sink.loads.Add(1)
+	w.next, w.dirty = w.span.Next, false
+	w.drop()
+	return w.next, nil
+}
+
+// drop lets go of what is held.
+func (w *writer) drop() {
+	w.sink.held.Add(-w.bytes)
+	w.held, w.rows, w.bytes = [pipeline.NumTables][]arrow.Record{}, 0, 0
+}
+
+// Abandon implements [pipeline.Writer].
+func (w *writer) Abandon() error {
+	w.drop()
+	return nil
+}
