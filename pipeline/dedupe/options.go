@@ -151,7 +151,7 @@ func (o Options) withDefaults() Options {
 const claimBytes = int64(unsafe.Sizeof(Key{})+unsafe.Sizeof(claim{})+1)*16/7 + 2*int64(unsafe.Sizeof(entry{}))
 
 // claimsMemory is the share of the memory that claims have; the store has the rest.
-func (o Options) claimsMemory() int64 { return o.Memory / 4 }
+func (o Options) claimsMemory() int64 { return o.Memory / 16 * 3 }
 
 // maxClaims is how many claims fit into their share of the memory.
 func (o Options) maxClaims() int64 { return o.claimsMemory() / claimBytes }

@@ -24,8 +24,10 @@ func openStore(opts Options) (*pebble.DB, error) {
 	}
 	o := &pebble.Options{
 		FS: opts.fs, Cache: cache, Comparer: comparer(), Levels: levels, MaxOpenFiles: 500,
-		// Two of them are taken off the cache.
-		MemTableSize:       uint64(min(max(opts.Memory/16, 1<<20), 64<<20)),
+		// Two of them are taken off the cache. Keys are hashes, so that every compaction of the first level rewrites all of
+		// the next one: the more it begins with, the fewer times each key is rewritten.
+		MemTableSize:          uint64(min(max(opts.Memory/8, 1<<20), 64<<20)),
+		L0CompactionThreshold: 12, L0StopWritesThreshold: 48,
 		FormatMajorVersion: pebble.FormatNewest, Logger: storeLog{opts.Log},
 	}
 	o.Experimental.ReadSamplingMultiplier = -1 // look-ups do not ask for compactions
