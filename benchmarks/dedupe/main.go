@@ -65,6 +65,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "folder for input, state and output, emptied in the end (default: a temporary one)")
 	flag.StringVar(&o.out, "out", "", "JSON file for the result")
 	flag.Int64Var(&o.rows, "rows", o.rows, "URLs")
+	flag.Int64Var(&o.step, "step", o.step, "after how many rows to print the rate")
 	flag.Float64Var(&o.share, "share", 0.4, "share of URLs that are to repeat one; more than half of these do")
 	flag.StringVar(&o.memory, "memory", "256MiB", "dedupe.memory")
 	flag.StringVar(&o.limit, "limit", "512MiB", "memory_limit of the process")
