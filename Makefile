@@ -119,8 +119,8 @@ bench-consume: ## CPU and allocations of getting records out of Kafka, beside ka
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-consume ./consume && QUICK=$(QUICK) REAL_KAFKA=$(REAL_KAFKA) ../$(BIN)/bench-consume -out results/consume.json
 
 .PHONY: bench-codecs
-bench-codecs: ## how fast every codec takes its records apart; QUICK=1
-	cd benchmarks && $(GO) build -o ../$(BIN)/bench-codecs ./codecs && QUICK=$(QUICK) ../$(BIN)/bench-codecs -out results/codecs.json
+bench-codecs: ## how fast every codec takes its records apart; QUICK=1, ONLY=NAME[,NAME]
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-codecs ./codecs && QUICK=$(QUICK) ONLY=$(ONLY) ../$(BIN)/bench-codecs -out results/codecs.json
 
 .PHONY: bench-delivery
 bench-delivery: ## what exactly-once delivery costs against at-least-once; QUICK=1

@@ -166,6 +166,7 @@ type Codec struct {
 	AccessLog *AccessLog
 	Delimited *Delimited
 	Avro      *SchemaRecords
+	Protobuf  *SchemaRecords
 	// JSONSchema are records of JSON behind the header of a registry.
 	JSONSchema *SchemaRecords
 }

@@ -133,9 +133,10 @@ func codecSchema(c *Codec) object {
 			{name: "access_log", value: optional(&c.AccessLog, func() AccessLog { return AccessLog{} }, accessLogSchema)},
 			{name: "delimited", value: optional(&c.Delimited, DefaultDelimited, delimitedSchema)},
 			{name: "avro", value: optional(&c.Avro, func() SchemaRecords { return SchemaRecords{} }, avroSchema)},
+			{name: "protobuf", value: optional(&c.Protobuf, func() SchemaRecords { return SchemaRecords{} }, protobufSchema)},
 			{name: "jsonschema", value: optional(&c.JSONSchema, func() SchemaRecords { return SchemaRecords{} }, jsonSchemaSchema)},
 		},
-		oneOf: []string{"lines", "ndjson", "access_log", "delimited", "avro", "jsonschema"},
+		oneOf: []string{"lines", "ndjson", "access_log", "delimited", "avro", "protobuf", "jsonschema"},
 	}
 }
 

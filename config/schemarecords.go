@@ -10,6 +10,7 @@ type SchemaRecords struct {
 	Registry *Registry // nil: Schema has it
 	Schema   string    // path of a file
 	Framed   bool      // without a registry: records begin with a header all the same
+	Message  string    // of Protobuf without a registry: what records are
 	URL      string    // JSON pointer
 	Base     string    // JSON pointer, or "" for none
 	Carry    []Carry
@@ -89,6 +90,23 @@ func avroSchema(s *SchemaRecords) object {
 	return o
 }
 
+func protobufSchema(s *SchemaRecords) object {
+	o := schemaRecordsSchema(s,
+		field{name: "schema", value: text(&s.Schema, "click.proto")},
+		field{name: "message", value: text(&s.Message, "org.example.Click")},
+		field{name: "framed", value: boolean(&s.Framed)},
+	)
+	o.oneOf = []string{"registry", "schema"}
+	common := o.check
+	o.check = func(d *decoder, path string) {
+		common(d, path)
+		if at := join(path, "message"); s.Registry != nil && d.given(at) {
+			d.conflict(at, []string{join(path, "registry")}, "records of a registry say which message they are; take message out")
+		}
+	}
+	return o
+}
+
 func jsonSchemaSchema(s *SchemaRecords) object { return schemaRecordsSchema(s) }
 
 // checkSchemaRecords reports codecs of records that have no place in lines.
@@ -96,7 +114,7 @@ func checkSchemaRecords(d *decoder, path string, s *Source) {
 	if s.Kafka != nil {
 		return
 	}
-	for name, given := range map[string]bool{"avro": s.Codec.Avro != nil, "jsonschema": s.Codec.JSONSchema != nil} {
+	for name, given := range map[string]bool{"avro": s.Codec.Avro != nil, "protobuf": s.Codec.Protobuf != nil, "jsonschema": s.Codec.JSONSchema != nil} {
 		if given {
 			d.conflict(join(join(path, "codec"), name), []string{join(path, "kafka")},
 				"%s is for the records of a topic, and a file is read by lines; read it with source.kafka", name)

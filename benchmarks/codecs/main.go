@@ -2,7 +2,8 @@
 // together with its URL and its referer. It writes a table and JSON. Everything takes turns, and what counts is the time
 // of the CPU, so that a busy machine is busy for everyone.
 //
-// Environment: QUICK=1 takes less than 50 s.
+// Environment: QUICK=1 takes less than 50 s. ONLY=NAME[,NAME] measures those codecs alone and leaves the others in the
+// results as they are.
 package main
 
 import (
@@ -162,10 +163,23 @@ func run(out string, quick bool) error {
 		r.Repetitions, slice = 7, 20*time.Millisecond
 	}
 	var jobs, steps []*job
+	only := strings.FieldsFunc(os.Getenv("ONLY"), func(r rune) bool { return r == ',' })
+	if len(only) > 0 {
+		text, err := os.ReadFile(out)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(text, &r); err != nil {
+			return err
+		}
+	}
 	for _, c := range codectest.Cases() {
+		if len(only) > 0 && !slices.Contains(only, c.Name) {
+			continue
+		}
 		jobs = append(jobs, newJob(c.Name, c, nil))
 		if c.Name == "access_log/combined" {
-			steps = combinedJobs(c)
+			steps, r.Combined = combinedJobs(c), nil
 		}
 	}
 	measure(append(slices.Clone(jobs), steps...), r.Repetitions, slice)
@@ -176,7 +190,7 @@ func run(out string, quick bool) error {
 		}
 		fmt.Printf("%-34s %7.0f %9.1f %9.1f %9.0f %8.3f\n", j.Name, j.MeanBytes, j.NsMedian, j.NsMin, j.MBPerS, j.Allocs)
 		if i < len(jobs) {
-			r.Codecs = append(r.Codecs, j.result)
+			r.Codecs = append(slices.DeleteFunc(r.Codecs, func(old result) bool { return old.Name == j.Name }), j.result)
 		} else {
 			r.Combined = append(r.Combined, j.result)
 		}

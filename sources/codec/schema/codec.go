@@ -22,9 +22,9 @@ func Header(record []byte) (id uint32, payload []byte, ok bool) {
 // records implements [codec.Codec].
 type records struct {
 	*factory
-	values  []Value
-	fault   codec.FirstFault // of the current record
-	scratch []byte
+	values []Value
+	fault  codec.FirstFault // of the current record
+	append Appender
 
 	last   Compiled // the schema of the last record, or of all
 	lastID uint32   // its number in the registry
@@ -102,26 +102,14 @@ func (c *records) row(b *pipeline.Batch, start int, r Reader) {
 		values = values[1:]
 	}
 	for i := range values {
-		v, dst := &values[i], &b.Carried[i]
-		switch {
-		case v.Kind == Missing || v.Kind == Null && dst.Field.Type != pipeline.JSON:
-			dst.AppendNull()
-		case c.appendValue(dst, v, c.options.Carry[i].Time, r):
-			dst.Valid = append(dst.Valid, true)
-		default:
-			c.fault.Note(pipeline.FaultFieldType, int64(start+v.At))
-			dst.AppendNull()
+		if !c.append.Append(&b.Carried[i], &values[i], c.options.Carry[i].Time, r) {
+			c.fault.Note(pipeline.FaultFieldType, int64(start+values[i].At))
 		}
 	}
 	c.fault.AddTo(b)
 	clear(c.values) // they alias the record
-	if cap(c.scratch) > maxScratch {
-		c.scratch = nil
-	}
+	c.append.Release()
 }
-
-// maxScratch bounds what a giant value leaves behind, in bytes.
-const maxScratch = 64 << 10
 
 // appendURL appends a URL; an empty one is missing, since Protobuf does not tell the two apart.
 func (c *records) appendURL(dst *pipeline.NullBytes, v *Value, start int) {

@@ -8,9 +8,36 @@ import (
 	"github.com/urlmill/urlmill/urlcore/charset"
 )
 
-// appendValue appends v to its column, without its validity. It returns false, having appended nothing, where v is not of
-// its type.
-func (c *records) appendValue(dst *pipeline.Values, v *Value, format codec.TimeFormat, r Reader) bool {
+// Appender appends values to columns. Its zero value is ready.
+type Appender struct{ scratch []byte }
+
+// maxScratch bounds what a giant value leaves behind, in bytes.
+const maxScratch = 64 << 10
+
+// Release lets go of memory that a giant value has made too large to keep.
+func (c *Appender) Release() {
+	if cap(c.scratch) > maxScratch {
+		c.scratch = nil
+	}
+}
+
+// Append appends v to its column, a null where it is missing. It returns false, and appends a null, where v is not of the
+// column's type. format says how a number or a text is a time; r, which may be nil, shows a Complex value.
+func (c *Appender) Append(dst *pipeline.Values, v *Value, format codec.TimeFormat, r Reader) (ok bool) {
+	if v.Kind == Missing || v.Kind == Null && dst.Field.Type != pipeline.JSON {
+		dst.AppendNull()
+		return true
+	}
+	if !c.value(dst, v, format, r) {
+		dst.AppendNull()
+		return false
+	}
+	dst.Valid = append(dst.Valid, true)
+	return true
+}
+
+// value appends v without its validity. It returns false, having appended nothing, where v is not of the column's type.
+func (c *Appender) value(dst *pipeline.Values, v *Value, format codec.TimeFormat, r Reader) bool {
 	switch dst.Field.Type {
 	case pipeline.String:
 		text, ok := v.Data, v.Kind == Text || v.Kind == Bytes
@@ -56,7 +83,7 @@ func (c *records) appendValue(dst *pipeline.Values, v *Value, format codec.TimeF
 	return true
 }
 
-func (c *records) float(v *Value) (float64, bool) {
+func (c *Appender) float(v *Value) (float64, bool) {
 	switch v.Kind {
 	case Float:
 		return v.Float, true

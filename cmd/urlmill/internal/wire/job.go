@@ -145,6 +145,8 @@ func codecName(c *config.Config) string {
 		return "delimited"
 	case k.Avro != nil:
 		return "avro"
+	case k.Protobuf != nil:
+		return "protobuf"
 	case k.JSONSchema != nil:
 		return "jsonschema"
 	default:
