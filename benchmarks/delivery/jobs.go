@@ -89,7 +89,7 @@ func (j job) run(ctx context.Context, d commit.Delivery, out string) (sample, er
 	if err != nil {
 		return sample{}, err
 	}
-	sink, err := parquet.New(parquet.Options{Path: out, Delivery: d}, slog.New(slog.DiscardHandler))
+	sink, err := parquet.New(parquet.Options{Path: out, Files: parquet.Files{Delivery: d}}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return sample{}, err
 	}

@@ -38,7 +38,7 @@ func TestHivePartitions(t *testing.T) {
 		b.Field(2).(*array.TimestampBuilder).Append(arrow.Timestamp(start.Add(time.Duration(n) * 4 * time.Second).UnixMicro()))
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	sink, err := parquet.New(parquet.Options{Path: out, PartitionBy: []string{"date(ts)", "hour(ts)", "p=site", "bucket(3, site)"}}, slog.New(slog.DiscardHandler))
+	sink, err := parquet.New(parquet.Options{Path: out, Files: parquet.Files{PartitionBy: []string{"date(ts)", "hour(ts)", "p=site", "bucket(3, site)"}}}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

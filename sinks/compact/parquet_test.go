@@ -116,7 +116,7 @@ func (o *table) verify() *verify.Report {
 // All values of all types of several lanes are in the merged file, in their order, with what was said of them.
 func TestParquet(t *testing.T) {
 	o := newTable(t)
-	opts := parquet.Options{Compression: "snappy", Version: "1.0", Provenance: commit.Provenance{Config: "sha256:1", PSL: "2026-01-01"}}
+	opts := parquet.Options{Compression: "snappy", Version: "1.0", Files: parquet.Files{Provenance: commit.Provenance{Config: "sha256:1", PSL: "2026-01-01"}}}
 	o.write(lanes[0], sinktest.AllTypes(), 5, opts)
 	o.write(lanes[1], sinktest.AllTypes(), 5, opts)
 	opts.Provenance.PSL = "2026-02-02"

@@ -85,8 +85,11 @@ func begin(ctx context.Context, out string, o Options, fsys store.FS, s *arrow.S
 	}
 	r := New(o, quiet)
 	sink, err := parquet.New(parquet.Options{
-		Path: out, PartitionBy: o.PartitionBy, Registrar: r,
-		Stores: func(at string, log *slog.Logger) (store.Store, error) { return store.NewLocal(at, fsys, log), nil },
+		Path: out, Registrar: r,
+		Files: parquet.Files{
+			PartitionBy: o.PartitionBy,
+			Stores:      func(at string, log *slog.Logger) (store.Store, error) { return store.NewLocal(at, fsys, log), nil },
+		},
 	}, quiet)
 	if err != nil {
 		return nil, err

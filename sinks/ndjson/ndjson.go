@@ -10,7 +10,6 @@ package ndjson
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"sync"
@@ -18,44 +17,20 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/pipeline/budget"
-	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/internal/outstream"
-	"github.com/urlmill/urlmill/sinks/store"
 )
+
+// Files are the options that all sinks have that write files.
+type Files = lanesink.Files
 
 // Options says where to write.
 type Options struct {
+	Files
 	// Path is the output directory. Its parent has to be there.
 	Path string
 	// Stdout, if not nil, takes the rows instead. The sink does not close it.
 	Stdout io.Writer
-	// DeadLetters is the directory of the dead letters, which are files in any case. It is needed only
-	// with that error policy.
-	DeadLetters string
-	// DeadLetterStream takes the dead letters instead of a directory, at least once.
-	DeadLetterStream lanesink.Stream
-	// Delivery is exactly_once or at_least_once. Default exactly_once for files; a stream can only be the other.
-	Delivery commit.Delivery
-	// Provenance goes into commit records.
-	Provenance commit.Provenance
-	// Stores opens the directories. Default [store.Open].
-	Stores store.Opener
-	// PartitionBy divides the files with rows into directories, one level for each: a column, date(column), hour(column)
-	// or bucket(N, column), with a name of its own and "=" before it on request.
-	PartitionBy []string
-	// Late are rows that go into files of their own instead of these directories.
-	Late lanesink.Late
-	// FileBytes ends a file of a partition when it has become that large; 0: no limit.
-	FileBytes int64
-	// Memory bounds what all open files hold. By default nothing does.
-	Memory *budget.Ledger
-}
-
-// CheckRows returns what is wrong with the options for rows of a schema, like Validate.
-func (o Options) CheckRows(s *arrow.Schema) error {
-	return errors.Join(lanesink.CheckPartitions(o.PartitionBy, s), lanesink.CheckLate(o.Late, o.PartitionBy, s))
 }
 
 // Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
@@ -66,9 +41,7 @@ func (o Options) Validate() error {
 
 func (o *Options) shared(log *slog.Logger) lanesink.Options {
 	s := lanesink.Options{
-		Path: o.Path, DeadLetters: o.DeadLetters, DeadLetterStream: o.DeadLetterStream, Format: format{},
-		Delivery: o.Delivery, Provenance: o.Provenance, Log: log, Stores: o.Stores,
-		PartitionBy: o.PartitionBy, Late: o.Late, FileBytes: o.FileBytes, Memory: o.Memory,
+		Path: o.Path, Files: o.Files, Format: format{}, Log: log,
 	}
 	if o.Stdout != nil {
 		s.Stream = &stream{out: outstream.New(o.Stdout)}

@@ -145,7 +145,7 @@ func TestSinkOnAFullDisk(t *testing.T) {
 	stores := func(path string, log *slog.Logger) (store.Store, error) {
 		return store.NewLocal(path, noSpace{store.System, 100_000}, log), nil
 	}
-	s := newSink(t, Options{Path: dir, RowGroupRows: 100, Stores: stores}, pipeline.Schemas{schema})
+	s := newSink(t, Options{Path: dir, RowGroupRows: 100, Files: Files{Stores: stores}}, pipeline.Schemas{schema})
 	w, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestLanesSideBySide(t *testing.T) {
 	rowsDir, deadDir := filepath.Join(dir, "rows"), filepath.Join(dir, "dead")
 	schema := sinktest.AllTypes()
 	deadSchema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}, nil)
-	s := newSink(t, Options{Path: rowsDir, DeadLetters: deadDir, RowGroupRows: 64, Compression: "snappy", mem: mem}, pipeline.Schemas{schema, deadSchema})
+	s := newSink(t, Options{Path: rowsDir, Files: Files{DeadLetters: deadDir}, RowGroupRows: 64, Compression: "snappy", mem: mem}, pipeline.Schemas{schema, deadSchema})
 	const lanes, commits, batches = 4, 3, 5
 	var wg sync.WaitGroup
 	for lane := range int32(lanes) {

@@ -278,7 +278,8 @@ func TestMetadata(t *testing.T) {
 	defer r.Release()
 	for _, encoder := range encoders {
 		m := openFile(t, encodeFile(t, Options{
-			Encoder: encoder, Version: "1.2.3", Provenance: commit.Provenance{Config: "abc", PSL: "not this", Standard: "July 2026"},
+			Encoder: encoder, Version: "1.2.3",
+			Files: Files{Provenance: commit.Provenance{Config: "abc", PSL: "not this", Standard: "July 2026"}},
 		}, schema, r)).MetaData()
 		checkMetadata(t, m)
 	}

@@ -15,21 +15,18 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/pipeline/budget"
-	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
-	"github.com/urlmill/urlmill/sinks/store"
 )
+
+// Files are the options that all sinks have that write files.
+type Files = lanesink.Files
 
 // Options says where and how files are written. Zero values stand for the defaults.
 type Options struct {
+	Files
 	// Path is the output directory. Its parent has to be there.
 	Path string
-	// DeadLetters is the directory of the dead letters. It is needed only with that error policy.
-	DeadLetters string
-	// DeadLetterStream takes the dead letters instead of a directory, at least once.
-	DeadLetterStream lanesink.Stream
 	// Compression is one of none, snappy, gzip and zstd. Default zstd.
 	Compression string
 	// CompressionLevel is 1 to 22 for zstd, 1 to 9 for gzip; the others have none. Default 1 for zstd and 6
@@ -60,21 +57,6 @@ type Options struct {
 	SortBy []string
 	// Version is urlmill's version, for the metadata of the files. Default "devel".
 	Version string
-	// Delivery is exactly_once or at_least_once. Default exactly_once for files; a stream can only be the other.
-	Delivery commit.Delivery
-	// Provenance goes into commit records; Version is its Urlmill.
-	Provenance commit.Provenance
-	// Stores opens the directories. Default [store.Open].
-	Stores store.Opener
-	// PartitionBy divides the files with rows into directories, one level for each: a column, date(column), hour(column)
-	// or bucket(N, column), with a name of its own and "=" before it on request.
-	PartitionBy []string
-	// Late are rows that go into files of their own instead of these directories.
-	Late lanesink.Late
-	// FileBytes ends a file of a partition when it has become that large; 0: no limit.
-	FileBytes int64
-	// Memory bounds what all open files hold. By default nothing does.
-	Memory *budget.Ledger
 	// Registrar makes what is committed known elsewhere, such as in an Iceberg table. It needs exactly_once.
 	Registrar lanesink.Registrar
 
@@ -159,7 +141,7 @@ func (o Options) withDefaults() Options {
 
 // CheckRows returns what is wrong with the options for rows of a schema, like Validate.
 func (o Options) CheckRows(s *arrow.Schema) error {
-	return errors.Join(lanesink.CheckPartitions(o.PartitionBy, s), lanesink.CheckLate(o.Late, o.PartitionBy, s), o.checkBloomFilters(s), o.checkSortBy(s))
+	return errors.Join(o.Files.CheckRows(s), o.checkBloomFilters(s), o.checkSortBy(s))
 }
 
 func (o Options) checkBloomFilters(s *arrow.Schema) error {
@@ -241,9 +223,7 @@ func (o *Options) createdBy() string { return "urlmill version " + o.Version }
 
 func (o *Options) shared(log *slog.Logger) lanesink.Options {
 	return lanesink.Options{
-		Path: o.Path, DeadLetters: o.DeadLetters, DeadLetterStream: o.DeadLetterStream, Format: &format{opts: o},
-		Delivery: o.Delivery, Provenance: o.Provenance, Log: log, Stores: o.Stores,
-		PartitionBy: o.PartitionBy, Late: o.Late, FileBytes: o.FileBytes, Memory: o.Memory, Registrar: o.Registrar,
+		Path: o.Path, Files: o.Files, Format: &format{opts: o}, Log: log, Registrar: o.Registrar,
 	}
 }
 

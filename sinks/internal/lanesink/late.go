@@ -45,9 +45,9 @@ func (o Options) validateLate() error {
 	return nil
 }
 
-// CheckLate returns what is wrong with late for rows of a schema. What Validate and CheckPartitions have to say is left to
+// checkLate returns what is wrong with late for rows of a schema. What Validate and checkPartitions have to say is left to
 // them.
-func CheckLate(late Late, by []string, s *arrow.Schema) error {
+func checkLate(late Late, by []string, s *arrow.Schema) error {
 	keys, err := partition.ParseAll(by)
 	if err != nil || late == (Late{}) || partition.Check(keys, s) != nil {
 		return nil

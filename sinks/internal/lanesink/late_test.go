@@ -89,8 +89,10 @@ func TestLate(t *testing.T) {
 		t.Run(string(delivery), func(t *testing.T) {
 			out, late := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "late")
 			s := New(Options{
-				Path: out, Format: &text{}, Delivery: delivery, PartitionBy: []string{"date(ts)", "hour(ts)"},
-				Late: Late{Path: late, After: 2 * time.Hour}, Log: slog.New(slog.DiscardHandler),
+				Path: out, Format: &text{}, Log: slog.New(slog.DiscardHandler),
+				Files: Files{
+					Delivery: delivery, PartitionBy: []string{"date(ts)", "hour(ts)"}, Late: Late{Path: late, After: 2 * time.Hour},
+				},
 			})
 			w := openLate(t, s)
 			write := func(first int64, times ...string) {
@@ -135,7 +137,7 @@ func TestLate(t *testing.T) {
 				t.Errorf("%v in %d files", got, files)
 			}
 			if delivery == commit.ExactlyOnce {
-				checkLate(t, out, 40)
+				verifyLate(t, out, 40)
 			}
 		})
 	}
@@ -153,7 +155,7 @@ func openLate(t *testing.T, s *Sink) pipeline.Writer {
 	return w
 }
 
-func checkLate(t *testing.T, out string, rows int64) {
+func verifyLate(t *testing.T, out string, rows int64) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	r, err := verify.Run(t.Context(), verify.Options{Root: store.NewLocal(out, store.System, log), Open: store.Open, Log: log})
@@ -164,19 +166,19 @@ func checkLate(t *testing.T, out string, rows int64) {
 
 func TestLateProblems(t *testing.T) {
 	two := arrow.NewSchema(append(timed.Fields(), arrow.Field{Name: "seen", Type: arrow.FixedWidthTypes.Timestamp_us}), nil)
-	for want, o := range map[string]Options{
-		"Late: missing; give the directory": {Path: "out", Late: Late{After: 1}},
-		"Late: is the directory of":         {Path: "out", Late: Late{Path: "./out"}},
-		"Late: -1s is less than nothing":    {Path: "out", Late: Late{Path: "late", After: -time.Second}},
-		"Late: no directory is of a time":   {Path: "out", Late: Late{Path: "late"}, PartitionBy: []string{"n"}},
-		"Late: the directories are of two":  {Path: "out", Late: Late{Path: "late"}, PartitionBy: []string{"date(ts)", "hour(seen)"}},
+	for want, f := range map[string]Files{
+		"Late: missing; give the directory": {Late: Late{After: 1}},
+		"Late: is the directory of":         {Late: Late{Path: "./out"}},
+		"Late: -1s is less than nothing":    {Late: Late{Path: "late", After: -time.Second}},
+		"Late: no directory is of a time":   {Late: Late{Path: "late"}, PartitionBy: []string{"n"}},
+		"Late: the directories are of two":  {Late: Late{Path: "late"}, PartitionBy: []string{"date(ts)", "hour(seen)"}},
 	} {
-		err := o.Validate()
+		err := Options{Path: "out", Files: f}.Validate()
 		if err == nil {
-			err = CheckLate(o.Late, o.PartitionBy, two)
+			err = f.CheckRows(two)
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%+v: %v, want %s", o.Late, err, want)
+			t.Errorf("%+v: %v, want %s", f.Late, err, want)
 		}
 	}
 }

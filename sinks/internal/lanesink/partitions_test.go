@@ -58,8 +58,11 @@ func siteOf(n, kinds int64) string {
 // partitioned returns options of a sink with a directory for each site.
 func partitioned(dir string, format *text, sys store.FS) Options {
 	return Options{
-		Path: dir, Format: format, PartitionBy: []string{"site"}, Log: slog.New(slog.DiscardHandler),
-		Stores: func(path string, log *slog.Logger) (store.Store, error) { return store.NewLocal(path, sys, log), nil },
+		Path: dir, Format: format, Log: slog.New(slog.DiscardHandler),
+		Files: Files{
+			PartitionBy: []string{"site"},
+			Stores:      func(path string, log *slog.Logger) (store.Store, error) { return store.NewLocal(path, sys, log), nil },
+		},
 	}
 }
 

@@ -95,7 +95,10 @@ func newSink(t *testing.T, format *text, delivery commit.Delivery, sys store.FS,
 	t.Helper()
 	dir := t.TempDir()
 	s := setup{format: format, rows: filepath.Join(dir, "rows"), dead: filepath.Join(dir, "dead")}
-	o := Options{Path: s.rows, DeadLetters: s.dead, Format: format, Delivery: delivery, Log: slog.New(slog.DiscardHandler), Stream: stream}
+	o := Options{
+		Files: Files{DeadLetters: s.dead, Delivery: delivery},
+		Path:  s.rows, Format: format, Log: slog.New(slog.DiscardHandler), Stream: stream,
+	}
 	if sys != nil {
 		o.Stores = func(path string, log *slog.Logger) (store.Store, error) { return store.NewLocal(path, sys, log), nil }
 	}

@@ -20,33 +20,47 @@ import (
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
-// Options are those that the file sinks share.
-type Options struct {
-	// Path is the directory of the files with rows; unused with Stream.
-	Path string
-	// DeadLetters is the directory of the files with dead letters. It may be empty when there are none.
+// Files says where and how files go, but for the directory of the rows: what is the same for every sink that writes files.
+// Zero values stand for the defaults.
+type Files struct {
+	// DeadLetters is the directory of the dead letters, which are files in any case. It is needed only with that error
+	// policy.
 	DeadLetters string
-	// Stream takes the rows instead of files, and DeadLetterStream the dead letters: at least once, whatever Delivery
-	// promises for the rows, for they are out before the commit.
-	Stream, DeadLetterStream Stream
-	// Format is needed for files.
-	Format Format
-	// Delivery is by default ExactlyOnce for files, and AtLeastOnce with Stream, for which nothing else is possible.
+	// DeadLetterStream takes the dead letters instead of a directory, at least once: they are out before the commit.
+	DeadLetterStream Stream
+	// Delivery is exactly_once or at_least_once. Default exactly_once for files; a stream can only be the other.
 	Delivery commit.Delivery
 	// Provenance goes into commit records.
 	Provenance commit.Provenance
-	Log        *slog.Logger
-	// Stores opens the directories, [store.Open] by default.
+	// Stores opens the directories. Default [store.Open].
 	Stores store.Opener
-	// PartitionBy divides the rows, and not the dead letters, into directories; see [partition.Parse].
+	// PartitionBy divides the files with rows into directories, one level for each: a column, date(column), hour(column)
+	// or bucket(N, column), with a name of its own and "=" before it on request.
 	PartitionBy []string
-	// Late are rows that do not go into these directories.
+	// Late are rows that go into files of their own instead of these directories.
 	Late Late
 	// FileBytes ends a file of a partition when it has become that large; 0: no limit. The files of a commit stay
 	// together.
 	FileBytes int64
-	// Memory bounds what the open files hold. By default nothing does.
+	// Memory bounds what all open files hold. By default nothing does.
 	Memory *budget.Ledger
+}
+
+// CheckRows returns what is wrong with the options for rows of a schema, like Validate.
+func (f Files) CheckRows(s *arrow.Schema) error {
+	return errors.Join(checkPartitions(f.PartitionBy, s), checkLate(f.Late, f.PartitionBy, s))
+}
+
+// Options are those that the file sinks share.
+type Options struct {
+	Files
+	// Path is the directory of the files with rows; unused with Stream.
+	Path string
+	// Stream takes the rows instead of files, at least once.
+	Stream Stream
+	// Format is needed for files.
+	Format Format
+	Log    *slog.Logger
 	// MaxOpen bounds the files that are open at a time, as far as every lane has one. Default: half of what the system
 	// allows, at most 16,384.
 	MaxOpen int
@@ -128,8 +142,8 @@ func (o Options) Validate() error {
 	return errors.Join(problems...)
 }
 
-// CheckPartitions returns what is wrong with PartitionBy for rows of a schema. What Validate has to say is left to it.
-func CheckPartitions(by []string, s *arrow.Schema) error {
+// checkPartitions returns what is wrong with PartitionBy for rows of a schema. What Validate has to say is left to it.
+func checkPartitions(by []string, s *arrow.Schema) error {
 	keys, err := partition.ParseAll(by)
 	if err != nil {
 		return nil

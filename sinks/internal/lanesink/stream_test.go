@@ -76,7 +76,7 @@ func TestStream(t *testing.T) {
 func TestDeadLetterStream(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rows")
 	out := &memStream{}
-	s := New(Options{Path: dir, DeadLetterStream: out, Format: &text{}, Log: slog.New(slog.DiscardHandler)})
+	s := New(Options{Path: dir, Files: Files{DeadLetterStream: out}, Format: &text{}, Log: slog.New(slog.DiscardHandler)})
 	if err := s.Start(t.Context(), pipeline.Schemas{numbers, letters}); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestDeadLetterStream(t *testing.T) {
 	if err := s.Close(); err != nil || !out.closed || len(contents(t, dir)) != 1 {
 		t.Errorf("%v, closed %t, files %q", err, out.closed, contents(t, dir))
 	}
-	both := Options{Path: dir, DeadLetters: dir + ".dead", DeadLetterStream: out, Format: &text{}}
+	both := Options{Path: dir, Files: Files{DeadLetters: dir + ".dead", DeadLetterStream: out}, Format: &text{}}
 	if err := both.Validate(); err == nil || !strings.Contains(err.Error(), "DeadLetters: names a directory") {
 		t.Errorf("both: %v", err)
 	}

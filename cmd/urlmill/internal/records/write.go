@@ -44,11 +44,11 @@ func (t Target) sink(folder string) (pipeline.Sink, error) {
 	switch t.Format {
 	case Parquet:
 		return parquet.New(parquet.Options{
-			Path: folder, Compression: t.Compression, Version: t.Version, Delivery: commit.AtLeastOnce,
+			Files: parquet.Files{Delivery: commit.AtLeastOnce}, Path: folder, Compression: t.Compression, Version: t.Version,
 		}, t.Log)
 	case Arrow:
 		return arrowipc.New(arrowipc.Options{
-			Path: folder, Compression: t.Compression, Version: t.Version, Delivery: commit.AtLeastOnce,
+			Files: arrowipc.Files{Delivery: commit.AtLeastOnce}, Path: folder, Compression: t.Compression, Version: t.Version,
 		}, t.Log)
 	case NDJSON, ArrowStream:
 		return nil, fmt.Errorf("%s is written as a stream", t.Format)

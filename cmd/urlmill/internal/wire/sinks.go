@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -27,13 +26,12 @@ var parquetSink = SinkKind{
 		}
 		dead := newDeadLetterOutput(c, p.DeadLetterTopic)
 		options := parquet.Options{
-			Path: p.Path, DeadLetters: p.DeadLetters, Compression: p.Compression, CompressionLevel: p.CompressionLevel,
+			Files: s.outputFiles(c, config.Output{DeadLetters: p.DeadLetters, Delivery: p.Delivery, PartitionBy: p.PartitionBy, Late: p.Late}),
+			Path:  p.Path, Compression: p.Compression, CompressionLevel: p.CompressionLevel,
 			RowGroupRows: p.RowGroupRows, RowGroupBytes: p.RowGroupBytes, Version: s.Version,
 			Encoder: p.Encoder, PageVersion: p.PageVersion, Encodings: p.Encodings, BloomFilters: p.BloomFilters,
-			Delivery: commit.Delivery(p.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
-			PartitionBy: p.PartitionBy, SortBy: p.SortBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
+			SortBy: p.SortBy,
 		}
-		options.Late.Path, options.Late.After = late(p.Late)
 		table, isTable := icebergOptions(p)
 		if isTable {
 			options.Registrar = iceberg.New(table, s.Log)
@@ -68,11 +66,9 @@ var arrowipcSink = SinkKind{
 		}
 		dead := newDeadLetterOutput(c, a.DeadLetterTopic)
 		options := arrowipc.Options{
-			Path: a.Path, DeadLetters: a.DeadLetters, Stdout: stream(a.Output, s), Compression: a.Compression, Version: s.Version,
-			Dictionaries: a.Dictionaries, Delivery: commit.Delivery(a.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
-			PartitionBy: a.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
+			Files: s.outputFiles(c, a.Output),
+			Path:  a.Path, Stdout: stream(a.Output, s), Compression: a.Compression, Version: s.Version, Dictionaries: a.Dictionaries,
 		}
-		options.Late.Path, options.Late.After = late(a.Late)
 		return Sink{
 			Validate: func() error {
 				return errors.Join(checkPlaces(options.Path, options.DeadLetters, options.Late.Path), options.Validate(), dead.validate())
@@ -96,12 +92,7 @@ var ndjsonSink = SinkKind{
 			return Sink{}, false
 		}
 		dead := newDeadLetterOutput(c, n.DeadLetterTopic)
-		options := ndjson.Options{
-			Path: n.Path, DeadLetters: n.DeadLetters, Stdout: stream(n.Output, s),
-			Delivery: commit.Delivery(n.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
-			PartitionBy: n.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
-		}
-		options.Late.Path, options.Late.After = late(n.Late)
+		options := ndjson.Options{Files: s.outputFiles(c, n.Output), Path: n.Path, Stdout: stream(n.Output, s)}
 		return Sink{
 			Validate: func() error {
 				return errors.Join(checkPlaces(options.Path, options.DeadLetters, options.Late.Path), options.Validate(), dead.validate())
@@ -122,12 +113,16 @@ func (s Setting) provenance(c *config.Config) commit.Provenance {
 	return commit.Provenance{Urlmill: s.Version, Config: c.Hash(), ListVersion: psl.Version, Standard: s.Standard}
 }
 
-// late returns the folder of late rows, if there is one, and how late they are.
-func late(l *config.Late) (path string, after time.Duration) {
-	if l == nil {
-		return "", 0
+// outputFiles returns the options that all sinks have that write files.
+func (s Setting) outputFiles(c *config.Config, o config.Output) parquet.Files {
+	f := parquet.Files{
+		DeadLetters: o.DeadLetters, Delivery: commit.Delivery(o.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
+		PartitionBy: o.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 	}
-	return l.Path, l.After
+	if o.Late != nil {
+		f.Late.Path, f.Late.After = o.Late.Path, o.Late.After
+	}
+	return f
 }
 
 // stream returns standard output when that is where the rows go.
