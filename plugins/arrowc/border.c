@@ -1,5 +1,6 @@
 // The C side of the library: release callbacks, which have to work without Go where they can, and calls through pointers.
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,16 @@ extern void urlmillClose(uintptr_t handle);
 extern void urlmillReleased(uintptr_t handle);
 extern char *urlmillVersion(void);
 extern int64_t urlmillAlive(void);
+
+// Go's threads do not survive a fork, and what calls Go in the child may wait for them for ever. So nothing calls it there.
+
+static int forked;
+
+static void in_child(void) { forked = 1; }
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
+
+static const char fork_text[] = "urlmill: the process was forked after the library was loaded, and cannot use it; load it after the fork";
 
 // Arrays.
 
@@ -43,7 +54,7 @@ static void release_node(struct ArrowArray *a) {
 	if (__atomic_sub_fetch(&b->refs, 1, __ATOMIC_ACQ_REL) == 0) {
 		uintptr_t handle = b->handle;
 		free(b);
-		urlmillReleased(handle);
+		if (!forked) urlmillReleased(handle); // else it is the parent's memory
 	}
 }
 
@@ -81,22 +92,24 @@ int urlmill_struct(struct ArrowSchema *out, size_t n) {
 static int stream_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
 	struct urlmill_stream *p = s->private_data;
 	memset(out, 0, sizeof *out);
+	if (forked) return ECHILD;
 	return p->handle ? urlmillSchema(p, out) : p->code;
 }
 
 static int stream_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
 	struct urlmill_stream *p = s->private_data;
 	memset(out, 0, sizeof *out);
+	if (forked) return ECHILD;
 	return p->handle ? urlmillNext(p, out) : p->code;
 }
 
 static const char *stream_error(struct ArrowArrayStream *s) {
-	return ((struct urlmill_stream *)s->private_data)->error;
+	return forked ? fork_text : ((struct urlmill_stream *)s->private_data)->error;
 }
 
 static void stream_release(struct ArrowArrayStream *s) {
 	struct urlmill_stream *p = s->private_data;
-	if (p->handle) urlmillClose(p->handle);
+	if (p->handle && !forked) urlmillClose(p->handle);
 	if (p->in.release) p->in.release(&p->in);
 	free(p->error);
 	free(p);
@@ -122,16 +135,18 @@ void urlmill_release_array(struct ArrowArray *a) { if (a->release) a->release(a)
 
 PUBLIC int32_t urlmill_abi(void) { return URLMILL_ABI; }
 
-PUBLIC const char *urlmill_version(void) { return urlmillVersion(); }
+PUBLIC const char *urlmill_version(void) { return forked ? "{}" : urlmillVersion(); }
 
-PUBLIC int64_t urlmill_alive(void) { return urlmillAlive(); }
+PUBLIC int64_t urlmill_alive(void) { return forked ? 0 : urlmillAlive(); }
 
 PUBLIC void urlmill_free(char *error) { free(error); }
 
 PUBLIC int urlmill_processor_new(const char *options, struct urlmill_processor **out, char **error) {
 	uintptr_t handle = 0;
 	char *text = NULL;
-	int code = urlmillProcessorNew((char *)options, &handle, &text);
+	int code = ECHILD;
+	if (forked) text = strdup(fork_text);
+	else code = urlmillProcessorNew((char *)options, &handle, &text);
 	*out = (struct urlmill_processor *)handle;
 	if (error) *error = text;
 	else free(text);
@@ -139,7 +154,7 @@ PUBLIC int urlmill_processor_new(const char *options, struct urlmill_processor *
 }
 
 PUBLIC void urlmill_processor_free(struct urlmill_processor *processor) {
-	if (processor) urlmillProcessorFree((uintptr_t)processor);
+	if (processor && !forked) urlmillProcessorFree((uintptr_t)processor);
 }
 
 PUBLIC int urlmill_parse(struct urlmill_processor *processor, struct ArrowArrayStream *in, struct ArrowArrayStream *out) {
@@ -153,6 +168,6 @@ PUBLIC int urlmill_parse(struct urlmill_processor *processor, struct ArrowArrayS
 	p->in = *in;
 	in->release = NULL;
 	*out = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, p};
-	p->code = urlmillOpen((uintptr_t)processor, p);
+	p->code = forked ? ECHILD : urlmillOpen((uintptr_t)processor, p);
 	return p->code;
 }

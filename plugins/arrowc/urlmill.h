@@ -16,8 +16,10 @@
  * one thread at a time, as the interface says; the library holds a lock for it all the same. Arrays and schemas may be
  * released on any thread, in any order, and after their stream and their processor.
  *
- * Fork. The library has threads of its own, which do not survive fork(): a child may use it when it is loaded after the
- * fork, and must not when it was loaded before. With exec after fork there is nothing to mind.
+ * Fork. The library has threads of its own, which do not survive fork(). A child that loads it after the fork uses it like
+ * any process. In a child of a process that had loaded it before, all functions and streams fail with ECHILD, and
+ * releasing what came from the parent is allowed and frees nothing but C's own memory; a second copy of the file, loaded
+ * under another name, works there. With exec after fork there is nothing to mind.
  *
  * Signals. The library is in Go, whose runtime installs handlers with SA_ONSTACK for the signals that nobody handles, and
  * passes on what is not its own. It cannot be unloaded: dlclose does nothing.

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "input.h"
 
@@ -198,6 +200,39 @@ static void threads(void) {
 	feed_free(&f);
 }
 
+/* A child of fork is told that it cannot use the library, and never waits. */
+static void forks(void) {
+	struct feed f;
+	feed_new(&f, 100, 0);
+	struct urlmill_processor *p = processor(""), *q;
+	struct ArrowArrayStream in = feed_stream(&f, UTF8, 2), out, other;
+	struct ArrowArray a, b;
+	CHECK(urlmill_parse(p, &in, &out) == 0 && out.get_next(&out, &a) == 0, "%s", out.get_last_error(&out));
+	pid_t child = fork();
+	if (child == 0) {
+		char *error;
+		alarm(60);
+		CHECK(out.get_next(&out, &b) == ECHILD && strstr(out.get_last_error(&out), "load it after the fork"), "%s", out.get_last_error(&out));
+		CHECK(urlmill_processor_new("", &q, &error) == ECHILD && strstr(error, "fork"), "%s", error);
+		urlmill_free(error);
+		in = feed_stream(&f, UTF8, 1);
+		CHECK(urlmill_parse(p, &in, &other) == ECHILD && !in.release, "a child parses");
+		other.release(&other);
+		a.release(&a);
+		out.release(&out);
+		urlmill_processor_free(p);
+		_exit(0);
+	}
+	int status;
+	CHECK(waitpid(child, &status, 0) == child && status == 0, "the child ended with %d", status);
+	a.release(&a);
+	CHECK(out.get_next(&out, &a) == 0 && a.length == 100, "%s", out.get_last_error(&out));
+	a.release(&a);
+	out.release(&out);
+	urlmill_processor_free(p);
+	feed_free(&f);
+}
+
 static long allocated(void) {
 	struct mallinfo2 m = mallinfo2();
 	return (long)(m.uordblks + m.hblkhd);
@@ -246,6 +281,7 @@ int main(int argc, char **argv) {
 	split();
 	errors();
 	threads();
+	forks();
 	long leaked = leaks(batches);
 	CHECK(urlmill_alive() == 0, "%ld are alive", (long)urlmill_alive());
 	printf("%d batches, %ld bytes leaked, %ld objects alive\n", batches, leaked, (long)urlmill_alive());

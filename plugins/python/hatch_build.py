@@ -1,0 +1,41 @@
+"""Puts liburlmill.so into the wheel, so that its users need no compiler.
+
+The library is the file that URLMILL_BUILD_LIBRARY names, or is built by `make arrowc` in the repository around this folder.
+The wheel is for the platform of that file, and for every Python: nothing in it is linked with one.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+def glibc(library: bytes) -> tuple[int, int]:
+    """The newest version of glibc that the library asks for, not below that of manylinux2014."""
+    found = {(int(a), int(b)) for a, b in re.findall(rb"GLIBC_(\d+)\.(\d+)", library)}
+    return max(found | {(2, 17)})
+
+
+class Hook(BuildHookInterface):  # type: ignore[type-arg]
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "editable":
+            return  # a clone has the library in bin/lib
+        given = os.environ.get("URLMILL_BUILD_LIBRARY")
+        if given:
+            library = Path(given)
+        else:
+            root = Path(self.root).parent.parent
+            if not (root / "plugins" / "arrowc").is_dir():
+                raise SystemExit("a wheel is built in a clone of urlmill's repository, or with URLMILL_BUILD_LIBRARY=/path/to/liburlmill.so")
+            subprocess.run(["make", "-s", "arrowc"], cwd=root, check=True)
+            library = root / "bin" / "lib" / "liburlmill.so"
+        major, minor = glibc(library.read_bytes())
+        build_data["tag"] = f"py3-none-manylinux_{major}_{minor}_{platform.machine()}"
+        build_data["pure_python"] = False
+        build_data["force_include"][str(library)] = "urlmill/liburlmill.so"

@@ -1,0 +1,46 @@
+"""urlmill in DuckDB: a function of SQL, and whole relations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ._parser import Parser
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["parse", "register"]
+
+
+def register(connection: duckdb.DuckDBPyConnection, name: str = "url_parse", **options: Any) -> None:
+    """Makes ``SELECT url_parse(url).host`` work: a function of a text that returns a struct.
+
+    Options are those of :class:`urlmill.Parser`. A row that is no URL has its reason in ``url_error``; NULL gives one as well.
+    DuckDB calls it for 2,048 rows at a time; :func:`parse` is for whole tables.
+    """
+    parser = Parser(**options)
+
+    def parsed(urls: pa.ChunkedArray) -> pa.ChunkedArray:
+        return parser.parse(urls)
+
+    connection.create_function(  # type: ignore[call-overload]  # the names of enums that moved between versions
+        name, parsed, [connection.type("VARCHAR")], _type(connection, parser), type="arrow", null_handling="special"
+    )
+
+
+def _type(connection: duckdb.DuckDBPyConnection, parser: Parser) -> Any:
+    """DuckDB's type of what the parser makes."""
+    empty = pa.table([pa.array([], type=parser.type)], names=["parsed"])
+    return connection.from_arrow(empty).types[0]
+
+
+def parse(relation: duckdb.DuckDBPyRelation, url: str | None = None, *, rows_per_batch: int = 65_536, **options: Any) -> pa.RecordBatchReader:
+    """Returns a reader of the columns of a relation's URLs, and behind them its other columns.
+
+    Rows stream, so the connection of the relation is busy until the reader is done: query the reader, by the name of a
+    variable that holds it, with another: ``parsed = parse(...); con.cursor().sql("SELECT host FROM parsed")``.
+    """
+    reader = getattr(relation, "to_arrow_reader", relation.fetch_record_batch)(rows_per_batch)
+    return Parser(url=url, **options).stream(reader)

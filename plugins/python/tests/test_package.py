@@ -1,0 +1,70 @@
+"""What is in the package, and what its documents say."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, need
+
+import urlmill
+
+PROJECT = ROOT / "plugins" / "python"
+
+
+def test_types() -> None:
+    need("mypy", "pip install mypy")
+    done = subprocess.run([sys.executable, "-m", "mypy"], cwd=PROJECT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_wheel() -> None:
+    """The wheel has the library and is for every Python of its platform. It is what is tested here, where make plugins runs."""
+    package = Path(urlmill.__file__).parent
+    assert (package / "py.typed").is_file()
+    if not (package / "liburlmill.so").is_file():
+        if os.environ.get("URLMILL_REQUIRE_HOSTS"):
+            pytest.fail("the package is not installed from a wheel")
+        pytest.skip("the package is not installed from a wheel; make plugins does that")
+    wheel = importlib.metadata.distribution("urlmill").read_text("WHEEL")
+    assert wheel is not None and re.search(r"Tag: py3-none-manylinux_2_\d+_\w+", wheel)
+    assert importlib.metadata.version("urlmill") == urlmill.__version__
+
+
+def test_it_needs_no_compiler() -> None:
+    code = "import urlmill; print(urlmill.parse(['http://a/'], columns=['host']).to_pylist())"
+    done = subprocess.run([sys.executable, "-c", code], env={"PATH": "/nowhere", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.strip() == "[{'host': 'a'}]", done.stderr
+
+
+PAGES = [PROJECT / "README.md", *sorted((ROOT / "docs" / "plugins").glob("*.md"))]
+BLOCKS = [
+    pytest.param(page.name, m.group(1), id=f"{page.name}:{page.read_text()[: m.start()].count(chr(10)) + 1}")
+    for page in PAGES
+    for m in re.finditer(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+]
+
+
+@pytest.mark.parametrize(("page", "code"), BLOCKS)
+def test_documents(page: str, code: str, tmp_path: Path) -> None:
+    """Every block marked python runs, in an empty folder."""
+    for host in ("polars", "duckdb", "pandas", "pyspark"):
+        if f"import {host}" in code or f"from {host}" in code:
+            need(host, f"pip install {host}")
+    env = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("module", ["urlmill", "urlmill.polars", "urlmill.pandas"])
+def test_docstrings(module: str) -> None:
+    if "." in module:
+        need(module.rpartition(".")[2], f"pip install {module.rpartition('.')[2]}")
+    code = f"import doctest, importlib, sys; r = doctest.testmod(importlib.import_module({module!r})); sys.exit(r.failed or not r.attempted)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
