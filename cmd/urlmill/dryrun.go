@@ -34,7 +34,8 @@ code, and how large the files would be.
 
 Nothing is written to the output, and nothing is committed. Of a topic, records of all partitions are read without
 joining the consumer group; they begin where source.kafka.start says (latest: at the last ones), not where the group is. The
-files that are measured are made in a temporary folder, which is removed. What came from standard input is gone.`,
+files that are measured are made in a temporary folder, which is removed. With dedupe, duplicates are those within the sample. What
+came from standard input is gone.`,
 		Example: "  urlmill dry-run clickstream.yaml\n  urlmill dry-run clickstream.yaml --records 100000 --show 3",
 		Args:    args(1, 1, "one configuration"),
 		RunE: func(cmd *cobra.Command, files []string) error {
@@ -103,7 +104,7 @@ func (a *app) dryRun(parent context.Context, c *config.Config, f dryRunFlags) (e
 		return cause
 	}
 	r := sampleReport{
-		summary: report.New(stats.Totals(), sink, time.Since(began)), schema: job.Plan.Schemas()[pipeline.Rows],
+		summary: report.New(stats.Totals(), sink, time.Since(began)), schema: job.Rows,
 		asked: f.records, all: !limit.Reached(), partitioned: partitioned,
 	}
 	r.printSchema(a)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/tracing"
 	"github.com/urlmill/urlmill/pipeline"
@@ -21,6 +23,8 @@ import (
 type Job struct {
 	// Plan is the plan of the columns.
 	Plan *urlcols.Plan
+	// Rows is the schema of the rows that the sink gets, which dedupe may have changed.
+	Rows *arrow.Schema
 
 	config     *config.Config
 	codec      codec.Factory
@@ -91,6 +95,7 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 				note("dedupe", err)
 				j.dedupe, rows = options, rowsOut
 			}
+			j.Rows = rows
 			if ok && sink.CheckRows != nil {
 				note(j.sinkPath, sink.CheckRows(rows))
 			}

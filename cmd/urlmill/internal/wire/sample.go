@@ -35,7 +35,8 @@ func (r Registry) ForSamples(last int64) Registry {
 }
 
 // IntoFolder makes the sink of c write the same files into folders below dir, where they can be measured: in one go
-// and without keeping positions. What would go to a topic or to standard output becomes NDJSON there.
+// and without keeping positions. What would go to a topic or to standard output becomes NDJSON there. Duplicates are those within what
+// is read.
 func IntoFolder(c *config.Config, dir string) {
 	rows, dead := filepath.Join(dir, "rows"), filepath.Join(dir, "dead")
 	output := func(o *config.Output) {
@@ -60,6 +61,12 @@ func IntoFolder(c *config.Config, dir string) {
 	}
 	c.Sink.S3 = config.DefaultS3()
 	c.Sink.Roll = config.Roll{}
+	if c.Dedupe != nil { // the state of a run is not to know the sample
+		dedupe := *c.Dedupe
+		dedupe.Path = filepath.Join(dir, "dedupe")
+		c.Dedupe = &dedupe
+	}
+	c.Tracing = nil
 }
 
 func moveLate(l *config.Late, dir string) {
