@@ -135,8 +135,21 @@ admin: {listen: LISTEN}
 // clickstream starts a broker, a producer of so many records a second, and a pipeline that reads them.
 func clickstream(t *testing.T, rate int) (address string) {
 	t.Helper()
-	broker := kafkatest.Fake(t).ListenAddrs()[0]
-	start(t, "produce", "--brokers", broker, "--rate", fmt.Sprint(rate))
-	address, _ = run(t, strings.NewReplacer("BROKER", broker, "OUT", filepath.Join(t.TempDir(), "clicks")).Replace(pipeline))
+	address, _ = clicks(t, rate)
 	return address
+}
+
+// clicks does the same, and says where the broker is.
+func clicks(t *testing.T, rate int) (address, broker string) {
+	t.Helper()
+	broker = kafkatest.Fake(t).ListenAddrs()[0]
+	produce(t, broker, rate)
+	address, _ = run(t, strings.NewReplacer("BROKER", broker, "OUT", filepath.Join(t.TempDir(), "clicks")).Replace(pipeline))
+	return address, broker
+}
+
+// produce starts a producer of so many records a second, which ends with the test or by more flags.
+func produce(t *testing.T, broker string, rate int, flags ...string) *mill {
+	t.Helper()
+	return start(t, append([]string{"produce", "--brokers", broker, "--rate", fmt.Sprint(rate)}, flags...)...)
 }

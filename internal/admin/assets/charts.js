@@ -5,7 +5,7 @@ import { at, el, svg } from "./dom.js";
 const width = 600;
 const height = 120;
 const hour = 3600e3;
-const shortest = 5 * 60e3; // of the time that a chart shows
+const shortest = 2 * 60e3; // of the time that a chart shows
 const clock = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
 // ceiling returns a round number that is not below n, for the upper end of an axis.
