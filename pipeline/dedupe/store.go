@@ -10,7 +10,9 @@ import (
 
 // openStore opens the store, and makes it when there is none.
 func openStore(opts Options) (*pebble.DB, error) {
-	cache := pebble.NewCache(opts.Memory - opts.claimsMemory())
+	memtable := min(max(opts.Memory/12, 1<<20), 64<<20)
+	// The store takes its memtables off the cache, but for one that it keeps to use again.
+	cache := pebble.NewCache(opts.Memory - opts.claimsMemory() - memtable)
 	defer cache.Unref() // the store has its own reference
 	levels := make([]pebble.LevelOptions, 7)
 	for i := range levels {
@@ -24,9 +26,9 @@ func openStore(opts Options) (*pebble.DB, error) {
 	}
 	o := &pebble.Options{
 		FS: opts.fs, Cache: cache, Comparer: comparer(), Levels: levels, MaxOpenFiles: 500,
-		// Two of them are taken off the cache. Keys are hashes, so that every compaction of the first level rewrites all of
+		// Keys are hashes, so that every compaction of the first level rewrites all of
 		// the next one: the more it begins with, the fewer times each key is rewritten.
-		MemTableSize:          uint64(min(max(opts.Memory/8, 1<<20), 64<<20)),
+		MemTableSize:          uint64(memtable),
 		L0CompactionThreshold: 12, L0StopWritesThreshold: 48,
 		FormatMajorVersion: pebble.FormatNewest, Logger: storeLog{opts.Log},
 	}
