@@ -30,10 +30,14 @@ func clicks(rows int) []arrow.Record {
 func BenchmarkEncode(b *testing.B) {
 	const rows = 128 << 10
 	recs := clicks(rows)
-	for _, kind := range []string{"urlmill/none", "urlmill/snappy", "urlmill/zstd", "arrow/none", "arrow/snappy", "arrow/zstd"} {
+	for _, kind := range []string{"urlmill/none", "urlmill/snappy", "urlmill/zstd", "urlmill/zstd/sorted", "arrow/none", "arrow/snappy", "arrow/zstd"} {
 		b.Run(kind, func(b *testing.B) {
-			encoder, codec, _ := strings.Cut(kind, "/")
-			o := Options{Path: "x", Encoder: encoder, Compression: codec}.withDefaults()
+			words := strings.Split(kind, "/")
+			o := Options{Path: "x", Encoder: words[0], Compression: words[1]}
+			if len(words) > 2 {
+				o.SortBy = []string{"registrable_domain", "path"}
+			}
+			o = o.withDefaults()
 			f, schema := &format{opts: &o}, sinktest.Clicks()
 			for b.Loop() {
 				w := &countWriter{}
