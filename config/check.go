@@ -17,6 +17,8 @@ func checkRoot(d *decoder, c *Config) {
 	const policy = "on_error"
 	at, dead := deadLetters(c)
 	switch {
+	case c.OnError == pipeline.ToDeadLetters && c.Sink.ClickHouse != nil:
+		d.conflict(policy, []string{"sink"}, "on_error is dead_letter, but ClickHouse cannot load two tables at once; give on_error: keep, or another sink")
 	case at == "":
 	case c.OnError == pipeline.ToDeadLetters && dead == (place{}) && c.Sink.Kafka != nil:
 		d.conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the topic for the dead letters there, such as %s", at, topicExample)

@@ -269,13 +269,14 @@ type Also struct {
 
 // Sink is where rows go: exactly one of the pointers is set.
 type Sink struct {
-	Parquet  *Parquet
-	ArrowIPC *ArrowIPC
-	NDJSON   *NDJSONOut
-	Kafka    *KafkaOut
-	Postgres *Postgres
-	Roll     Roll
-	S3       S3 // for folders that are s3://bucket/prefix
+	Parquet    *Parquet
+	ArrowIPC   *ArrowIPC
+	NDJSON     *NDJSONOut
+	Kafka      *KafkaOut
+	Postgres   *Postgres
+	ClickHouse *ClickHouse
+	Roll       Roll
+	S3         S3 // for folders that are s3://bucket/prefix
 }
 
 // What files of a sink promise after a crash.

@@ -178,6 +178,13 @@ func TestGood(t *testing.T) {
 			c.Pipeline.Buffers = 5
 			return c
 		},
+		"clickhouse": func() Config {
+			c := minimal()
+			h := DefaultClickHouse()
+			h.URL, h.Table, h.RetryFor = "https://mill:"+theSecret+"@ch:8443/web", "clicks", 30*time.Second
+			c.Sink.Parquet, c.Sink.ClickHouse = nil, &h
+			return c
+		},
 		"postgres": func() Config {
 			c := minimal()
 			p := DefaultPostgres()
@@ -422,7 +429,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := Parse("f.yaml", data, env)
 		if err == nil {
-			if c.Sink.Parquet == nil && c.Sink.ArrowIPC == nil && c.Sink.NDJSON == nil && c.Sink.Kafka == nil && c.Sink.Postgres == nil {
+			if c.Sink.Parquet == nil && c.Sink.ArrowIPC == nil && c.Sink.NDJSON == nil && c.Sink.Kafka == nil && c.Sink.load() == nil {
 				t.Error("accepted without a sink")
 			}
 			return

@@ -191,6 +191,8 @@ var docs = map[string]string{
 	"sink.postgres":              "A table of PostgreSQL, by COPY in one transaction with the positions; see docs/warehouse.md.",
 	"sink.postgres.url":          "Connection string, such as postgres://user:password@host:5432/database?sslmode=verify-full. Best from a variable or a file.",
 	"sink.postgres.dial_timeout": "How long connecting may take.",
+	"sink.clickhouse":            "A table of ClickHouse, each load one block; see docs/warehouse.md.",
+	"sink.clickhouse.url":        "Address of the server's HTTP interface, such as https://user:password@host:8443/database, with settings as a query. Best from a variable or a file.",
 	"table":                      "Name of the table, which is made when it is missing.",
 	"sink.postgres.dead_letters": "Table of the records without a valid URL with on_error: dead_letter.",
 	"batch_bytes":                "What a lane holds in memory before it is loaded, if roll does not end it earlier.",

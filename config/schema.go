@@ -279,10 +279,11 @@ func sinkSchema(s *Sink) object {
 			{name: "ndjson", value: optional(&s.NDJSON, func() NDJSONOut { return NDJSONOut{} }, func(n *NDJSONOut) object { return outputSchema(&n.Output) })},
 			{name: "kafka", value: optional(&s.Kafka, DefaultKafkaOut, kafkaOutSchema)},
 			{name: "postgres", value: optional(&s.Postgres, DefaultPostgres, postgresSchema)},
+			{name: "clickhouse", value: optional(&s.ClickHouse, DefaultClickHouse, clickhouseSchema)},
 			{name: "roll", value: section(&s.Roll, rollSchema)},
 			{name: "s3", value: section(&s.S3, s3Schema)},
 		},
-		oneOf: []string{"parquet", "arrowipc", "ndjson", "kafka", "postgres"},
+		oneOf: []string{"parquet", "arrowipc", "ndjson", "kafka", "postgres", "clickhouse"},
 		check: func(d *decoder, path string) { checkS3(d, path, s) },
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -18,6 +19,22 @@ type Postgres struct {
 	Loading
 	URL         Secret
 	DialTimeout time.Duration
+}
+
+// ClickHouse loads a table of ClickHouse. It has no dead letters.
+type ClickHouse struct {
+	Loading
+	URL Secret
+}
+
+// DefaultClickHouse returns the defaults of a ClickHouse sink.
+func DefaultClickHouse() ClickHouse { return ClickHouse{Loading: DefaultLoading()} }
+
+func clickhouseSchema(c *ClickHouse) object {
+	o := loadSchema(&c.Loading, "web.clicks")
+	o.fields = slices.DeleteFunc(o.fields, func(f field) bool { return f.name == "dead_letters" })
+	o.fields = append([]field{{name: "url", value: secret(&c.URL), example: "url: ${CLICKHOUSE_URL}"}}, o.fields...)
+	return o
 }
 
 // DefaultLoading returns the defaults of loading tables.
@@ -65,6 +82,9 @@ func loadSchema(l *Loading, example string) object {
 func (s *Sink) load() *Loading {
 	if s.Postgres != nil {
 		return &s.Postgres.Loading
+	}
+	if s.ClickHouse != nil {
+		return &s.ClickHouse.Loading
 	}
 	return nil
 }

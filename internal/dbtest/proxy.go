@@ -26,6 +26,8 @@ const (
 	Pass Verdict = iota
 	// KillBefore kills the process, and the data is lost.
 	KillBefore
+	// KillWithin kills the process when half of the data has reached the server.
+	KillWithin
 	// KillAfter kills the process when the data has reached the server, so that no answer comes back.
 	KillAfter
 )
@@ -86,6 +88,11 @@ func (p *Proxy) pass(to net.Conn, data []byte, toServer bool) bool {
 		v = p.watch(toServer, data)
 	}
 	if v == KillBefore {
+		p.kill()
+		return false
+	}
+	if v == KillWithin {
+		_, _ = to.Write(data[:len(data)/2])
 		p.kill()
 		return false
 	}

@@ -29,7 +29,7 @@ func Standard() Registry {
 	return Registry{
 		Sources: []SourceKind{kafkaSource, fileSource, generateSource},
 		Codecs:  []CodecKind{ndjsonCodec, accessLogCodec, delimitedCodec, avroCodec, protobufCodec, jsonSchemaCodec, linesCodec},
-		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink, kafkaSink, postgresSink},
+		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink, kafkaSink, postgresSink, clickhouseSink},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/table"
+	"github.com/urlmill/urlmill/sinks/table/clickhouse"
 	"github.com/urlmill/urlmill/sinks/table/postgres"
 )
 
@@ -26,22 +27,37 @@ var postgresSink = SinkKind{
 			return Sink{}, false
 		}
 		options := postgres.Options{URL: p.URL.Reveal(), DialTimeout: p.DialTimeout}
-		return Sink{
-			Validate: func() error {
-				if err := options.Check(); err != nil {
-					return fmt.Errorf("URL: %w", err)
-				}
-				return nil
-			},
-			CheckRows: func(rows *arrow.Schema) error {
-				if err := postgres.CheckRows(rows); err != nil {
-					return fmt.Errorf("Table: %w", err)
-				}
-				return nil
-			},
-			Open: func() (pipeline.Sink, error) {
-				return table.New(tableOptions(p.Loading, s), postgres.New(options)), nil
-			},
-		}, true
+		return loading(options.Check, postgres.CheckRows, func() pipeline.Sink {
+			return table.New(tableOptions(p.Loading, s), postgres.New(options))
+		}), true
 	},
+}
+
+var clickhouseSink = SinkKind{
+	Name: "clickhouse",
+	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+		p := c.Sink.ClickHouse
+		if p == nil {
+			return Sink{}, false
+		}
+		options := clickhouse.Options{URL: p.URL.Reveal()}
+		return loading(options.Check, clickhouse.CheckRows, func() pipeline.Sink {
+			return table.New(tableOptions(p.Loading, s), clickhouse.New(options))
+		}), true
+	},
+}
+
+// loading returns the sink of a database. What is wrong with its address is said of URL, and with the rows of Table.
+func loading(check func() error, rows func(*arrow.Schema) error, open func() pipeline.Sink) Sink {
+	about := func(field string, err error) error {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", field, err)
+		}
+		return err
+	}
+	return Sink{
+		Validate:  func() error { return about("URL", check()) },
+		CheckRows: func(s *arrow.Schema) error { return about("Table", rows(s)) },
+		Open:      func() (pipeline.Sink, error) { return open(), nil },
+	}
 }

@@ -1,0 +1,41 @@
+package dbtest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const (
+	clickhouseConfig = `<yandex>
+<logger><level>warning</level><console>1</console></logger>
+<listen_host>127.0.0.1</listen_host><http_port>%d</http_port><tcp_port>%d</tcp_port>
+<path>data/</path><tmp_path>tmp/</tmp_path><users_config>users.xml</users_config>
+<default_profile>default</default_profile><default_database>default</default_database><mark_cache_size>5368709</mark_cache_size>
+</yandex>
+`
+	clickhouseUsers = `<yandex><profiles><default/></profiles><quotas><default/></quotas>
+<users><default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users>
+</yandex>
+`
+)
+
+// ClickHouse starts a ClickHouse server of its own and returns the address of its HTTP interface. Without one on this machine
+// it skips the test, or fails it when URLMILL_REQUIRE_CLICKHOUSE is 1.
+func ClickHouse(tb testing.TB) string {
+	tb.Helper()
+	binary := program("clickhouse-server", "/usr/sbin/clickhouse-server")
+	if binary == "" {
+		without(tb, "URLMILL_REQUIRE_CLICKHOUSE", "there is no ClickHouse server: apt-get install clickhouse-server")
+	}
+	s := newServer(tb)
+	port := freePort(tb)
+	for name, content := range map[string]string{"config.xml": fmt.Sprintf(clickhouseConfig, port, freePort(tb)), "users.xml": clickhouseUsers} {
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	s.start(s.command(binary, "--config-file=config.xml"), func() error { return dial(port) })
+	return fmt.Sprintf("127.0.0.1:%d", port)
+}
