@@ -154,6 +154,19 @@ func (c *Compactions) Last() *Compaction {
 // Next returns the number of the next one.
 func (c *Compactions) Next() int64 { return int64(len(c.All)) + 1 }
 
+// replaced returns the paths of all files that are to be replaced, or were.
+func (c *Compactions) replaced() map[string]bool {
+	paths := map[string]bool{}
+	for _, r := range c.All {
+		for _, g := range r.Groups {
+			for _, old := range g.Old() {
+				paths[old] = true
+			}
+		}
+	}
+	return paths
+}
+
 // Undone tells whether a file of the compaction at an index of All came to nothing, as the one after it says.
 func (c *Compactions) Undone(i int, f File) bool {
 	return i+1 < len(c.All) && slices.Contains(c.All[i+1].Undone, f.Path())

@@ -134,14 +134,7 @@ func (b *builder) commits(ctx context.Context, root store.Objects, lane string) 
 
 // dropUnpublished leaves out the last commit of each lane if its files cannot all be seen, and no compaction has taken them.
 func (b *builder) dropUnpublished(ctx context.Context, c *Compactions) error {
-	replaced := map[string]bool{}
-	for _, r := range c.All {
-		for _, g := range r.Groups {
-			for _, name := range g.Old() {
-				replaced[name] = true
-			}
-		}
-	}
+	replaced := c.replaced()
 	for _, r := range b.heads {
 		for _, f := range r.Files {
 			if replaced[f.Path()] {

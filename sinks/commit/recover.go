@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/urlmill/urlmill/sinks/store"
@@ -27,6 +26,7 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 	if err := c.root.Sync(ctx, path.Join(Dir, lane)); err != nil {
 		return h, err
 	}
+	var replaced map[string]bool
 	for _, f := range h.last.Files {
 		s, err := c.place(f.Place)
 		if err != nil {
@@ -35,10 +35,12 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 		err = s.Publish(ctx, []store.Pending{f.Pending()})
 		var gone *store.GoneError
 		if errors.As(err, &gone) {
-			if replaced, err := c.replaced(ctx, f); err != nil || replaced {
-				if err != nil {
+			if replaced == nil {
+				if replaced, err = c.replaced(ctx); err != nil {
 					return h, err
 				}
+			}
+			if replaced[f.Path()] {
 				continue
 			}
 			// Its temporary name is taken away only by publishing it, so it was published, and then
@@ -54,20 +56,13 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 	return h, nil
 }
 
-// replaced tells whether a compaction has replaced a file.
-func (c *Chain) replaced(ctx context.Context, f File) (bool, error) {
+// replaced returns the paths of the files that compactions have replaced.
+func (c *Chain) replaced(ctx context.Context) (map[string]bool, error) {
 	compactions, err := ReadCompactions(ctx, c.root)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	for _, r := range compactions.All {
-		for _, g := range r.Groups {
-			if g.File.Place == f.Place && slices.ContainsFunc(g.Replaces, func(r Replaced) bool { return r.Name == f.Name }) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
+	return compactions.replaced(), nil
 }
 
 // Recover finishes the commits of all lanes, and the last compaction. It returns the position after the last commit of each, by what the names
