@@ -1,0 +1,173 @@
+package deploy
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+// release is what .goreleaser.yaml says that the tests look at.
+type release struct {
+	Version int
+	Before  struct{ Hooks []string }
+	Builds  []struct {
+		Main, Binary      string
+		Env, Goos, Goarch []string
+		Flags, Ldflags    []string
+		ModTimestamp      string `yaml:"mod_timestamp"`
+	}
+	Archives []struct {
+		Files []struct{ Src string }
+	}
+	Checksum struct {
+		NameTemplate string `yaml:"name_template"`
+		Algorithm    string
+	}
+	Sboms []struct{ Artifacts string }
+}
+
+func readRelease(t *testing.T) release {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r release
+	if err := yaml.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestRelease checks that a release has what is promised: six platforms, static and reproducible, with man pages,
+// completions, checksums and SBOMs.
+func TestRelease(t *testing.T) {
+	r := readRelease(t)
+	if r.Version != 2 || len(r.Builds) != 1 || len(r.Archives) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	b := r.Builds[0]
+	slices.Sort(b.Goos)
+	slices.Sort(b.Goarch)
+	if !slices.Equal(b.Goos, []string{"darwin", "linux", "windows"}) || !slices.Equal(b.Goarch, []string{"amd64", "arm64"}) {
+		t.Errorf("platforms %v, %v", b.Goos, b.Goarch)
+	}
+	if !slices.Contains(b.Env, "CGO_ENABLED=0") || !slices.Contains(b.Flags, "-trimpath") || b.ModTimestamp == "" {
+		t.Errorf("not reproducible: %+v", b)
+	}
+	if len(b.Ldflags) != 1 || !strings.Contains(b.Ldflags[0], "-X main.release={{ .Version }}") {
+		t.Errorf("without the version: %q", b.Ldflags)
+	}
+	if _, err := os.Stat(filepath.Join(root, b.Main, "main.go")); err != nil {
+		t.Error(err)
+	}
+	var files []string
+	for _, f := range r.Archives[0].Files {
+		files = append(files, f.Src)
+		if strings.HasPrefix(f.Src, "dist-docs/") {
+			continue // made by a hook
+		}
+		if found, err := filepath.Glob(filepath.Join(root, f.Src)); err != nil || len(found) == 0 {
+			t.Errorf("there is no %s", f.Src)
+		}
+	}
+	for _, want := range []string{"LICENSE", "dist-docs/man/*", "dist-docs/completions/*"} {
+		if !slices.Contains(files, want) {
+			t.Errorf("archives have no %s: %q", want, files)
+		}
+	}
+	if r.Checksum.Algorithm != "sha256" || len(r.Sboms) == 0 {
+		t.Errorf("checksums %+v, SBOMs %+v", r.Checksum, r.Sboms)
+	}
+}
+
+// TestReleaseHooks runs what the hooks run, and looks at what they make.
+func TestReleaseHooks(t *testing.T) {
+	bin, dir := build(t), t.TempDir()
+	hooks := strings.Join(readRelease(t).Before.Hooks, "\n")
+	for _, want := range []string{"urlmill man dist-docs/man", "urlmill completion", "bash zsh fish powershell"} {
+		if !strings.Contains(hooks, want) {
+			t.Errorf("no hook does %s:\n%s", want, hooks)
+		}
+	}
+	run(t, bin, nil, "man", filepath.Join(dir, "man"))
+	pages, err := filepath.Glob(filepath.Join(dir, "man", "*.1"))
+	if err != nil || len(pages) < 15 {
+		t.Errorf("%d man pages, %v", len(pages), err)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if text := run(t, bin, nil, "completion", shell); !strings.Contains(text, "urlmill") || len(text) < 1000 {
+			t.Errorf("%s: %.100s", shell, text)
+		}
+	}
+}
+
+// TestReproducible builds the same sources in two places with the flags of a release: the binaries are the same, byte by
+// byte.
+func TestReproducible(t *testing.T) {
+	b := readRelease(t).Builds[0]
+	// What git says of the commit is left out: one of the places is no repository.
+	args := append([]string{"build", "-buildvcs=false"}, b.Flags...)
+	args = append(args, "-ldflags", strings.ReplaceAll(b.Ldflags[0], "{{ .Version }}", "1.2.3"))
+	sum := func(dir string) string {
+		bin := filepath.Join(t.TempDir(), "urlmill")
+		cmd := exec.CommandContext(t.Context(), "go", append(slices.Clone(args), "-o", bin, b.Main)...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOWORK=off")
+		cmd.Env = append(cmd.Env, b.Env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
+		}
+		data, err := os.ReadFile(bin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if version := run(t, bin, nil, "version"); !strings.Contains(version, "urlmill 1.2.3") {
+			t.Errorf("version:\n%s", version)
+		}
+		return fmt.Sprintf("%x", sha256.Sum256(data))
+	}
+	elsewhere := filepath.Join(t.TempDir(), "another", "place")
+	copySources(t, elsewhere)
+	if here, there := sum(root), sum(elsewhere); here != there {
+		t.Errorf("%s here, %s in another folder", here, there)
+	}
+}
+
+// copySources copies what the command is built from.
+func copySources(t *testing.T, to string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		switch name := entry.Name(); {
+		case entry.IsDir() && (name == ".git" || name == "bin" || name == "testdata" || rel == "benchmarks" || rel == "plugins"):
+			return filepath.SkipDir
+		case entry.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), data, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
