@@ -242,10 +242,31 @@ func alertQueries(t *testing.T) (all []query) {
 	return all
 }
 
+// addOthers adds the metrics of sinks that this mill does not have, as they are in the source, to those that are known.
+func addOthers(t *testing.T, known map[string]metric) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "internal", "admin", "metrics.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range regexp.MustCompile(`= desc\("(\w+)", "(?:[^"\\]|\\.)*"((?:, "\w+")*)\)`).FindAllStringSubmatch(string(text), -1) {
+		name := "urlmill_" + found[1]
+		if _, ok := known[name]; ok {
+			continue
+		}
+		m := metric{labels: map[string]bool{"job": true, "instance": true}}
+		for _, label := range strings.Split(found[2], ", ") {
+			m.labels[strings.Trim(label, `"`)] = true
+		}
+		known[name] = m
+	}
+}
+
 // TestNames checks every metric, label and value that dashboard and alerts name, and that none is left out.
 func TestNames(t *testing.T) {
 	known := scrape(t)
 	known["up"] = metric{labels: map[string]bool{"job": true, "instance": true}} // Prometheus' own
+	addOthers(t, known)
 	if runtime.GOOS != "linux" {
 		t.Log("without the metrics of the process, which are Linux's")
 	}
