@@ -27,7 +27,8 @@ type group struct {
 	hasBounds bool
 	unbounded bool // a page has values and no bounds
 
-	last     []byte // the last value of a column that may be sorted
+	last     int64 // the last value of a column that may be sorted
+	hasLast  bool
 	unsorted bool
 
 	hashes []uint64 // of the values that are not in the dictionary
@@ -44,7 +45,7 @@ func (g *group) reset() {
 	g.release()
 	*g = group{
 		dict: g.dict, data: g.data, dictData: g.dictData,
-		pages: g.pages[:0], bounds: g.bounds[:0], lo: g.lo[:0], hi: g.hi[:0], last: g.last[:0],
+		pages: g.pages[:0], bounds: g.bounds[:0], lo: g.lo[:0], hi: g.hi[:0],
 	}
 }
 

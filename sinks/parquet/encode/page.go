@@ -315,8 +315,17 @@ func (l *leaf) boundsOfIndices(s *scratch) (lo, hi []byte) {
 	s.seen = uint64Pool.grow(s.seen[:0], words)[:words]
 	seen := s.seen
 	clear(seen)
-	for _, id := range s.ids {
-		seen[id/64] |= 1 << (id % 64)
+	if words == 1 {
+		// In memory every bit would wait for the one before.
+		all := uint64(0)
+		for _, id := range s.ids {
+			all |= 1 << (id % 64)
+		}
+		seen[0] = all
+	} else {
+		for _, id := range s.ids {
+			seen[id/64] |= 1 << (id % 64)
+		}
 	}
 	if l.source == sourceBytes {
 		return d.boundsOfTexts(seen, int(s.ids[0]))
@@ -372,12 +381,28 @@ func (l *leaf) checkOrder() {
 	if !l.sortable || g.unsorted {
 		return
 	}
-	for at := 0; at < len(l.data); at += l.width {
-		v := l.data[at : at+l.width]
-		if len(g.last) > 0 && l.compare(v, g.last) < 0 {
-			g.unsorted = true
-			return
-		}
-		g.last = append(g.last[:0], v...)
+	if l.physical == typeInt32 {
+		g.unsorted = !rises(g, arrow.Int32Traits.CastFromBytes(l.data))
+	} else {
+		g.unsorted = !rises(g, arrow.Int64Traits.CastFromBytes(l.data))
 	}
+}
+
+// rises tells whether no value is less than the one before, which for the first is that of the page before.
+func rises[T integer](g *group, values []T) bool {
+	if len(values) == 0 {
+		return true
+	}
+	last := values[0]
+	if g.hasLast {
+		last = T(g.last)
+	}
+	for _, v := range values {
+		if v < last {
+			return false
+		}
+		last = v
+	}
+	g.last, g.hasLast = int64(last), true
+	return true
 }
