@@ -41,7 +41,7 @@ arrowc: ## bin/lib/liburlmill.so with urlmill.h: the C library over the Arrow C 
 	cd plugins/arrowc && $(GO) build -buildmode=c-shared -trimpath -ldflags '-s -w -extldflags=-Wl,--version-script=$(CURDIR)/plugins/arrowc/exports.map' -o ../../$(LIBURLMILL) .
 	rm -f $(BIN)/lib/liburlmill.h && cp plugins/arrowc/urlmill.h $(BIN)/lib/
 
-PLUGINS_VENV := $(CURDIR)/$(or $(URLMILL_PLUGINS_VENV),$(BIN)/venv-plugins)
+PLUGINS_VENV := $(or $(URLMILL_PLUGINS_VENV),$(CURDIR)/$(BIN)/venv-plugins)
 PLUGINS_PYTHON := $(PLUGINS_VENV)/bin/python3
 
 # The hosts, by name from PyPI. PySpark brings Spark with it.
