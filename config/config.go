@@ -165,6 +165,7 @@ type Codec struct {
 	NDJSON    *NDJSON
 	AccessLog *AccessLog
 	Delimited *Delimited
+	Parquet   *ParquetTable
 	Avro      *SchemaRecords
 	Protobuf  *SchemaRecords
 	// JSONSchema are records of JSON behind the header of a registry.
@@ -186,6 +187,12 @@ type Delimited struct {
 	Separator string   // one byte
 	Columns   []string // nil: the first line has them
 	URL, Base string   // names of columns
+	Carry     []CarryColumn
+}
+
+// ParquetTable are the rows of Parquet files.
+type ParquetTable struct {
+	URL, Base string // names of columns
 	Carry     []CarryColumn
 }
 

@@ -132,11 +132,12 @@ func codecSchema(c *Codec) object {
 			{name: "ndjson", value: optional(&c.NDJSON, func() NDJSON { return NDJSON{} }, ndjsonSchema)},
 			{name: "access_log", value: optional(&c.AccessLog, func() AccessLog { return AccessLog{} }, accessLogSchema)},
 			{name: "delimited", value: optional(&c.Delimited, DefaultDelimited, delimitedSchema)},
+			{name: "parquet", value: optional(&c.Parquet, func() ParquetTable { return ParquetTable{} }, parquetTableSchema)},
 			{name: "avro", value: optional(&c.Avro, func() SchemaRecords { return SchemaRecords{} }, avroSchema)},
 			{name: "protobuf", value: optional(&c.Protobuf, func() SchemaRecords { return SchemaRecords{} }, protobufSchema)},
 			{name: "jsonschema", value: optional(&c.JSONSchema, func() SchemaRecords { return SchemaRecords{} }, jsonSchemaSchema)},
 		},
-		oneOf: []string{"lines", "ndjson", "access_log", "delimited", "avro", "protobuf", "jsonschema"},
+		oneOf: []string{"lines", "ndjson", "access_log", "delimited", "parquet", "avro", "protobuf", "jsonschema"},
 	}
 }
 
@@ -163,16 +164,43 @@ func delimitedSchema(d *Delimited) object {
 			{name: "base", value: text(&d.Base, "page")},
 			{name: "carry", value: list(&d.Carry, DefaultCarryColumn, "[{name: user_id, type: int64}]", carryColumnSchema)},
 		},
-		check: func(dec *decoder, path string) {
-			for i, c := range d.Carry {
-				if at := fmt.Sprintf("%s.carry[%d].time", path, i); dec.given(at) && c.Type != pipeline.Timestamp {
-					dec.conflict(at, nil, "time is for timestamps only; take it out, or give type: timestamp")
-				}
-				if c.Column == "" {
-					d.Carry[i].Column = c.Name
-				}
-			}
+		check: func(dec *decoder, path string) { checkCarriedColumns(dec, path, d.Carry) },
+	}
+}
+
+// parquetTableSchema is that of delimited lines, without what lines need.
+func parquetTableSchema(p *ParquetTable) object {
+	return object{
+		fields: []field{
+			{name: "url", value: text(&p.URL, "url"), example: "url: url"},
+			{name: "base", value: text(&p.Base, "page")},
+			{name: "carry", value: list(&p.Carry, DefaultCarryColumn, "[{name: user_id, type: int64}]", tableColumnSchema)},
 		},
+		check: func(dec *decoder, path string) { checkCarriedColumns(dec, path, p.Carry) },
+	}
+}
+
+// tableColumnSchema allows JSON as well: some columns can be nothing else.
+func tableColumnSchema(c *CarryColumn) object {
+	return object{fields: []field{
+		{name: "name", value: text(&c.Name, "user_id"), example: "name: user_id"},
+		{name: "column", value: text(&c.Column, "user")},
+		{name: "type", value: enum(&c.Type,
+			[]string{"string", "int64", "float64", "bool", "timestamp", "json"},
+			[]pipeline.FieldType{pipeline.String, pipeline.Int64, pipeline.Float64, pipeline.Bool, pipeline.Timestamp, pipeline.JSON})},
+		{name: "time", value: names(&c.Time, "rfc3339", "s", "ms", "us", "ns")},
+	}}
+}
+
+// checkCarriedColumns reports formats of times that are none, and names columns of the input after those of the output.
+func checkCarriedColumns(dec *decoder, path string, carry []CarryColumn) {
+	for i, c := range carry {
+		if at := fmt.Sprintf("%s.carry[%d].time", path, i); dec.given(at) && c.Type != pipeline.Timestamp {
+			dec.conflict(at, nil, "time is for timestamps only; take it out, or give type: timestamp")
+		}
+		if c.Column == "" {
+			carry[i].Column = c.Name
+		}
 	}
 }
 

@@ -111,6 +111,9 @@ func jsonSchemaSchema(s *SchemaRecords) object { return schemaRecordsSchema(s) }
 
 // checkSchemaRecords reports codecs of records that have no place in lines.
 func checkSchemaRecords(d *decoder, path string, s *Source) {
+	if at := join(join(path, "codec"), "parquet"); s.Codec.Parquet != nil && s.File == nil {
+		d.conflict(at, []string{join(path, "file")}, "parquet is for files; read them with source.file")
+	}
 	if s.Kafka != nil {
 		return
 	}

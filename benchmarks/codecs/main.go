@@ -182,6 +182,13 @@ func run(out string, quick bool) error {
 			steps, r.Combined = combinedJobs(c), nil
 		}
 	}
+	if len(only) == 0 || slices.Contains(only, "parquet") {
+		j, err := tableJob()
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, j)
+	}
 	measure(append(slices.Clone(jobs), steps...), r.Repetitions, slice)
 	fmt.Printf("%-34s %7s %9s %9s %9s %8s\n", "", "bytes", "ns", "least ns", "MB/s", "allocs")
 	for i, j := range append(slices.Clone(jobs), steps...) {

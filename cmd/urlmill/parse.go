@@ -167,6 +167,9 @@ func (f parseFlags) config(files []string) (*config.Config, error) {
 // setCodec sets the codec.
 func (f parseFlags) setCodec(c *config.Config) error {
 	codec := f.codec
+	if codec == "" && allParquet(c.Source.File.Paths) {
+		codec = "parquet"
+	}
 	if codec == "" {
 		codec = "lines"
 		if f.urlField != "" || f.baseField != "" || len(f.carry) > 0 {
@@ -181,6 +184,9 @@ func (f parseFlags) setCodec(c *config.Config) error {
 	}
 	if codec == "csv" || codec == "tsv" {
 		return f.setDelimited(c)
+	}
+	if codec == "parquet" {
+		return f.setParquet(c)
 	}
 	if codec == "lines" {
 		if f.urlField != "" || f.baseField != "" || len(f.carry) > 0 {
@@ -210,7 +216,9 @@ func (f parseFlags) setCodec(c *config.Config) error {
 // logCodecs are the names of --codec that are formats of access logs.
 func logCodecs() []string { return append(accesslog.Formats(), "caddy") }
 
-func codecNames() []string { return append([]string{"lines", "ndjson", "csv", "tsv"}, logCodecs()...) }
+func codecNames() []string {
+	return append([]string{"lines", "ndjson", "csv", "tsv", "parquet"}, logCodecs()...)
+}
 
 func (f parseFlags) setAccessLog(c *config.Config) error {
 	if f.urlField != "" || f.baseField != "" || len(f.carry) > 0 {
@@ -245,6 +253,28 @@ func (f parseFlags) setDelimited(c *config.Config) error {
 		})
 	}
 	c.Source.Codec.Delimited = &d
+	return nil
+}
+
+// allParquet tells whether all files are Parquet by their names.
+func allParquet(files []string) bool {
+	return len(files) > 0 && !slices.ContainsFunc(files, func(name string) bool { return !strings.HasSuffix(strings.ToLower(name), ".parquet") })
+}
+
+// setParquet sets the columns that are read; the URL is in the column url unless told otherwise.
+func (f parseFlags) setParquet(c *config.Config) error {
+	p := config.ParquetTable{URL: f.urlField, Base: f.baseField}
+	if p.URL == "" {
+		p.URL = "url"
+	}
+	for _, text := range f.carry {
+		carry, err := parseCarry(text)
+		if err != nil {
+			return err
+		}
+		p.Carry = append(p.Carry, config.CarryColumn{Name: carry.Name, Column: strings.TrimPrefix(carry.Pointer, "/"), Type: carry.Type, Time: carry.Time})
+	}
+	c.Source.Codec.Parquet = &p
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // errNotRead says that a file is recognised but of a kind that is not read.
 var errNotRead = errors.New("this is not a text and not one of the compressed formats that are read: " +
-	"gzip, zstd, snappy (framed), S2, LZ4, bzip2, xz; unpack or convert it first")
+	"gzip, zstd, snappy (framed), S2, LZ4, bzip2, xz; unpack or convert it first, or give the codec parquet for Parquet files")
 
 // ReadError is the error of a file that could not be read to its end. All whole records before it have been
 // delivered, and the other files are read all the same.
@@ -32,6 +32,9 @@ type ReadError struct {
 func (e *ReadError) Error() string {
 	if errors.Is(e.Err, errNotRead) {
 		return fmt.Sprintf("%s: %s file: %v", e.Path, e.Format, e.Err)
+	}
+	if e.Format == tableFormat {
+		return e.tableMessage()
 	}
 	what, remedy := e.diagnose()
 	at := fmt.Sprintf("byte %d", e.Offset)

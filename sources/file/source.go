@@ -106,6 +106,11 @@ func acquire(ctx context.Context, drain <-chan struct{}, slots chan<- struct{}) 
 
 // lane hands out the lane of one file.
 func (s *Source) lane(ctx context.Context, drain <-chan struct{}, in input, each func(context.Context, pipeline.Lane) error) error {
+	if tables, ok := s.codec.(codec.Tables); ok {
+		l := &tableLane{source: s, tables: tables, in: in, drain: drain}
+		defer l.close()
+		return each(ctx, l)
+	}
 	l := &lane{source: s, in: in, drain: drain}
 	err := each(ctx, l)
 	l.close()

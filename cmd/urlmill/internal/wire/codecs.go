@@ -7,6 +7,7 @@ import (
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/accesslog"
 	"github.com/urlmill/urlmill/sources/codec/delimited"
+	"github.com/urlmill/urlmill/sources/codec/parquet"
 )
 
 // linesCodec is the codec when none is given.
@@ -64,6 +65,24 @@ var accessLogCodec = CodecKind{
 				Format: a.Format, Nginx: a.Nginx, Apache: a.Apache, Base: a.Base, Scheme: a.Scheme, Fields: a.Fields,
 			})
 		}, true
+	},
+}
+
+var parquetCodec = CodecKind{
+	Name: "parquet",
+	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
+		p := c.Source.Codec.Parquet
+		return func() (codec.Factory, error) {
+			options := parquet.Options{URL: p.URL, Base: p.Base}
+			for _, f := range p.Carry {
+				time, err := codec.ParseTimeFormat(f.Time)
+				if err != nil {
+					return nil, err
+				}
+				options.Carry = append(options.Carry, parquet.Carried{Name: f.Name, Column: f.Column, Type: f.Type, Time: time})
+			}
+			return parquet.New(options)
+		}, p != nil
 	},
 }
 

@@ -148,6 +148,8 @@ func codecName(c *config.Config) string {
 		return "access_log"
 	case k.Delimited != nil:
 		return "delimited"
+	case k.Parquet != nil:
+		return "parquet"
 	case k.Avro != nil:
 		return "avro"
 	case k.Protobuf != nil:

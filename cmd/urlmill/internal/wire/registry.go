@@ -28,7 +28,7 @@ type Registry struct {
 func Standard() Registry {
 	return Registry{
 		Sources: []SourceKind{kafkaSource, fileSource, generateSource},
-		Codecs:  []CodecKind{ndjsonCodec, accessLogCodec, delimitedCodec, avroCodec, protobufCodec, jsonSchemaCodec, linesCodec},
+		Codecs:  []CodecKind{ndjsonCodec, accessLogCodec, delimitedCodec, parquetCodec, avroCodec, protobufCodec, jsonSchemaCodec, linesCodec},
 		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink, kafkaSink, postgresSink, clickhouseSink},
 	}
 }

@@ -1,0 +1,223 @@
+// Package parquet reads tables in Parquet files, of their columns those that are wanted.
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+)
+
+// Options configures the codec. Columns are named as in the file, those within groups with a dot between the names.
+type Options struct {
+	// URL is the column of the URL, Base that of the URL it is resolved against, if any.
+	URL, Base string
+	// Carry lists the columns that go along.
+	Carry []Carried
+}
+
+// Carried is a column that goes along with the URL.
+type Carried struct {
+	Name   string             // in the output
+	Column string             // in the file
+	Type   pipeline.FieldType // of the output
+	Time   codec.TimeFormat   // how a number or a text is a time where the file does not say that it is one
+}
+
+// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+func (o Options) Validate() error {
+	var problems []error
+	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.URL == "" {
+		add("URL: empty; give the name of the column that has the URL")
+	}
+	for i, c := range o.Carry {
+		if c.Name == "" || c.Column == "" {
+			add("Carry[%d]: give both the name of the column and that of the output", i)
+		}
+		if j := slices.IndexFunc(o.Carry, func(other Carried) bool { return other.Name == c.Name }); j < i {
+			add("Carry[%d].Name: %q is the name of Carry[%d] already", i, c.Name, j)
+		}
+		if c.Type > pipeline.JSON {
+			add("Carry[%d].Type: unknown", i)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// New returns the codec of Parquet files, or what Validate has to say about o. It implements [codec.Tables].
+//
+// A file without the column of the URL is refused; one without another column has nulls there. A null URL gives
+// FaultFieldMissing, one that is no text FaultFieldType, as does a field that is not of the type of its column. Columns
+// become fields by what the file says of them: see [schema.New]. Rows have no bytes of their own, so that the column raw is
+// null, and no positions but their numbers.
+func New(o Options) (codec.Tables, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	f := &factory{o: o}
+	for _, c := range o.Carry {
+		f.fields = append(f.fields, pipeline.Field{Name: c.Name, Type: c.Type})
+	}
+	return f, nil
+}
+
+type factory struct {
+	o      Options
+	fields []pipeline.Field
+}
+
+// New implements [codec.Factory].
+func (f *factory) New() codec.Codec { return rows{f} }
+
+// Fields implements [codec.Factory].
+func (f *factory) Fields() []pipeline.Field { return f.fields }
+
+// HasBase implements [codec.Factory].
+func (f *factory) HasBase() bool { return f.o.Base != "" }
+
+// KeepsRecords implements [codec.Factory]: a row has no bytes.
+func (f *factory) KeepsRecords() bool { return false }
+
+// rows implements [codec.Codec]. A record that is not a row of a file is none of a table.
+type rows struct{ *factory }
+
+// Prepare implements [codec.Codec].
+func (r rows) Prepare(b *pipeline.Batch) { codec.PrepareCarried(b, r.fields) }
+
+// Decode implements [codec.Codec].
+func (r rows) Decode(b *pipeline.Batch, _ []byte) bool {
+	codec.AppendNulls(b, r.HasBase())
+	codec.AddFault(b, pipeline.FaultMalformed, 0)
+	return true
+}
+
+// DecodeNull implements [codec.Codec].
+func (r rows) DecodeNull(b *pipeline.Batch) {
+	codec.AppendNulls(b, r.HasBase())
+	codec.AddFault(b, pipeline.FaultNull, -1)
+}
+
+// OpenTable implements [codec.Tables].
+func (f *factory) OpenTable(r io.ReaderAt, size int64, maxValue int) (t codec.Table, err error) {
+	defer caught(&err)
+	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(readBuffer))
+	if err != nil {
+		return nil, fmt.Errorf("it is no Parquet file that can be read: %w", err)
+	}
+	table := &table{factory: f, groups: file.RowGroups(), rows: file.NumRows(), maxValue: maxValue}
+	total := int64(0)
+	for _, g := range table.groups {
+		total += g.NumRows()
+	}
+	if total != table.rows {
+		return nil, fmt.Errorf("the file says that it has %d rows, and its row groups %d", table.rows, total)
+	}
+	names := []string{f.o.URL}
+	if f.o.Base != "" {
+		names = append(names, f.o.Base)
+	}
+	for _, c := range f.o.Carry {
+		names = append(names, c.Column)
+	}
+	for i, name := range names {
+		c, err := newColumn(file.Schema(), name)
+		if err != nil {
+			return nil, err
+		}
+		if c == nil && i == 0 {
+			return nil, fmt.Errorf("there is no column %q; there are %s", name, columnNames(file.Schema()))
+		}
+		table.columns = append(table.columns, c)
+	}
+	return table, nil
+}
+
+// readBuffer is how much of a column is read at a time, in bytes.
+const readBuffer = 64 << 10
+
+// columnNames lists the columns for a message.
+func columnNames(s *parquet.Schema) string {
+	const most = 30
+	var names []string
+	for _, path := range s.Columns() {
+		if len(names) == most {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, strings.Join(path, "."))
+	}
+	return strings.Join(names, ", ")
+}
+
+// newColumn finds a column by its name, nil where there is none.
+func newColumn(s *parquet.Schema, name string) (*column, error) {
+	for _, path := range s.Columns() {
+		if strings.Join(path, ".") != name {
+			continue
+		}
+		leaf, _ := s.Lookup(path...)
+		if leaf.MaxRepetitionLevel > 0 {
+			return nil, fmt.Errorf("the column %q is within a list, and a row can have but one value", name)
+		}
+		c := &column{index: leaf.ColumnIndex}
+		c.setType(leaf.Node.Type())
+		return c, nil
+	}
+	return nil, nil
+}
+
+// setType notes what values mean.
+func (c *column) setType(t parquet.Type) {
+	c.physical = t.Kind()
+	c.length = t.Length()
+	l := t.LogicalType()
+	if l == nil {
+		return
+	}
+	switch l := l.Value.(type) {
+	case *format.StringType, *format.EnumType, *format.JsonType:
+		c.meaning = text
+	case *format.UUIDType:
+		if c.length == 16 {
+			c.meaning = uuid
+		}
+	case *format.DateType:
+		c.meaning = date
+	case *format.DecimalType:
+		c.meaning, c.scale = decimal, l.Scale
+	case *format.TimestampType:
+		c.meaning, c.unit = instant, unitOf(l.Unit)
+	case *format.TimeType:
+		c.meaning, c.unit = clock, unitOf(l.Unit)
+	case *format.IntType:
+		if !l.IsSigned {
+			c.meaning = unsigned
+		}
+	}
+}
+
+func unitOf(u format.TimeUnit) codec.TimeFormat {
+	switch u.Value.(type) {
+	case *format.MilliSeconds:
+		return codec.EpochMillis
+	case *format.NanoSeconds:
+		return codec.EpochNanos
+	default:
+		return codec.EpochMicros
+	}
+}
+
+// caught turns a panic of the library over a damaged file into an error.
+func caught(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("the file is damaged: %v", r)
+	}
+}
