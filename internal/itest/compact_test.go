@@ -50,7 +50,8 @@ func TestCompacted(t *testing.T) {
 	const lanes, commits, rows = 2, 12, 1000
 	dir := t.TempDir()
 	out, late := filepath.Join(dir, "out"), filepath.Join(dir, "late")
-	o := parquet.Options{Path: out, PartitionBy: []string{"date(ts)", "hour(ts)"}, SortBy: []string{"domain", "n"}, RowGroupRows: 2048, PageRows: 128}
+	o := parquet.Options{Path: out, SortBy: []string{"domain", "n"}, RowGroupRows: 2048, PageRows: 128}
+	o.PartitionBy = []string{"date(ts)", "hour(ts)"}
 	o.Late.Path, o.Late.After = late, time.Hour
 	log := slog.New(slog.DiscardHandler)
 	sink, err := parquet.New(o, log)
