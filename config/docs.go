@@ -169,7 +169,7 @@ var docs = map[string]string{
 	"bloom_filters":              "Columns with bloom filters, or [none]. Not set: host, registrable_domain and url_key.",
 	"sink.arrowipc.dictionaries": "Columns of text that a stream writes as growing dictionaries.",
 	"delivery":                   "Whether files hold every record once whatever dies, or may hold some twice after a crash. What goes to standard output or a topic is at_least_once.",
-	"partition_by":               "Directories in Hive's form, by columns, date(column), hour(column) and bucket(N, column).",
+	"partition_by":               "Directories in Hive's form, by columns, month(column), date(column), hour(column) and bucket(N, column).",
 	"late":                       "Rows that come too late for the directory of their time, by date(column) and hour(column) of partition_by, go into files of their own: one for each commit, instead of one for each old directory.",
 	"late.path":                  "Folder, or s3://bucket/prefix, for them, beside that of the other rows.",
 	"late.after":                 "How far the time of a row is before the newest directory of its lane.",

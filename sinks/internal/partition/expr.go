@@ -14,24 +14,24 @@ import (
 // Key is one level of directories.
 type Key struct {
 	Name   string // before the "=" of directory names
-	Func   string // "", "date", "hour" or "bucket"
+	Func   string // "", "month", "date", "hour" or "bucket"
 	Column string
 	N      int // of buckets
 }
 
 var (
-	keySyntax  = regexp.MustCompile(`^\s*(?:([A-Za-z0-9][A-Za-z0-9_.-]*)\s*=)?\s*(?:(date|hour|bucket)\s*\(\s*(?:(\d+)\s*,)?\s*([^(),=\s]+)\s*\)|([^(),=\s]+))\s*$`)
+	keySyntax  = regexp.MustCompile(`^\s*(?:([A-Za-z0-9][A-Za-z0-9_.-]*)\s*=)?\s*(?:(month|date|hour|bucket)\s*\(\s*(?:(\d+)\s*,)?\s*([^(),=\s]+)\s*\)|([^(),=\s]+))\s*$`)
 	nameSyntax = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 )
 
 const maxBuckets = 100_000
 
-// Parse reads one expression of partition_by: a column's name, date(column), hour(column) or bucket(N, column), each
+// Parse reads one expression of partition_by: a column's name, month(column), date(column), hour(column) or bucket(N, column), each
 // with a name of its own and "=" before it on request.
 func Parse(text string) (Key, error) {
 	m := keySyntax.FindStringSubmatch(text)
 	if m == nil {
-		return Key{}, fmt.Errorf("%q is not understood; give a column, date(column), hour(column) or bucket(N, column), "+
+		return Key{}, fmt.Errorf("%q is not understood; give a column, month(column), date(column), hour(column) or bucket(N, column), "+
 			"and a name before it if the usual one does not suit, such as day=date(timestamp)", text)
 	}
 	k := Key{Name: m[1], Func: m[2], Column: m[4] + m[5]}
@@ -46,7 +46,7 @@ func Parse(text string) (Key, error) {
 		k.N = n
 	}
 	if k.Name == "" {
-		k.Name = map[string]string{"": k.Column, "date": "dt", "hour": "hour", "bucket": k.Column + "_bucket"}[k.Func]
+		k.Name = map[string]string{"": k.Column, "month": "month", "date": "dt", "hour": "hour", "bucket": k.Column + "_bucket"}[k.Func]
 	}
 	if !nameSyntax.MatchString(k.Name) {
 		return Key{}, fmt.Errorf("%q: %q cannot be the name of a directory that readers see; put another before it, such as key=%s", text, k.Name, strings.TrimSpace(text))
@@ -101,7 +101,7 @@ func bind(k Key, s *arrow.Schema) (bound, error) {
 	b := bound{Key: k, column: at[0]}
 	t := s.Field(at[0]).Type
 	switch k.Func {
-	case "date", "hour":
+	case "month", "date", "hour":
 		b.value = timeOf(k.Func, t)
 	case "bucket":
 		if inner := textOf(t); inner != nil {
@@ -113,7 +113,7 @@ func bind(k Key, s *arrow.Schema) (bound, error) {
 	if b.value != nil {
 		return b, nil
 	}
-	if k.Func == "date" || k.Func == "hour" {
+	if k.Func == "month" || k.Func == "date" || k.Func == "hour" {
 		return bound{}, fmt.Errorf("%s(%s): the column is of type %s; give a timestamp", k.Func, k.Column, t)
 	}
 	hint := "give a text, a whole number, a boolean or a date"

@@ -24,6 +24,7 @@ func TestParse(t *testing.T) {
 		" site = registrable_domain ": {Name: "site", Column: "registrable_domain"},
 		"date(timestamp)":             {Name: "dt", Func: "date", Column: "timestamp"},
 		"day=date( ts )":              {Name: "day", Func: "date", Column: "ts"},
+		"month(ts)":                   {Name: "month", Func: "month", Column: "ts"},
 		"hour(timestamp)":             {Name: "hour", Func: "hour", Column: "timestamp"},
 		"bucket(16, host)":            {Name: "host_bucket", Func: "bucket", Column: "host", N: 16},
 		"b=bucket(1,host)":            {Name: "b", Func: "bucket", Column: "host", N: 1},
@@ -106,7 +107,7 @@ func want(keys []string, row sinktest.Row) string {
 		switch v := row[k.Column].(type) {
 		case nil:
 		case time.Time:
-			text = v.Format(map[string]string{"": time.DateOnly, "date": time.DateOnly, "hour": "15"}[k.Func])
+			text = v.Format(map[string]string{"": time.DateOnly, "date": time.DateOnly, "month": "2006-01", "hour": "15"}[k.Func])
 		case []byte:
 			text = string(appendEscaped(nil, v))
 		default:
@@ -120,7 +121,7 @@ func want(keys []string, row sinktest.Row) string {
 // Every row comes out once, in its directory, whole, and in the order that it had there; also rows of sliced records.
 func TestSplit(t *testing.T) {
 	s := sinktest.AllTypes()
-	all := []string{"date(ts_us)", "hour(ts_ms)", "flag", "text", "i8", "u32", "large_text", "bytes", "day=day", "u16"}
+	all := []string{"date(ts_us)", "month(ts_ms)", "u8", "hour(ts_ms)", "flag", "text", "i8", "u32", "large_text", "bytes", "day=day", "u16"}
 	rapid.Check(t, func(t *rapid.T) {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		defer mem.AssertSize(t, 0)

@@ -66,7 +66,7 @@ func bucketOf(n int, text func([]byte, arrow.Array, int) []byte) func([]byte, ar
 	}
 }
 
-// timeOf returns what appends the date of a timestamp, YYYY-MM-DD, or its hour, 00 to 23, in UTC.
+// timeOf returns what appends the month of a timestamp, YYYY-MM, its date, YYYY-MM-DD, or its hour, 00 to 23, in UTC.
 func timeOf(what string, t arrow.DataType) func([]byte, arrow.Array, int) []byte {
 	ts, ok := t.(*arrow.TimestampType)
 	if !ok {
@@ -76,7 +76,10 @@ func timeOf(what string, t arrow.DataType) func([]byte, arrow.Array, int) []byte
 	return func(dst []byte, a arrow.Array, i int) []byte {
 		seconds := floorDiv(int64(a.(*array.Timestamp).Value(i)), perSecond)
 		days := floorDiv(seconds, 24*60*60)
-		if what == "date" {
+		switch what {
+		case "month":
+			return time.Unix(seconds, 0).UTC().AppendFormat(dst, "2006-01")
+		case "date":
 			return appendDate(dst, days)
 		}
 		hour := (seconds - days*24*60*60) / (60 * 60)
