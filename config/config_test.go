@@ -77,6 +77,20 @@ func TestBad(t *testing.T) {
 	}
 }
 
+// TestEndless checks that files without an end are refused, and neither read for ever nor kept.
+func TestEndless(t *testing.T) {
+	const endless = "/dev/zero"
+	if _, err := os.Stat(endless); err != nil {
+		t.Skip("this system has no " + endless)
+	}
+	if _, err := Load(endless, OSEnv()); err == nil || !strings.Contains(err.Error(), "larger than 1MiB") {
+		t.Errorf("as a configuration: %v", err)
+	}
+	if _, err := Parse("c.yaml", []byte("on_error: ${file:"+endless+"}"), OSEnv()); err == nil || !strings.Contains(err.Error(), "it has to hold a single value") {
+		t.Errorf("as a value: %v", err)
+	}
+}
+
 // minimal is what testdata/good/minimal.yaml is, and what the other expectations start from.
 func minimal() Config {
 	c := Default()

@@ -22,12 +22,12 @@ import (
 type Env struct {
 	// Lookup returns an environment variable and whether it is set.
 	Lookup func(name string) (string, bool)
-	// ReadFile returns the contents of a file.
+	// ReadFile returns the contents of a file. One of more than a megabyte is refused, so that it may stop there.
 	ReadFile func(path string) ([]byte, error)
 }
 
 // OSEnv is the environment of the process.
-func OSEnv() Env { return Env{Lookup: os.LookupEnv, ReadFile: os.ReadFile} }
+func OSEnv() Env { return Env{Lookup: os.LookupEnv, ReadFile: readFile} }
 
 // expand puts in the substitutions of s. changed tells whether there were any. problem says what is wrong with
 // them, without a value.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,18 +21,24 @@ const maxFileSize = 1 << 20
 
 // Load reads the configuration in a file. The error is an [*Error] when the file was read and is not right.
 func Load(path string, env Env) (*Config, error) {
-	info, err := os.Stat(path)
+	data, err := readFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	if info.Size() > maxFileSize {
+	if len(data) > maxFileSize {
 		return nil, fmt.Errorf("configuration: %s is larger than %s", path, FormatSize(maxFileSize))
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
-	}
 	return Parse(path, data, env)
+}
+
+// readFile reads a file, or of one that is larger than maxFileSize, or has no end, a byte more than that.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was read alone
+	return io.ReadAll(io.LimitReader(f, maxFileSize+1))
 }
 
 // Parse reads a configuration that is called file in messages. Relative paths of ${file:...} begin in its folder.
