@@ -214,13 +214,6 @@ func (b *tab) text(selector string) string {
 	return eval[string](b, fmt.Sprintf("document.querySelector(%q).innerText", selector))
 }
 
-// picture takes a picture of the whole page, or of what is on the screen.
-func (b *tab) picture(whole bool) []byte {
-	b.t.Helper()
-	answer := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: &whole})
-	return answer.Data
-}
-
 // describe returns what an object is, for messages.
 func describe(o *runtime.RemoteObject) string {
 	if o == nil {
