@@ -77,7 +77,7 @@ func TestCheck(t *testing.T) {
 		{"partitions", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: ['date(ts)', country, 'bucket(4, host)']}}\n", ""},
 		{
 			"partition expression", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: ['day(timestamp)']}}\n",
-			`x.yaml:2:43: partition_by: "day(timestamp)" is not understood; give a column, date(column)`,
+			`x.yaml:2:43: partition_by: "day(timestamp)" is not understood; give a column, month(column), date(column)`,
 		},
 		{
 			"bloom filter", "source: {generate: {}}\nsink: {parquet: {path: out, bloom_filters: [host, nothing]}}\n",
