@@ -71,6 +71,12 @@ func TestEveryKeyChanges(t *testing.T) {
 			t.Errorf("%s: %q", c.Path, c.Reason)
 		}
 	}
+	c := Default()
+	for _, f := range rootSchema(&c).fields {
+		if reasons[f.name] == "" {
+			t.Errorf("%s: nothing says why it cannot change", f.name)
+		}
+	}
 	for path := range live {
 		if !known[path] {
 			t.Errorf("%s is no key", path)
