@@ -74,6 +74,8 @@ func deadLetters(c *Config) (path string, p place) {
 		return "sink.ndjson.dead_letters", place{s.NDJSON.DeadLetters, s.NDJSON.DeadLetterTopic}
 	case s.Kafka != nil:
 		return "sink.kafka.dead_letters", place{topic: s.Kafka.DeadLetterTopic}
+	case s.DuckDB != nil:
+		return "sink.duckdb.dead_letters", place{folder: s.DuckDB.DeadLetters}
 	case s.Postgres != nil:
 		return "sink.postgres.dead_letters", place{folder: s.Postgres.DeadLetters}
 	}

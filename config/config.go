@@ -282,6 +282,7 @@ type Sink struct {
 	Kafka      *KafkaOut
 	Postgres   *Postgres
 	ClickHouse *ClickHouse
+	DuckDB     *DuckDB
 	Roll       Roll
 	S3         S3 // for folders that are s3://bucket/prefix
 }

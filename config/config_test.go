@@ -199,6 +199,13 @@ func TestGood(t *testing.T) {
 			c.Sink.Parquet, c.Sink.ClickHouse = nil, &h
 			return c
 		},
+		"duckdb": func() Config {
+			c := minimal()
+			b := DefaultDuckDB()
+			b.Path, b.Table = "web.duckdb", "clicks"
+			c.Sink.Parquet, c.Sink.DuckDB = nil, &b
+			return c
+		},
 		"postgres": func() Config {
 			c := minimal()
 			p := DefaultPostgres()

@@ -308,10 +308,11 @@ func sinkSchema(s *Sink) object {
 			{name: "kafka", value: optional(&s.Kafka, DefaultKafkaOut, kafkaOutSchema)},
 			{name: "postgres", value: optional(&s.Postgres, DefaultPostgres, postgresSchema)},
 			{name: "clickhouse", value: optional(&s.ClickHouse, DefaultClickHouse, clickhouseSchema)},
+			{name: "duckdb", value: optional(&s.DuckDB, DefaultDuckDB, duckdbSchema)},
 			{name: "roll", value: section(&s.Roll, rollSchema)},
 			{name: "s3", value: section(&s.S3, s3Schema)},
 		},
-		oneOf: []string{"parquet", "arrowipc", "ndjson", "kafka", "postgres", "clickhouse"},
+		oneOf: []string{"parquet", "arrowipc", "ndjson", "kafka", "postgres", "clickhouse", "duckdb"},
 		check: func(d *decoder, path string) { checkS3(d, path, s) },
 	}
 }

@@ -37,6 +37,22 @@ func clickhouseSchema(c *ClickHouse) object {
 	return o
 }
 
+// DuckDB loads tables of a database file.
+type DuckDB struct {
+	Loading
+	Path string
+}
+
+// DefaultDuckDB returns the defaults of a DuckDB sink.
+func DefaultDuckDB() DuckDB { return DuckDB{Loading: DefaultLoading()} }
+
+func duckdbSchema(b *DuckDB) object {
+	o := loadSchema(&b.Loading, "main.clicks")
+	o.fields = slices.DeleteFunc(o.fields, func(f field) bool { return f.name == "retry_for" }) // there is no server to wait for
+	o.fields = append([]field{{name: "path", value: text(&b.Path, "/var/lib/urlmill/web.duckdb"), example: "path: web.duckdb"}}, o.fields...)
+	return o
+}
+
 // DefaultLoading returns the defaults of loading tables.
 func DefaultLoading() Loading { return Loading{BatchBytes: 32 << 20, RetryFor: 5 * time.Minute} }
 
@@ -85,6 +101,9 @@ func (s *Sink) load() *Loading {
 	}
 	if s.ClickHouse != nil {
 		return &s.ClickHouse.Loading
+	}
+	if s.DuckDB != nil {
+		return &s.DuckDB.Loading
 	}
 	return nil
 }

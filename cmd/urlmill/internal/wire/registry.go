@@ -29,7 +29,7 @@ func Standard() Registry {
 	return Registry{
 		Sources: []SourceKind{kafkaSource, fileSource, generateSource},
 		Codecs:  []CodecKind{ndjsonCodec, accessLogCodec, delimitedCodec, parquetCodec, avroCodec, protobufCodec, jsonSchemaCodec, linesCodec},
-		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink, kafkaSink, postgresSink, clickhouseSink},
+		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink, kafkaSink, postgresSink, clickhouseSink, duckdbSink},
 	}
 }
 

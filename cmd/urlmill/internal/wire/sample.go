@@ -57,7 +57,7 @@ func IntoFolder(c *config.Config, dir string) {
 		output(&s.NDJSON.Output)
 	default: // there is no place for a trial at a broker or in a database
 		s.NDJSON, s.Kafka, s.Postgres = new(config.NDJSONOut), nil, nil
-		s.ClickHouse = nil
+		s.ClickHouse, s.DuckDB = nil, nil
 		output(&s.NDJSON.Output)
 	}
 	c.Sink.S3 = config.DefaultS3()

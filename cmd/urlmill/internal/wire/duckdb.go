@@ -1,0 +1,23 @@
+//go:build duckdb
+
+package wire
+
+import (
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/table"
+	"github.com/urlmill/urlmill/sinks/table/duckdb"
+)
+
+var duckdbSink = SinkKind{
+	Name: "duckdb",
+	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+		p := c.Sink.DuckDB
+		if p == nil {
+			return Sink{}, false
+		}
+		return loading(func() error { return nil }, duckdb.CheckRows, func() pipeline.Sink {
+			return table.New(tableOptions(p.Loading, s), duckdb.New(p.Path))
+		}), true
+	},
+}

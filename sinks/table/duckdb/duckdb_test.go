@@ -1,0 +1,137 @@
+//go:build duckdb
+
+package duckdb
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/internal/dbtest"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/sinktest"
+	"github.com/urlmill/urlmill/sinks/table"
+)
+
+const childVariable = "URLMILL_TEST_DUCKDB_CHILD"
+
+// telling tells of each load on standard output, before and after it.
+type telling struct{ *Driver }
+
+func (t telling) Load(ctx context.Context, l table.Load) error {
+	fmt.Println("begin")
+	err := t.Driver.Load(ctx, l)
+	fmt.Println("end")
+	return err
+}
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childVariable); path != "" {
+		if err := dbtest.Deliver(context.Background(), newSink(telling{New(path)})); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func newSink(d table.Driver) *table.Sink {
+	return table.New(table.Options{Table: "clicks", DeadLetters: "dead", Log: slog.New(slog.DiscardHandler)}, d)
+}
+
+func ask(t *testing.T, path, query string) (text string) {
+	t.Helper()
+	db, err := sql.Open("duckdb", path)
+	if err == nil {
+		err = errors.Join(db.QueryRowContext(t.Context(), query).Scan(&text), db.Close())
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return text
+}
+
+// TestKilled kills a process with SIGKILL when a load begins, so within it, and when it has ended, and has another go on.
+func TestKilled(t *testing.T) {
+	for nth := 1; nth <= 12; nth++ {
+		path := filepath.Join(t.TempDir(), "web.db")
+		run := func(kill int) error {
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env, cmd.Stderr = append(os.Environ(), childVariable+"="+path), os.Stderr
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				return err
+			}
+			if err := cmd.Start(); err != nil {
+				return err
+			}
+			lines := bufio.NewScanner(out)
+			for seen := 1; lines.Scan(); seen++ {
+				if seen == kill {
+					_ = cmd.Process.Kill()
+				}
+			}
+			return cmd.Wait()
+		}
+		if err := run(nth); err == nil {
+			t.Fatalf("%d: the process was not killed", nth)
+		}
+		if err := run(0); err != nil {
+			t.Fatalf("%d: %v", nth, err)
+		}
+		want := fmt.Sprint(dbtest.Lanes*dbtest.Rows, " ", dbtest.Lanes*dbtest.Rows)
+		if got := ask(t, path, "SELECT count(*) || ' ' || count(DISTINCT (lane, n)) FROM clicks"); got != want {
+			t.Errorf("%d: rows and different ones: %s, want %s", nth, got, want)
+		}
+	}
+}
+
+// TestRows loads all kinds of columns, refuses a lane that has moved, and a table with other columns.
+func TestRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "web.db")
+	r := sinktest.RandomClicks(memory.DefaultAllocator, 10, 0, 1)
+	defer r.Release()
+	s := newSink(New(path))
+	if err := s.Start(t.Context(), pipeline.Schemas{r.Schema()}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 {
+		w, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range []pipeline.Writer{w, other} {
+			err := w.Write(t.Context(), pipeline.Rows, r, pipeline.Span{First: int64(10 * n), Next: int64(10 * (n + 1))})
+			if err == nil {
+				_, err = w.Commit(t.Context())
+			}
+			if i == 0 && err != nil || i == 1 && !errors.Is(err, pipeline.ErrLaneLost) {
+				t.Fatalf("writer %d: %v", i, err)
+			}
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, path, "SELECT count(*) || ' ' || sum(\"offset\") || ' ' || count(port) || ' ' || count(*) FILTER (params LIKE '%utm_source%') FROM clicks"); got != "20 90 0 20" {
+		t.Errorf("%s", got)
+	}
+	if err := dbtest.Deliver(t.Context(), newSink(New(path))); err == nil || !strings.Contains(err.Error(), "and the rows need (lane BIGINT, n BIGINT, text VARCHAR)") {
+		t.Errorf("another table: %v", err)
+	}
+}
