@@ -8,13 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/demo"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/producer"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/examples"
@@ -22,14 +21,9 @@ import (
 	"github.com/urlmill/urlmill/sinks/commit"
 )
 
-const (
-	demoTopic      = "clicks"
-	demoPartitions = 4
-	demoConfig     = "examples/clickstream.yaml"
-)
-
 // demoFlags are the flags of "urlmill demo".
 type demoFlags struct {
+	use     string
 	records int64
 	seed    uint64
 	out     string
@@ -41,18 +35,27 @@ func newDemo(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run a million clicks through Kafka into Parquet, with nothing installed",
-		Long: `Start a Kafka broker within this process (an imitation, on 127.0.0.1), fill a topic of four partitions with a made-up
-clickstream, run ` + demoConfig + ` on it with the real Kafka source into Parquet files, and show what is in them.`,
+		Long: `Run one of the example configurations on made-up data, and show what came out:
+
+  clickstream  clicks from Kafka into Parquet files, with campaigns (examples/clickstream.yaml)
+  dedupe       a crawl from files into Parquet files, with duplicates marked (examples/dedupe.yaml)
+  warehouse    clicks from Kafka into partitions by day and an Iceberg table (examples/warehouse.yaml)
+
+Kafka is an imitation of a broker within this process, on 127.0.0.1, with a topic of four partitions; the source that
+reads it is the real one.`,
 		Example: `  urlmill demo
+  urlmill demo --use dedupe
   urlmill demo --records 100000 --out demo-out`,
 		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd, f) },
 	}
 	flags := cmd.Flags()
-	flags.Int64Var(&f.records, "records", 1_000_000, "records to produce")
+	flags.StringVar(&f.use, "use", examples.Clickstream, "what to show: "+strings.Join(examples.Uses(), ", "))
+	flags.Int64Var(&f.records, "records", 1_000_000, "records to make")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the records")
 	flags.StringVar(&f.out, "out", "", "folder for the Parquet files, which stay there (default: a temporary one)")
 	flags.BoolVar(&f.keep, "keep", false, "keep the temporary folder")
+	completeFlag(cmd, "use", examples.Uses()...)
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
 		if !cmd.Flags().Changed("log-level") {
 			a.logLevel = "warn" // the demo tells its story itself
@@ -66,33 +69,31 @@ func (a *app) demo(cmd *cobra.Command, f demoFlags) error {
 	if f.records < 1 {
 		return usagef("--records is %d; give at least 1", f.records)
 	}
+	if err := checkChoice("--use", f.use, examples.Uses()); err != nil {
+		return err
+	}
 	log := a.flagLogger()
 	ctx, drain, release := watchSignals(cmd.Context(), log)
 	defer release()
-	out, cleanup, err := demoFolder(f)
+	d, cleanup, err := demoFolders(f)
 	if err != nil {
 		return err
 	}
 	defer cleanup()
-	broker, err := demo.StartBroker(demoTopic, demoPartitions)
-	if err != nil {
-		return err
+	if f.use == examples.Dedupe {
+		err = a.demoCrawl(ctx, drain, d, log)
+	} else {
+		err = a.demoClicks(ctx, drain, d, log)
 	}
-	defer broker.Close()
-	a.say("%s clicks through Kafka into Parquet, in this process alone.\n", plain.Count(f.records))
+	return interruptedOr(ctx, err)
+}
 
-	if err := a.demoProduce(ctx, drain, f, broker.Addr); err != nil {
-		return interruptedOr(ctx, err)
-	}
-	c, err := demoConfiguration(broker.Addr, out)
-	if err != nil {
-		return err
-	}
-	summary, err := a.demoRun(ctx, drain, f, c, log)
-	if err != nil {
-		return interruptedOr(ctx, err)
-	}
-	return a.demoShow(ctx, f, out, summary)
+// demonstration is a run of the command.
+type demonstration struct {
+	demoFlags
+	config string // the name of the configuration
+	folder string // for the Parquet files
+	work   string // for everything else; temporary, unless it is to be kept
 }
 
 // interruptedOr returns the reason why ctx ended, if a signal has ended it, and else err.
@@ -106,52 +107,25 @@ func interruptedOr(ctx context.Context, err error) error {
 // say prints a line of the demo's story.
 func (a *app) say(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }
 
-// demoFolder returns the folder for the files, and what removes it in the end.
-func demoFolder(f demoFlags) (out string, cleanup func(), err error) {
+// demoFolders chooses the folders, and returns what removes the temporary ones in the end.
+func demoFolders(f demoFlags) (d demonstration, cleanup func(), err error) {
 	if f.out != "" {
 		if _, err := os.Stat(filepath.Join(f.out, commit.Dir)); err == nil {
-			return "", nil, usagef("--out %s has the output of an earlier run, which would not be delivered again: give another folder, or remove that one", f.out)
+			return d, nil, usagef("--out %s has the output of an earlier run, which would not be delivered again: give another folder, or remove that one", f.out)
 		}
-		return f.out, func() {}, nil
 	}
 	dir, err := os.MkdirTemp("", "urlmill-demo-")
 	if err != nil {
-		return "", nil, fmt.Errorf("temporary folder of the demo: %w; name another one by --out", err)
+		return d, nil, fmt.Errorf("temporary folder of the demo: %w; name another one by TMPDIR", err)
 	}
-	if f.keep {
-		return filepath.Join(dir, "clicks"), func() {}, nil
+	d = demonstration{demoFlags: f, config: "examples/" + f.use + ".yaml", folder: f.out, work: dir}
+	if f.out == "" {
+		d.folder = filepath.Join(dir, map[string]string{examples.Clickstream: "clicks", examples.Dedupe: "pages", examples.Warehouse: "warehouse"}[f.use])
+		if f.keep {
+			return d, func() {}, nil
+		}
 	}
-	return filepath.Join(dir, "clicks"), func() { _ = os.RemoveAll(dir) }, nil
-}
-
-// demoProduce fills the topic.
-func (a *app) demoProduce(ctx context.Context, drain <-chan struct{}, f demoFlags, addr string) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stop := afterClose(drain, func() { cancel(errStopped) })
-	defer stop()
-	options, err := produceFlags{
-		brokers: []string{addr}, topic: demoTopic, partitions: demoPartitions, records: f.records, seed: f.seed,
-		format: "ndjson", profile: "clickstream", compression: "zstd", wait: 10 * time.Second,
-	}.options()
-	if err != nil {
-		return err
-	}
-	stats := new(producer.Stats)
-	began := time.Now()
-	stopLine := a.showProduced(stats, f.records, began)
-	err = producer.Run(ctx, options, stats)
-	stopLine()
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	if err != nil {
-		return err
-	}
-	records, bytes := stats.Totals()
-	a.say("1. produced %s (%s) to topic %s of the broker at %s, %d partitions, in %.1f s\n",
-		plain.Plural(records, "record"), plain.Bytes(bytes), demoTopic, addr, demoPartitions, time.Since(began).Seconds())
-	return nil
+	return d, func() { _ = os.RemoveAll(dir) }, nil
 }
 
 // errStopped ends a demo that was told to stop before it had anything to show.
@@ -170,25 +144,18 @@ func afterClose(c <-chan struct{}, f func()) (stop func()) {
 	return func() { close(done) }
 }
 
-// demoConfiguration reads the example configuration with the broker and the folder of the demo.
-func demoConfiguration(addr, out string) (*config.Config, error) {
+// configuration reads the example configuration with values for its variables.
+func (d demonstration) configuration(variables map[string]string) (*config.Config, error) {
 	env := config.OSEnv()
 	env.Lookup = func(name string) (string, bool) {
-		switch name {
-		case "KAFKA_BROKERS":
-			return addr, true
-		case "KAFKA_TOPIC":
-			return demoTopic, true
-		case "OUTPUT":
-			return out, true
-		}
-		return "", false
+		value, ok := variables[name]
+		return value, ok
 	}
-	return config.Parse(demoConfig, examples.Clickstream, env)
+	return config.Parse(d.config, examples.Use(d.use), env)
 }
 
 // demoRun runs the configuration until all records are read.
-func (a *app) demoRun(ctx context.Context, drain <-chan struct{}, f demoFlags, c *config.Config, log *slog.Logger) (report.Summary, error) {
+func (a *app) demoRun(ctx context.Context, drain <-chan struct{}, d demonstration, c *config.Config, log *slog.Logger) (report.Summary, error) {
 	job, err := a.registry.Prepare(c, a.setting(log))
 	if err != nil {
 		return report.Summary{}, err
@@ -199,8 +166,8 @@ func (a *app) demoRun(ctx context.Context, drain <-chan struct{}, f demoFlags, c
 	}
 	stats := new(pipeline.Stats)
 	allRead := make(chan struct{})
-	watch := watchRows(stats, f.records, drain, allRead)
-	progress := a.startProgress(stats, rowCount{stats, f.records}, log)
+	watch := watchRows(stats, d.records, drain, allRead)
+	progress := a.startProgress(stats, rowCount{stats, d.records}, log)
 	began := time.Now()
 	err = job.Run(ctx, allRead, source, sink, stats)
 	ended := time.Now()
@@ -209,11 +176,11 @@ func (a *app) demoRun(ctx context.Context, drain <-chan struct{}, f demoFlags, c
 	if err != nil {
 		return report.Summary{}, err
 	}
-	if got := stats.Totals().Rows; got < f.records {
-		return report.Summary{}, fmt.Errorf("%w: %s of %s records were read", errStopped, plain.Count(got), plain.Count(f.records))
+	if got := stats.Totals().Rows; got < d.records {
+		return report.Summary{}, fmt.Errorf("%w: %s of %s records were read", errStopped, plain.Count(got), plain.Count(d.records))
 	}
-	a.say("2. ran %s: from Kafka through the URL parser into %s, in %.1f s, %.1f s of which to join the group\n",
-		demoConfig, c.Sink.Parquet.Path, ended.Sub(began).Seconds(), firstRow.Sub(began).Seconds())
+	a.say("2. ran %s: through the URL parser into %s, in %.1f s, %.1f s of which until the first row\n",
+		d.config, d.folder, ended.Sub(began).Seconds(), firstRow.Sub(began).Seconds())
 	return report.New(stats.Totals(), sink, ended.Sub(firstRow)), nil
 }
 
@@ -262,57 +229,6 @@ func watchRows(stats *pipeline.Stats, rows int64, drain <-chan struct{}, full ch
 	}
 }
 
-// demoShow shows what is in the files.
-func (a *app) demoShow(ctx context.Context, f demoFlags, folder string, s report.Summary) error {
-	files, err := demo.Files(folder)
-	if err != nil {
-		return err
-	}
-	top, rows, err := demo.Top(ctx, files, "registrable_domain", 10)
-	if err != nil {
-		return err
-	}
-	var size int64
-	for _, name := range files {
-		info, err := os.Stat(name)
-		if err != nil {
-			return err
-		}
-		size += info.Size()
-	}
-	a.say("3. read the files back: %s\n\n", plain.Plural(rows, "row"))
-	a.say("rows           %s, %s rows/s\n", plain.Count(s.Totals.Rows), plain.Count(int64(s.RowsPerSecond())))
-	a.say("files          %d Parquet files, %s (%.1f bytes a row; read from Kafka: %s)\n", len(files), plain.Bytes(size),
-		float64(size)/float64(max(rows, 1)), plain.Bytes(s.Totals.Bytes))
-	a.say("without a URL  %s (%.2f %%), kept with their error:\n", plain.Plural(s.Totals.Invalid, "row"), 100*float64(s.Totals.Invalid)/float64(max(rows, 1)))
-	const mostReasons = 8
-	for i, r := range s.Reasons {
-		if i == mostReasons {
-			a.say("               %8s  %d other errors\n", plain.Count(sumRows(s.Reasons[i:])), len(s.Reasons)-i)
-			break
-		}
-		a.say("               %8s  %s\n", plain.Count(r.Rows), r.Code)
-	}
-	a.say("\ntop registrable domains\n")
-	for _, d := range top {
-		a.say("%10s  %s\n", plain.Count(d.Rows), plain.Text(d.Value))
-	}
-	a.say("\nfive rows of %s\n", filepath.Base(files[0]))
-	columns := []string{"user_id", "country", "host", "path", "params"}
-	if err := demo.Sample(ctx, a.out, files[0], columns, 5, demoWidth(a)); err != nil {
-		return err
-	}
-	a.demoNext(f, folder)
-	return nil
-}
-
-func sumRows(reasons []report.Reason) (sum int64) {
-	for _, r := range reasons {
-		sum += r.Rows
-	}
-	return sum
-}
-
 // demoWidth is the width of the sample rows.
 func demoWidth(a *app) int {
 	const otherwise = 120
@@ -323,17 +239,4 @@ func demoWidth(a *app) int {
 		return width
 	}
 	return otherwise
-}
-
-// demoNext says what to do next.
-func (a *app) demoNext(f demoFlags, folder string) {
-	a.say("\nwhat to do next\n")
-	if f.out == "" && !f.keep {
-		a.say("  keep the files and query them   urlmill demo --out demo-out\n")
-		folder = "demo-out"
-	}
-	a.say("  ask DuckDB                      duckdb -c \"select country, count(*) from '%s/*.parquet' group by 1 order by 2 desc\"\n", folder)
-	a.say("  parse a file of your own        urlmill parse urls.txt\n")
-	a.say("  look at one URL                 urlmill url 'https://user@example.co.uk/?a=1'\n")
-	a.say("  read your own topic             KAFKA_BROKERS=host:9092 KAFKA_TOPIC=clicks OUTPUT=out urlmill run %s\n", demoConfig)
 }

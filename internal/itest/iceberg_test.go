@@ -56,7 +56,7 @@ func TestIceberg(t *testing.T) {
 		deliver(t, parquet.Options{Path: out, Files: parquet.Files{PartitionBy: o.PartitionBy}, Registrar: iceberg.New(o, slog.New(slog.DiscardHandler))},
 			s, b.NewRecord(), pipeline.Span{First: int64(run * rows), Next: int64((run + 1) * rows)})
 	}
-	got := readers.Pyiceberg(t, catalog, "web.clicks", "ts >= '2026-11-21T00:00:00+00:00' and ts < '2026-11-22T00:00:00+00:00' and site = 'a/b=1'")
+	got := readers.Pyiceberg(t, catalog, "web.clicks", "n", "ts >= '2026-11-21T00:00:00+00:00' and ts < '2026-11-22T00:00:00+00:00' and site = 'a/b=1'")
 	if got.Rows != 2*rows || got.Distinct != 2*rows || got.Sum != 2*rows*(2*rows-1)/2 || got.Snapshots != 2 {
 		t.Errorf("%+v", got)
 	}

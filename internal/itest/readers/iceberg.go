@@ -11,12 +11,12 @@ import (
 //go:embed iceberg.py
 var icebergScript string
 
-// Iceberg is what pyiceberg reads in a table with a column n.
+// Iceberg is what pyiceberg reads in a table.
 type Iceberg struct {
 	Unavailable string            `json:"unavailable"`
 	Rows        int64             `json:"rows"`
 	Columns     []string          `json:"columns"`
-	Sum         int64             `json:"sum"` // of n
+	Sum         int64             `json:"sum"` // of a column of integers
 	Distinct    int64             `json:"distinct"`
 	Partitions  []string          `json:"partitions"` // names of the fields
 	Files       []string          `json:"files"`
@@ -26,11 +26,11 @@ type Iceberg struct {
 	Summary     map[string]string `json:"summary"` // of the last one
 }
 
-// Pyiceberg reads a table of a catalog in SQLite. Without pyiceberg it skips the test, or fails it when
+// Pyiceberg reads a table of a catalog in SQLite, and adds up a column. Without pyiceberg it skips the test, or fails it when
 // URLMILL_REQUIRE_PYARROW is 1.
-func Pyiceberg(tb testing.TB, catalog, table, filter string) Iceberg {
+func Pyiceberg(tb testing.TB, catalog, table, column, filter string) Iceberg {
 	tb.Helper()
-	cmd := exec.CommandContext(tb.Context(), python(), "-c", icebergScript, catalog, table, filter)
+	cmd := exec.CommandContext(tb.Context(), python(), "-c", icebergScript, catalog, table, column, filter)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

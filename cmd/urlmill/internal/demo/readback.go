@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -19,14 +20,58 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/table"
 )
 
-// Files returns the Parquet files of a folder in the order of their names.
-func Files(dir string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
-	if err != nil {
-		return nil, err
+// Files returns the Parquet files of a folder and of its partitions in the order of their names.
+func Files(dir string) (files []string, err error) {
+	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != dir && (d.Name()[0] == '_' || d.Name()[0] == '.'):
+			return filepath.SkipDir
+		case !d.IsDir() && filepath.Ext(name) == ".parquet":
+			files = append(files, name)
+		}
+		return nil
+	})
+	return files, err
+}
+
+// Rows counts the rows of files.
+func Rows(files []string) (rows int64, err error) {
+	for _, name := range files {
+		n, err := rowsOf(name)
+		if err != nil {
+			return 0, err
+		}
+		rows += n
 	}
-	slices.Sort(files)
-	return files, nil
+	return rows, nil
+}
+
+func rowsOf(name string) (int64, error) {
+	reader, err := file.OpenParquetFile(name, false)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	defer func() { _ = reader.Close() }() // only read from
+	return reader.NumRows(), nil
+}
+
+// Partitions counts the rows of files by the directories that they are in, in the order of their names.
+func Partitions(files []string) (parts []Count, err error) {
+	for _, name := range files {
+		n, err := rowsOf(name)
+		if err != nil {
+			return nil, err
+		}
+		part := filepath.Base(filepath.Dir(name))
+		if last := len(parts) - 1; last >= 0 && parts[last].Value == part {
+			parts[last].Rows += n
+		} else {
+			parts = append(parts, Count{part, n})
+		}
+	}
+	return parts, nil
 }
 
 // Count is a value and the number of rows that have it.
@@ -35,8 +80,8 @@ type Count struct {
 	Rows  int64
 }
 
-// Top returns the most frequent values of a text column over all files, most first, and the number of rows.
-func Top(ctx context.Context, files []string, column string, n int) (top []Count, rows int64, err error) {
+// Top returns the most frequent values of a text column over all files, most first.
+func Top(ctx context.Context, files []string, column string, n int) (top []Count, err error) {
 	counts := map[string]int64{}
 	for _, name := range files {
 		err := read(ctx, name, []string{column}, func(r arrow.Record) (bool, error) {
@@ -44,7 +89,6 @@ func Top(ctx context.Context, files []string, column string, n int) (top []Count
 			if !ok {
 				return false, fmt.Errorf("column %s is %s", column, r.Column(0).DataType())
 			}
-			rows += r.NumRows()
 			for i := range values.Len() {
 				if values.IsValid(i) {
 					counts[values.Value(i)]++
@@ -53,14 +97,14 @@ func Top(ctx context.Context, files []string, column string, n int) (top []Count
 			return true, nil
 		})
 		if err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	for _, value := range slices.Sorted(maps.Keys(counts)) {
 		top = append(top, Count{value, counts[value]})
 	}
 	slices.SortStableFunc(top, func(a, b Count) int { return cmp.Compare(b.Rows, a.Rows) })
-	return top[:min(n, len(top))], rows, nil
+	return top[:min(n, len(top))], nil
 }
 
 // Sample shows the first rows of a file as a table, not wider than width.
