@@ -76,8 +76,10 @@ func clicks(t *testing.T, start time.Time) (list []click) {
 			t.Fatalf("%s: %v", record, err)
 		}
 		campaign, _ := u.SearchParams().Get("utm_campaign")
-		list = append(list, click{TS: made.TS, UserID: made.UserID, URL: made.URL, Domain: u.RegistrableDomain(), Campaign: campaign,
-			text: !strings.ContainsRune(made.URL, utf8.RuneError)}) // what is not UTF-8 was replaced
+		list = append(list, click{
+			TS: made.TS, UserID: made.UserID, URL: made.URL, Domain: u.RegistrableDomain(), Campaign: campaign,
+			text: !strings.ContainsRune(made.URL, utf8.RuneError),
+		}) // what is not UTF-8 was replaced
 	}
 	return list
 }
@@ -152,8 +154,10 @@ func TestUseDedupe(t *testing.T) {
 	db, files := readers.Duck(t), demo(t, "dedupe")+"/*.parquet"
 	mix := generate.Distinct()
 	mix["empty"] = 0
-	g, err := generate.NewGenerator(generate.Options{Seed: useSeed, Format: generate.Lines, Profile: generate.Crawl,
-		Mix: mix, Repeats: 0.3, RepeatsWithin: 1 << 32})
+	g, err := generate.NewGenerator(generate.Options{
+		Seed: useSeed, Format: generate.Lines, Profile: generate.Crawl,
+		Mix: mix, Repeats: 0.3, RepeatsWithin: 1 << 32,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
