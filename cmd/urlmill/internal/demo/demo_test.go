@@ -51,6 +51,9 @@ func TestReadBack(t *testing.T) {
 	if err != nil || len(files) != 2 || filepath.Base(files[0]) != "a.parquet" {
 		t.Fatal(files, err)
 	}
+	if none, err := Files(filepath.Join(dir, "nothing")); err != nil || len(none) != 0 {
+		t.Error(none, err)
+	}
 	top, err := Top(t.Context(), files, "host", 2)
 	if want := []Count{{"x", 2}, {"y", 1}}; err != nil || !reflect.DeepEqual(top, want) {
 		t.Error(top, err)

@@ -20,10 +20,12 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/table"
 )
 
-// Files returns the Parquet files of a folder and of its partitions in the order of their names.
+// Files returns the Parquet files of a folder and of its partitions in the order of their names; none if there is no folder.
 func Files(dir string) (files []string, err error) {
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
+		case errors.Is(err, fs.ErrNotExist) && name == dir:
+			return nil
 		case err != nil:
 			return err
 		case d.IsDir() && name != dir && (d.Name()[0] == '_' || d.Name()[0] == '.'):
