@@ -13,7 +13,7 @@ help: ## list the targets
 
 .PHONY: demo
 demo: ## a million clickstream records from a Kafka broker in this process into Parquet
-	@$(GO) run ./cmd/urlmill demo
+	@$(GO) run -tags grpcnotrace ./cmd/urlmill demo
 
 .PHONY: examples
 examples: ## the three uses of examples/ on made-up data: clickstream, dedupe, warehouse
@@ -27,7 +27,7 @@ test: ## all tests that need nothing but Go
 
 .PHONY: build
 build: ## bin/urlmill, static
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/urlmill ./cmd/urlmill
+	CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace -o $(BIN)/urlmill ./cmd/urlmill
 
 .PHONY: integration
 integration: ## what we write, read back by other readers (C compiler, python3; LONG=1: Spark too), and the deployment files

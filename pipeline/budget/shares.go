@@ -4,11 +4,11 @@ import "fmt"
 
 const (
 	mib = 1 << 20
-	// base is what a process takes whatever it does: its code, the runtime, a thousand connections and lanes that have
-	// nothing to do.
-	base = 64 * mib
-	// outside is the part of it that Go does not count: its code, and stacks of the system.
-	outside = 48 * mib
+	// idle is what a process takes besides its code, whatever it does: a thousand connections and lanes that have nothing
+	// to do, the runtime.
+	idle = 16 * mib
+	// outside is the part of it that Go does not count: its variables, stacks of the system.
+	outside = 12 * mib
 	// perWorker is what a worker needs besides: codecs with their windows, pages being encoded.
 	perWorker = 12 * mib
 	// live is the part of the rest that may be in use, in percent. The remainder is what the garbage collector needs to
@@ -27,6 +27,7 @@ const (
 // Needs is what memory is needed for. BatchBytes and Fetch are 0 where they are to be found.
 type Needs struct {
 	Workers    int
+	Code       int64 // the executable, as far as it can be in memory: the pages that processes share
 	BatchBytes int   // pipeline.Options.BatchBytes
 	UsualBatch int   // BatchBytes where there is enough
 	Fetches    bool  // whether the source has a use for Fetch
@@ -61,7 +62,7 @@ func Least(n Needs) int64 {
 	return (least + mib - 1) / mib * mib
 }
 
-func (n Needs) fixed() int64 { return base + int64(n.Workers)*perWorker + n.Fixed }
+func (n Needs) fixed() int64 { return n.Code + idle + int64(n.Workers)*perWorker + n.Fixed }
 
 // slots is how many batches there have to be so that no worker waits: one for each, one being read, one being written.
 func (n Needs) slots() int { return n.Workers + 2 }
@@ -87,7 +88,7 @@ func Divide(limit int64, n Needs) (Shares, error) {
 		return Shares{}, &TooSmallError{limit, least}
 	}
 	usable := (limit - n.fixed()) / 100 * live
-	s := Shares{Go: limit - outside, BatchBytes: n.BatchBytes, Fetch: n.Fetch}
+	s := Shares{Go: limit - n.Code - outside, BatchBytes: n.BatchBytes, Fetch: n.Fetch}
 	batches := max(min(usable*35/100, usable-n.leastFetch()-leastFiles), n.leastBatches())
 	if s.BatchBytes == 0 {
 		s.BatchBytes = int(min(int64(n.UsualBatch), batches/int64(n.slots()*perBatchByte)))

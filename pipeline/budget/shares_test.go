@@ -17,6 +17,7 @@ func TestDivide(t *testing.T) {
 			Workers:    rapid.IntRange(1, 256).Draw(t, "workers"),
 			BatchBytes: rapid.SampledFrom([]int{0, 1 << 10, 1 << 20, 256 << 20}).Draw(t, "batch"),
 			UsualBatch: 4 << 20,
+			Code:       rapid.Int64Range(0, 128<<20).Draw(t, "code"),
 			Fetches:    rapid.Bool().Draw(t, "fetches"),
 			Fixed:      rapid.Int64Range(0, 1<<30).Draw(t, "fixed"),
 		}
@@ -29,7 +30,7 @@ func TestDivide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sum := int64(s.Batches)*s.BatchMemory + s.Fetch + s.Files; sum > limit || s.Go > limit {
+		if sum := int64(s.Batches)*s.BatchMemory + s.Fetch + s.Files; sum > s.Go || s.Go > limit-n.Code {
 			t.Fatalf("%+v is %d of %d", s, sum, limit)
 		}
 		if s.Batches < n.Workers+2 || s.BatchBytes < 1<<10 || s.BatchBytes > 256<<20 || s.Files < 16<<20 || n.Fetches && s.Fetch < 1<<20 {

@@ -21,6 +21,8 @@ const (
 	unknownMemory = 4 << 30
 	// perFile is what a file being read takes: buffers, and the window of its compression.
 	perFile = 10 << 20
+	// unknownCode stands for the code of an executable that cannot be looked at.
+	unknownCode = 96 << 20
 )
 
 // memoryOf divides the memory that c may use.
@@ -42,7 +44,7 @@ func memoryOf(c *config.Config) (budget.Shares, []config.Problem) {
 
 // needs is what the configuration needs memory for.
 func needs(c *config.Config) budget.Needs {
-	n := budget.Needs{Workers: workers(c), UsualBatch: c.Pipeline.BatchBytes}
+	n := budget.Needs{Workers: workers(c), Code: codeSize(), UsualBatch: c.Pipeline.BatchBytes}
 	if c.Given("pipeline.batch_bytes") {
 		n.BatchBytes = c.Pipeline.BatchBytes
 	}
