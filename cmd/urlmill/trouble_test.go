@@ -304,6 +304,7 @@ func TestExpiredCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.start("urlmill", env...)
+	p.until("api/status", `"lanes":[{`) // the sink is past its start, when it asks for the bucket
 	p.until("readyz", "ok\n")
 	valid.Store("token-3")
 	p.produce(2000, 3000)

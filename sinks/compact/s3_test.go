@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -92,14 +93,18 @@ func TestS3(t *testing.T) {
 		b.server, b.transport = s3test.Direct(t)
 		must(t, deliver(t.Context(), b.stores(b.transport), lanes[0], 3))
 		want := b.rows(true)
+		var mu sync.Mutex // several requests are on their way at the same time
 		requests, reached := 0, false
 		var what string
 		_, err := Run(t.Context(), options(b.stores(transportFunc(func(r *http.Request) (*http.Response, error) {
+			mu.Lock()
 			requests++
-			if requests > at {
-				if !reached {
-					reached, what = true, r.Method+" "+r.URL.String()
-				}
+			dead := requests > at
+			if dead && !reached {
+				reached, what = true, r.Method+" "+r.URL.String()
+			}
+			mu.Unlock()
+			if dead {
 				return nil, errors.New("dead")
 			}
 			return b.transport.RoundTrip(r)

@@ -105,6 +105,8 @@ func (s *Store) advice(op string, err error) string {
 		return s.gaveUp("the credentials have expired: " + renewAdvice + " and start again")
 	case c == "InvalidAccessKeyId" || c == "SignatureDoesNotMatch" || c == "InvalidToken" || status(err) == http.StatusUnauthorized:
 		return "the server does not accept the credentials: correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile, or the role"
+	case op == "HeadBucket" && status(err) == http.StatusBadRequest: // without a body, so without a reason
+		return "the server refuses this without a reason: see whether the credentials have expired, and whether region in the section s3 of the sink is that of the bucket"
 	case c == "RequestTimeTooSkewed":
 		return "the clock of this machine is wrong: set it"
 	case status(err) == http.StatusForbidden:

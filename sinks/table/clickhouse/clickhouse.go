@@ -232,7 +232,7 @@ func (d *Driver) Load(ctx context.Context, l table.Load) error {
 	settings := map[string]string{
 		"query_id": d.prefix(lane) + l.ID,
 		// One block, whatever its size: that is what makes it all or nothing.
-		"max_insert_block_size": most, "min_insert_block_size_rows": most, "min_insert_block_size_bytes": strconv.Itoa(1 << 40),
+		"max_insert_block_size": most, "min_insert_block_size_rows": most, "min_insert_block_size_bytes": strconv.FormatInt(1<<40, 10),
 	}
 	if d.tokens() && !l.Empty() {
 		settings["insert_deduplication_token"] = fmt.Sprintf("%s@%d", lane, l.First)
