@@ -10,6 +10,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/anatomy"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/coproc"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/lineproto"
 	"github.com/urlmill/urlmill/urlcore"
 )
 
@@ -19,9 +20,11 @@ func newURL(a *app) *cobra.Command {
 		ndjson bool
 		asJSON bool
 		color  string
+
+		framing, lineProtocol string
 	)
 	cmd := &cobra.Command{
-		Use:   "url URL... | url --ndjson",
+		Use:   "url URL... | url --ndjson | url --line-protocol FIELD",
 		Short: "Inspect URLs, or parse one a line for another program",
 		Long: `Show what a URL is: its parts underlined in their places, every component as the URL API gives it, the kind of host,
 the registrable domain, the decoded parameters, the canonical forms, and below the input every validation error at its
@@ -36,7 +39,12 @@ line to standard output:
 
 or {"error": name, "position": byte} for an input that does not parse. The names are those of the URL Standard, with
 "base-" before them for the base; a line that is no request gives "record-malformed" and nothing stops. Every line is
-answered at once, so that another program can keep urlmill beside it and ask one URL at a time.`,
+answered at once, so that another program can keep urlmill beside it and ask one URL at a time. This is version 1 of the
+protocol; --framing uint32 or netstring puts the length before every request and answer instead of a line end behind it.
+
+With --line-protocol, pass metrics in InfluxDB's line protocol on, as Telegraf's processor execd wants it; those with a
+URL in the field or tag FIELD get further fields: FIELD_scheme, _host, _port, _registrable_domain, _path, _query and
+_fragment, or FIELD_error.`,
 		Example: `  urlmill url 'https://user@www.example.co.uk:8080/a/../b?q=1&q=2#top'
   urlmill url --base https://example.com/a/b ../c
   echo '{"input":"//example.org","base":"https://example.com"}' | urlmill url --ndjson`,
@@ -44,7 +52,16 @@ answered at once, so that another program can keep urlmill beside it and ask one
 			if err := checkChoice("--color", color, colorChoices); err != nil {
 				return err
 			}
+			if err := checkChoice("--framing", framing, coproc.Framings); err != nil {
+				return err
+			}
 			switch {
+			case lineProtocol != "" && (ndjson || asJSON || base != "" || len(urls) > 0):
+				return usagef("--line-protocol reads metrics from standard input; give neither URLs nor other modes beside it")
+			case lineProtocol != "":
+				return nil
+			case framing != coproc.Framings[0] && !ndjson:
+				return usagef("--framing is for --ndjson")
 			case ndjson && asJSON:
 				return usagef("--json shows URLs of the command line, --ndjson answers standard input; give one of them")
 			case ndjson && len(urls) > 0:
@@ -59,7 +76,10 @@ answered at once, so that another program can keep urlmill beside it and ask one
 	}
 	cmd.RunE = func(_ *cobra.Command, urls []string) error {
 		if ndjson {
-			return coproc.Serve(a.in, a.out)
+			return coproc.ServeFramed(a.in, a.out, coproc.Framing(framing))
+		}
+		if lineProtocol != "" {
+			return lineproto.Serve(a.in, a.out, lineProtocol)
 		}
 		return a.inspect(urls, base, asJSON, a.style(color))
 	}
@@ -68,6 +88,9 @@ answered at once, so that another program can keep urlmill beside it and ask one
 	completeFlag(cmd, "color", colorChoices...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each URL")
 	cmd.Flags().BoolVar(&ndjson, "ndjson", false, "answer requests, one JSON object a line, from standard input")
+	cmd.Flags().StringVar(&framing, "framing", coproc.Framings[0], "how requests of --ndjson are told apart: "+strings.Join(coproc.Framings, ", "))
+	completeFlag(cmd, "framing", coproc.Framings...)
+	cmd.Flags().StringVar(&lineProtocol, "line-protocol", "", "pass metrics on, with the parts of the URL in this field or tag")
 	return cmd
 }
 

@@ -1,0 +1,169 @@
+package coproc
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// Version is the version of the protocol. Within one, answers may get further members and errors further names; what is
+// there stays as it is.
+const Version = 1
+
+// Framing is how requests and answers are told apart.
+type Framing string
+
+// The framings. Under Lines a message is a line; the others put its length in bytes before it, so that it may hold line
+// ends, and is read without looking at it.
+const (
+	Lines     Framing = "lines"
+	Uint32    Framing = "uint32"    // the length as a 32 bit number, most significant byte first
+	Netstring Framing = "netstring" // the length in digits and a colon before it, a comma behind it
+)
+
+// Framings are the names of all framings, the default first.
+var Framings = []string{string(Lines), string(Uint32), string(Netstring)}
+
+// ServeFramed is [Serve] for any framing. A message above [MaxLine] is skipped and answered by record-too-large. An error
+// is also one of the framing, behind which nothing can be understood; the messages before it are answered.
+func ServeFramed(r io.Reader, w io.Writer, f Framing) error {
+	if f == Lines {
+		return Serve(r, w)
+	}
+	return serveFrames(r, w, f, MaxLine)
+}
+
+// framed is the state of one connection with lengths.
+type framed struct {
+	server
+	framing Framing
+	in      *bufio.Reader
+	message []byte
+}
+
+// flushing writes the answers that were held back before every read that may have to wait.
+type flushing struct {
+	r io.Reader
+	s *server
+}
+
+func (f *flushing) Read(p []byte) (int, error) {
+	if err := f.s.flush(); err != nil {
+		return 0, err
+	}
+	return f.r.Read(p)
+}
+
+func serveFrames(r io.Reader, w io.Writer, framing Framing, maxLine int) error {
+	s := &framed{server: server{w: w, maxLine: maxLine}, framing: framing}
+	s.in = bufio.NewReaderSize(&flushing{r, &s.server}, readSize)
+	for {
+		err := s.next()
+		if errors.Is(err, io.EOF) {
+			return s.flush()
+		}
+		if err != nil {
+			return errors.Join(s.flush(), fmt.Errorf("framing %s: %w", framing, err))
+		}
+		if len(s.out) >= flushSize {
+			if err := s.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// next reads a message and adds its answer. io.EOF is the end where one may be.
+func (s *framed) next() error {
+	n, err := s.length()
+	if err != nil {
+		return err
+	}
+	if n > int64(s.maxLine) {
+		if _, err := io.CopyN(io.Discard, s.in, n); err != nil {
+			return cut(err)
+		}
+		s.message = appendError(s.message[:0], pipeline.FaultTooLarge.String(), s.maxLine)
+	} else {
+		request, err := s.read(int(n))
+		if err != nil {
+			return cut(err)
+		}
+		s.message = s.answerer.append(s.message[:0], request)
+	}
+	if s.framing == Netstring {
+		if b, err := s.in.ReadByte(); err != nil {
+			return cut(err)
+		} else if b != ',' {
+			return fmt.Errorf("%q where the comma behind a message has to be", b)
+		}
+	}
+	s.appendFrame(s.message[:len(s.message)-1]) // without its line end
+	if cap(s.message) > 4*readSize {
+		s.message = nil
+	}
+	return nil
+}
+
+// read returns the next n bytes. They are valid until the next read.
+func (s *framed) read(n int) ([]byte, error) {
+	if n <= s.in.Size() {
+		b, err := s.in.Peek(n)
+		if err != nil {
+			return nil, err
+		}
+		_, err = s.in.Discard(n)
+		return b, err
+	}
+	long := make([]byte, n)
+	_, err := io.ReadFull(s.in, long)
+	return long, err
+}
+
+// length reads what stands before a message.
+func (s *framed) length() (int64, error) {
+	if s.framing == Uint32 {
+		var b [4]byte
+		_, err := io.ReadFull(s.in, b[:])
+		return int64(binary.BigEndian.Uint32(b[:])), err
+	}
+	var n int64
+	for digits := 0; ; digits++ {
+		b, err := s.in.ReadByte()
+		switch {
+		case err != nil && digits > 0:
+			return 0, cut(err)
+		case err != nil:
+			return 0, err
+		case b == ':' && digits > 0:
+			return n, nil
+		case b < '0' || b > '9' || digits > 10 || digits == 1 && n == 0:
+			return 0, fmt.Errorf("%q in the length of a message", b)
+		}
+		n = 10*n + int64(b-'0')
+	}
+}
+
+// cut is the error of an input that ends within a message.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// appendFrame adds an answer to those that are held back.
+func (s *framed) appendFrame(answer []byte) {
+	if s.framing == Uint32 {
+		s.out = binary.BigEndian.AppendUint32(s.out, uint32(len(answer)))
+		s.out = append(s.out, answer...)
+		return
+	}
+	s.out = append(strconv.AppendInt(s.out, int64(len(answer)), 10), ':')
+	s.out = append(append(s.out, answer...), ',')
+}
