@@ -57,14 +57,20 @@ $(PLUGINS_VENV)/.installed: plugins/python/pyproject.toml
 	$(PLUGINS_VENV)/bin/pip install --quiet --disable-pip-version-check pyarrow pyspark polars duckdb pandas pytest mypy hatchling build tldextract
 	@touch $@
 
+# ClickHouse, as a package of Python; version 3 is the one that was tried.
+$(PLUGINS_VENV)/.chdb: $(PLUGINS_VENV)/.installed
+	$(PLUGINS_VENV)/bin/pip install --quiet --disable-pip-version-check 'chdb<4'
+	@touch $@
+
 .PHONY: wheel
 wheel: arrowc $(PLUGINS_VENV)/.installed ## bin/dist/urlmill-*.whl, the Python package with the C library in it
 	rm -rf $(BIN)/dist
 	URLMILL_BUILD_LIBRARY=$(CURDIR)/$(LIBURLMILL) $(PLUGINS_PYTHON) -m build --wheel --no-isolation --outdir $(BIN)/dist plugins/python
 
 .PHONY: plugins
-plugins: build wheel ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas (C compiler, python3, Java 17)
+plugins: build wheel $(PLUGINS_VENV)/.chdb ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions (C compiler, python3, Java 17)
 	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
+	URLMILL_REQUIRE_CHDB=1 URLMILL_CHDB_PYTHON=$(PLUGINS_PYTHON) $(GO) test -timeout 30m ./cmd/urlmill/internal/udf
 	cd plugins/arrowc && URLMILL_REQUIRE_CC=1 $(GO) test -timeout 30m ./...
 	$(PLUGINS_PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(BIN)/dist/*.whl
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider

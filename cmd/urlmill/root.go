@@ -92,7 +92,7 @@ and writes their parts as columns of Parquet, Arrow or NDJSON.`,
 	completeFlag(root, "log-level", "debug", "info", "warn", "error")
 	root.AddCommand(
 		newRun(a), newDryRun(a), newParse(a), newURL(a), newLint(a), newVerify(a), newCompact(a), newFiles(a), newDemo(a), newProduce(a), newParquet(a),
-		newConvert(a), newConfig(a), newVersion(a), newMan(),
+		newConvert(a), newUDF(a), newConfig(a), newVersion(a), newMan(),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp},
 	)
 	return root

@@ -1,0 +1,105 @@
+package udf_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/udf"
+)
+
+// query has ClickHouse, in the form of the Python package chdb, answer queries with the functions of a folder. Its standard
+// input has them one a line; an answer is TSV, and a line "--" follows it.
+const query = `
+import sys, chdb
+for q in sys.stdin:
+    sys.stdout.write(str(chdb.query(q, "TSV", udf_path=sys.argv[1])) + "--\n")
+`
+
+// python returns an interpreter with chdb: URLMILL_CHDB_PYTHON, or python3.
+func python(t *testing.T) string {
+	t.Helper()
+	program := os.Getenv("URLMILL_CHDB_PYTHON")
+	if program == "" {
+		program = "python3"
+	}
+	if out, err := exec.CommandContext(t.Context(), program, "-c", "import chdb").CombinedOutput(); err != nil {
+		reason := "no ClickHouse: pip install 'chdb<4', and set URLMILL_CHDB_PYTHON to the python that has it: " + string(out)
+		if os.Getenv("URLMILL_REQUIRE_CHDB") == "1" {
+			t.Fatal(reason)
+		}
+		t.Skip(reason)
+	}
+	return program
+}
+
+// TestClickHouse calls the functions from ClickHouse itself, by the definitions that the command prints.
+func TestClickHouse(t *testing.T) {
+	program := python(t)
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "urlmill")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "../..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	columns := []string{"host", "port", "has_username", "params", "url_error"}
+	var definitions bytes.Buffer
+	for name, o := range map[string]udf.Options{
+		"rows": {Format: udf.RowBinary}, "rows_header": {Format: udf.RowBinary, ChunkHeader: true},
+		"rows_base": {Format: udf.RowBinary, ChunkHeader: true, Nullable: true, Base: true},
+		"stream":    {Format: udf.ArrowStream}, "stream_header": {Format: udf.ArrowStream, ChunkHeader: true},
+		"stream_base": {Format: udf.ArrowStream, Base: true, Nullable: true}, "whole_file": {Format: udf.Arrow},
+		"one": {Format: udf.RowBinary, Columns: []string{"path"}},
+	} {
+		if o.Columns == nil {
+			o.Columns = columns
+		}
+		f, err := udf.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := f.Define(name, bin)
+		text, err := d.XML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		definitions.Write(text)
+	}
+	// A file has one element at its top.
+	text := strings.NewReplacer("<functions>", "", "</functions>", "").Replace(definitions.String())
+	if err := os.WriteFile(filepath.Join(dir, "udf_config.xml"), []byte("<functions>"+text+"</functions>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var queries, want strings.Builder
+	add := func(q, answer string) {
+		queries.WriteString(q + "\n")
+		want.WriteString(answer + "--\n")
+	}
+	for _, name := range []string{"rows", "rows_header", "stream", "stream_header", "whole_file"} {
+		// Two blocks at a time, a process after each other of the pool.
+		add("SELECT "+name+"(if(number = 1, 'nope', concat('http://u@h', toString(number), '.com:81/?a=1&b=+'))) FROM numbers(3) SETTINGS max_block_size = 2, max_threads = 1",
+			"('h0.com',81,true,[('a','1'),('b',' ')],NULL)\n(NULL,NULL,NULL,[],'missing-scheme-non-relative-URL')\n('h2.com',81,true,[('a','1'),('b',' ')],NULL)\n")
+		add("SELECT count(), sum(x.port), countIf(x.host = concat('h', toString(n % 1000), '.com')) FROM (SELECT number AS n, "+name+
+			"(concat('http://h', toString(number % 1000), '.com:8081/?a=1')) AS x FROM numbers(200000))", "200000\t1616200000\t200000\n")
+	}
+	for _, name := range []string{"rows_base", "stream_base"} {
+		add("SELECT "+name+"(if(number = 1, NULL, '../x?a=b'), if(number = 2, NULL, 'http://h/a/b')).host FROM numbers(4) SETTINGS max_block_size = 3",
+			"h\n\\N\n\\N\nh\n")
+	}
+	add("SELECT one('http://h/a/../b')", "/b\n")
+	cmd := exec.CommandContext(t.Context(), program, "-c", query, dir)
+	cmd.Dir = dir
+	cmd.Stdin = strings.NewReader(queries.String())
+	var problems bytes.Buffer
+	cmd.Stderr = &problems
+	got, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, problems.String())
+	}
+	if string(got) != want.String() {
+		t.Errorf("got\n%s\nwant\n%s", got, want.String())
+	}
+}
