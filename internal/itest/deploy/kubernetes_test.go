@@ -130,7 +130,7 @@ func TestKubernetes(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(objects["ConfigMap"].Data["pipeline.yaml"]), &pipeline); err != nil {
 		t.Fatal(err)
 	}
-	drain := max(pipeline.Pipeline.DrainTimeout, 30*time.Second) // the default
+	drain := max(pipeline.Pipeline.DrainTimeout, 20*time.Second) // at least the default
 	if grace := time.Duration(deployment.Template.Spec.TerminationGracePeriodSeconds) * time.Second; grace <= drain {
 		t.Errorf("%s to stop, and %s to drain", grace, drain)
 	}
