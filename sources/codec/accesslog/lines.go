@@ -127,7 +127,7 @@ func (c *lines) splitPlain(line []byte, at int) bool {
 		rest := line[at:]
 		n := len(rest)
 		if t.next != "" {
-			if n = indexByte(rest, t.next[0]); n < 0 || !hasPrefix(rest[n:], t.next) {
+			if n = indexByte(rest, t.next[0]); n < 0 || !t.isAt(rest[n:]) {
 				return false
 			}
 		}

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,8 +11,30 @@ import (
 type token struct {
 	before string
 	next   string // text that ends it where it is not quoted; empty: the end of the line does
-	field  field
-	quoted bool // quotation marks stand around it, within which a backslash escapes one
+	// The bytes of next as a word, and which of the word they are; no mask if next has more than eight.
+	word, mask uint64
+	field      field
+	quoted     bool // quotation marks stand around it, within which a backslash escapes one
+}
+
+// endsBefore says what stands behind the field.
+func (t *token) endsBefore(next string) {
+	t.next, t.word, t.mask = next, 0, 0
+	if len(next) > 8 {
+		return
+	}
+	for i := range len(next) {
+		t.word |= uint64(next[i]) << (8 * i)
+		t.mask |= 0xff << (8 * i)
+	}
+}
+
+// isAt is hasPrefix(s, t.next), most times without a loop.
+func (t *token) isAt(s []byte) bool {
+	if len(s) >= 8 && t.mask != 0 {
+		return binary.LittleEndian.Uint64(s)&t.mask == t.word
+	}
+	return hasPrefix(s, t.next)
 }
 
 // pattern is a compiled format.
@@ -186,8 +209,8 @@ func (p *pattern) finish(after string) (pattern, error) {
 	last.quoted = strings.HasSuffix(last.before, `"`) && strings.HasPrefix(after, `"`)
 	p.after = after
 	for i := range p.tokens[1:] {
-		p.tokens[i].next = p.tokens[i+1].before
+		p.tokens[i].endsBefore(p.tokens[i+1].before)
 	}
-	last.next = after
+	last.endsBefore(after)
 	return *p, nil
 }
