@@ -16,10 +16,9 @@ demo: ## a million clickstream records from a Kafka broker in this process into 
 	@$(GO) run -tags grpcnotrace ./cmd/urlmill demo
 
 .PHONY: examples
-examples: ## the three uses of examples/ on made-up data: clickstream, dedupe, warehouse
-	@$(GO) build -o $(BIN)/examples ./cmd/urlmill
-	@set -e; for use in clickstream dedupe warehouse; do echo; echo "== examples/$$use.yaml"; $(BIN)/examples demo --use $$use --records 200000; done
-	@echo; echo "== an access log, examples/testdata/access.log"; $(BIN)/examples parse examples/testdata/access.log --codec combined --base-url https://shop.example.com
+examples: build ## the three uses of examples/ on made-up data: clickstream, dedupe, warehouse
+	@set -e; for use in clickstream dedupe warehouse; do echo; echo "== examples/$$use.yaml"; $(BIN)/urlmill demo --use $$use --records 200000; done
+	@echo; echo "== an access log, examples/testdata/access.log"; $(BIN)/urlmill parse examples/testdata/access.log --codec combined --base-url https://shop.example.com
 
 .PHONY: test
 test: ## all tests that need nothing but Go

@@ -87,7 +87,7 @@ func (a *app) demoProduce(ctx context.Context, drain <-chan struct{}, d demonstr
 
 // demoShowClicks shows what the use clickstream has written.
 func (a *app) demoShowClicks(ctx context.Context, d demonstration, s report.Summary) error {
-	files, err := a.demoFiles(ctx, d, s)
+	files, err := a.demoFiles(d, s)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (a *app) demoShowClicks(ctx context.Context, d demonstration, s report.Summ
 
 // demoShowWarehouse shows what the use warehouse has written.
 func (a *app) demoShowWarehouse(ctx context.Context, d demonstration, s report.Summary) error {
-	files, err := a.demoFiles(ctx, d, s)
+	files, err := a.demoFiles(d, s)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (a *app) demoCrawl(ctx context.Context, drain <-chan struct{}, d demonstrat
 	if err != nil {
 		return err
 	}
-	files, err := a.demoFiles(ctx, d, s)
+	files, err := a.demoFiles(d, s)
 	if err != nil {
 		return err
 	}

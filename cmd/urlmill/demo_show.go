@@ -8,10 +8,11 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/demo"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
+	"github.com/urlmill/urlmill/examples"
 )
 
 // demoFiles reads the files back, counts their rows, and says how many there are, how large, and how fast they came.
-func (a *app) demoFiles(ctx context.Context, d demonstration, s report.Summary) (files []string, err error) {
+func (a *app) demoFiles(d demonstration, s report.Summary) (files []string, err error) {
 	files, err = demo.Files(d.folder)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func (a *app) demoFiles(ctx context.Context, d demonstration, s report.Summary) 
 	a.say("rows           %s, %s rows/s\n", plain.Count(s.Totals.Rows), plain.Count(int64(s.RowsPerSecond())))
 	a.say("files          %s, %s (%.1f bytes a row; read: %s)\n", plain.Plural(int64(len(files)), "Parquet file"), plain.Bytes(size),
 		float64(size)/float64(max(rows, 1)), plain.Bytes(s.Totals.Bytes))
-	return files, ctx.Err()
+	return files, nil
 }
 
 // demoReasons says how many rows have no URL, and why.
@@ -75,12 +76,12 @@ func (a *app) demoSample(ctx context.Context, files []string, columns ...string)
 	return demo.Sample(ctx, a.out, files[0], columns, 5, demoWidth(a))
 }
 
-// demoNext says what to do next: lines of what for and how. A folder in them is %s.
+// demoNext says what to do next: what for, and how.
 func (a *app) demoNext(d demonstration, next ...[2]string) {
 	a.say("\nwhat to do next\n")
 	if d.out == "" && !d.keep {
 		use := ""
-		if d.use != "clickstream" {
+		if d.use != examples.Clickstream {
 			use = "--use " + d.use + " "
 		}
 		a.say("  %-31s urlmill demo %s--out demo-out\n", "keep the files and query them", use)
