@@ -3,33 +3,17 @@ package clickhouse
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
-
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/urlmill/urlmill/internal/dbtest"
 	"github.com/urlmill/urlmill/internal/leaktest"
-	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/sinktest"
 	"github.com/urlmill/urlmill/sinks/table"
+	"github.com/urlmill/urlmill/sinks/table/tabletest"
 )
 
-const childVariable = "URLMILL_TEST_CLICKHOUSE_CHILD"
-
 func TestMain(m *testing.M) {
-	if url := os.Getenv(childVariable); url != "" {
-		if err := dbtest.Deliver(context.Background(), newSink(url)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	tabletest.IfChild(newSink)
 	leaktest.Main(m)
 }
 
@@ -61,79 +45,45 @@ func TestKilled(t *testing.T) {
 	address := dbtest.ClickHouse(t)
 	proxy := dbtest.NewProxy(t, address)
 	ask := asker(t, "http://"+address)
-	child := func() *exec.Cmd {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), childVariable+"=http://default@"+proxy.Address+"/default")
-		return cmd
-	}
 	insert := []byte("INSERT+INTO+%60clicks")
-	for nth := 1; nth <= 4; nth++ {
-		for _, how := range []string{"before", "within", "answer"} {
-			ask("DROP TABLE IF EXISTS clicks")
-			ask("DROP TABLE IF EXISTS urlmill_positions")
+	// at has verdict passed on the nth insert, or on what the server says next.
+	at := func(verdict dbtest.Verdict, answer bool) func(int) func(bool, []byte) dbtest.Verdict {
+		return func(nth int) func(bool, []byte) dbtest.Verdict {
 			seen := 0
-			killed, err := proxy.Run(child(), func(toServer bool, data []byte) dbtest.Verdict {
-				if !toServer {
-					if how == "answer" && seen == nth {
-						return dbtest.KillBefore
-					}
-					return dbtest.Pass
+			return func(toServer bool, data []byte) dbtest.Verdict {
+				inserts := toServer && bytes.Contains(data, insert)
+				if inserts {
+					seen++
 				}
-				if !bytes.Contains(data, insert) {
-					return dbtest.Pass
+				if seen == nth && (answer && !toServer || !answer && inserts) {
+					return verdict
 				}
-				seen++
-				switch {
-				case seen != nth || how == "answer":
-					return dbtest.Pass
-				case how == "within":
-					return dbtest.KillWithin
-				}
-				return dbtest.KillBefore
-			})
-			if !killed || err != nil {
-				t.Fatalf("%s %d: killed %v, %v", how, nth, killed, err)
-			}
-			if _, err := proxy.Run(child(), nil); err != nil {
-				t.Fatalf("%s %d: %v", how, nth, err)
-			}
-			got := ask("SELECT count(), uniqExact(lane, n) FROM clicks")
-			if want := fmt.Sprintf("%d\t%d", dbtest.Lanes*dbtest.Rows, dbtest.Lanes*dbtest.Rows); got != want {
-				t.Errorf("%s %d: rows and different ones: %s, want %s", how, nth, got, want)
+				return dbtest.Pass
 			}
 		}
 	}
+	tabletest.Killed{
+		Proxy: proxy, Where: "http://default@" + proxy.Address + "/default",
+		Reset: func() { drop(ask) },
+		Count: func() string {
+			return ask("SELECT concat(toString(count()), ' ', toString(uniqExact(lane, n))) FROM clicks")
+		},
+		Moments: map[string]func(int) func(bool, []byte) dbtest.Verdict{
+			"before": at(dbtest.KillBefore, false), "within": at(dbtest.KillWithin, false), "answer": at(dbtest.KillBefore, true),
+		},
+	}.Run(t)
+}
+
+// drop drops the tables of former deliveries.
+func drop(ask func(string) string) {
+	ask("DROP TABLE IF EXISTS clicks")
+	ask("DROP TABLE IF EXISTS urlmill_positions")
 }
 
 // TestFenced has two processes at one lane, and looks at what is in the columns.
 func TestFenced(t *testing.T) {
 	url := "http://" + dbtest.ClickHouse(t)
-	r := sinktest.RandomClicks(memory.DefaultAllocator, 10, 0, 1)
-	defer r.Release()
-	var writers []pipeline.Writer
-	for range 2 {
-		s := newSink(url)
-		if err := s.Start(t.Context(), pipeline.Schemas{r.Schema()}); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		w, next, err := s.Open(t.Context(), pipeline.LaneID{Stream: "cl'ick\\s"})
-		if err != nil || next != pipeline.Unknown {
-			t.Fatal(next, err)
-		}
-		writers = append(writers, w)
-	}
-	for round := range 2 {
-		for n, w := range writers {
-			err := w.Write(t.Context(), pipeline.Rows, r, pipeline.Span{First: int64(10 * round), Next: int64(10 * (round + 1))})
-			if err == nil {
-				_, err = w.Commit(t.Context())
-			}
-			if n == 0 && err != nil || n == 1 && !errors.Is(err, pipeline.ErrLaneLost) {
-				t.Fatalf("round %d, writer %d: %v", round, n, err)
-			}
-		}
-	}
+	tabletest.Fenced(t, "cl'ick\\s", func() *table.Sink { return newSink(url) })
 	ask := asker(t, url)
 	if n := ask("SELECT count(), max(_urlmill_next), any(_urlmill_lane) FROM clicks FORMAT TSVRaw"); n != "20\t20\tcl'ick\\s/0/" {
 		t.Errorf("%s", n)
@@ -148,18 +98,14 @@ func TestTables(t *testing.T) {
 	url := "http://" + dbtest.ClickHouse(t)
 	ask := asker(t, url)
 	const own = ", _urlmill_lane String, _urlmill_next Int64, _urlmill_load String) ENGINE = MergeTree "
-	for _, test := range []struct{ table, want string }{
-		{"(more String, lane Int32, n Int64, text Nullable(String)" + own + "ORDER BY n", ""},
-		{"(lane Int32, n Int32, text Nullable(String)" + own + "ORDER BY n", "its column n is of type Int32, and the rows need Int64: ALTER TABLE `clicks` MODIFY COLUMN `n` Int64"},
-		{"(lane Int32, n Int64, text Nullable(String)) ENGINE = MergeTree ORDER BY n", "it has no column _urlmill_lane: ALTER TABLE `clicks` ADD COLUMN `_urlmill_lane` String"},
-		{"(lane Int32, n Int64, text Nullable(String)" + own + "PARTITION BY lane ORDER BY n", "it is partitioned by lane"},
-	} {
-		ask("DROP TABLE IF EXISTS clicks")
-		ask("DROP TABLE IF EXISTS urlmill_positions")
-		ask("CREATE TABLE clicks " + test.table)
-		err := dbtest.Deliver(t.Context(), newSink(url))
-		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v, want %q", test.table, err, test.want)
-		}
+	create := func(table string) {
+		drop(ask)
+		ask("CREATE TABLE clicks " + table)
 	}
+	tabletest.Tables(t, create, func() *table.Sink { return newSink(url) }, []tabletest.Made{
+		{Table: "(more String, lane Int32, n Int64, text Nullable(String)" + own + "ORDER BY n", Want: ""},
+		{Table: "(lane Int32, n Int32, text Nullable(String)" + own + "ORDER BY n", Want: "its column n is of type Int32, and the rows need Int64: ALTER TABLE `clicks` MODIFY COLUMN `n` Int64"},
+		{Table: "(lane Int32, n Int64, text Nullable(String)) ENGINE = MergeTree ORDER BY n", Want: "it has no column _urlmill_lane: ALTER TABLE `clicks` ADD COLUMN `_urlmill_lane` String"},
+		{Table: "(lane Int32, n Int64, text Nullable(String)" + own + "PARTITION BY lane ORDER BY n", Want: "it is partitioned by lane"},
+	})
 }

@@ -10,20 +10,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow/memory"
-
-	"github.com/urlmill/urlmill/internal/dbtest"
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/sinktest"
 	"github.com/urlmill/urlmill/sinks/table"
+	"github.com/urlmill/urlmill/sinks/table/tabletest"
 )
-
-const childVariable = "URLMILL_TEST_DUCKDB_CHILD"
 
 // telling tells of each load on standard output, before and after it.
 type telling struct{ *Driver }
@@ -36,13 +29,7 @@ func (t telling) Load(ctx context.Context, l table.Load) error {
 }
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(childVariable); path != "" {
-		if err := dbtest.Deliver(context.Background(), newSink(telling{New(path)})); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	tabletest.IfChild(func(path string) *table.Sink { return newSink(telling{New(path)}) })
 	os.Exit(m.Run())
 }
 
@@ -67,8 +54,8 @@ func TestKilled(t *testing.T) {
 	for nth := 1; nth <= 12; nth++ {
 		path := filepath.Join(t.TempDir(), "web.db")
 		run := func(kill int) error {
-			cmd := exec.CommandContext(t.Context(), os.Args[0])
-			cmd.Env, cmd.Stderr = append(os.Environ(), childVariable+"="+path), os.Stderr
+			cmd := tabletest.Child(path)
+			cmd.Stderr = os.Stderr
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				return err
@@ -90,18 +77,14 @@ func TestKilled(t *testing.T) {
 		if err := run(0); err != nil {
 			t.Fatalf("%d: %v", nth, err)
 		}
-		want := fmt.Sprint(dbtest.Lanes*dbtest.Rows, " ", dbtest.Lanes*dbtest.Rows)
-		if got := ask(t, path, "SELECT count(*) || ' ' || count(DISTINCT (lane, n)) FROM clicks"); got != want {
-			t.Errorf("%d: rows and different ones: %s, want %s", nth, got, want)
-		}
+		tabletest.Complete(t, fmt.Sprint(nth), ask(t, path, "SELECT count(*) || ' ' || count(DISTINCT (lane, n)) FROM clicks"))
 	}
 }
 
 // TestRows loads all kinds of columns, refuses a lane that has moved, and a table with other columns.
 func TestRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "web.db")
-	r := sinktest.RandomClicks(memory.DefaultAllocator, 10, 0, 1)
-	defer r.Release()
+	r := tabletest.Clicks(t)
 	s := newSink(New(path))
 	if err := s.Start(t.Context(), pipeline.Schemas{r.Schema()}); err != nil {
 		t.Fatal(err)
@@ -115,15 +98,7 @@ func TestRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, w := range []pipeline.Writer{w, other} {
-			err := w.Write(t.Context(), pipeline.Rows, r, pipeline.Span{First: int64(10 * n), Next: int64(10 * (n + 1))})
-			if err == nil {
-				_, err = w.Commit(t.Context())
-			}
-			if i == 0 && err != nil || i == 1 && !errors.Is(err, pipeline.ErrLaneLost) {
-				t.Fatalf("writer %d: %v", i, err)
-			}
-		}
+		tabletest.Contend(t, n, r, w, other)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -131,7 +106,5 @@ func TestRows(t *testing.T) {
 	if got := ask(t, path, "SELECT count(*) || ' ' || sum(\"offset\") || ' ' || count(port) || ' ' || count(*) FILTER (params LIKE '%utm_source%') FROM clicks"); got != "20 90 0 20" {
 		t.Errorf("%s", got)
 	}
-	if err := dbtest.Deliver(t.Context(), newSink(New(path))); err == nil || !strings.Contains(err.Error(), "and the rows need (lane BIGINT, n BIGINT, text VARCHAR)") {
-		t.Errorf("another table: %v", err)
-	}
+	tabletest.Refused(t, "another table", newSink(New(path)), "and the rows need (lane BIGINT, n BIGINT, text VARCHAR)")
 }

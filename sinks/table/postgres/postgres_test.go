@@ -3,34 +3,19 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/urlmill/urlmill/internal/dbtest"
 	"github.com/urlmill/urlmill/internal/leaktest"
-	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/sinktest"
 	"github.com/urlmill/urlmill/sinks/table"
+	"github.com/urlmill/urlmill/sinks/table/tabletest"
 )
 
-const childVariable = "URLMILL_TEST_POSTGRES_CHILD"
-
 func TestMain(m *testing.M) {
-	if url := os.Getenv(childVariable); url != "" {
-		if err := dbtest.Deliver(context.Background(), newSink(url)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	tabletest.IfChild(newSink)
 	leaktest.Main(m)
 }
 
@@ -57,80 +42,53 @@ func one[T any](t *testing.T, c *pgx.Conn, query string) T {
 	return v
 }
 
+// drop drops the tables of former deliveries.
+const drop = "DROP TABLE IF EXISTS clicks, urlmill_positions"
+
+func run(t *testing.T, c *pgx.Conn, query string) {
+	t.Helper()
+	if _, err := c.Exec(t.Context(), query); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
 // TestKilled kills a process with SIGKILL in the middle of its loads: while rows are on their way, before the server sees the
 // end of the transaction, and when it has seen that and the process has not. In the end every row is there once.
 func TestKilled(t *testing.T) {
 	address, database := dbtest.Postgres(t)
 	proxy := dbtest.NewProxy(t, address)
 	server := connect(t, "postgres://urlmill@"+address+database)
-	child := func() *exec.Cmd {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), childVariable+"=postgres://urlmill@"+proxy.Address+database)
-		return cmd
-	}
 	commit, copying := []byte("commit\x00"), []byte("PGCOPY\n")
-	for nth := 1; nth <= 4; nth++ {
-		for name, rule := range map[string]struct {
-			at      []byte
-			verdict dbtest.Verdict
-		}{"rows": {copying, dbtest.KillAfter}, "commit": {commit, dbtest.KillBefore}, "answer": {commit, dbtest.KillAfter}} {
-			if _, err := server.Exec(t.Context(), "DROP TABLE IF EXISTS clicks, urlmill_positions"); err != nil {
-				t.Fatal(err)
-			}
+	at := func(mark []byte, verdict dbtest.Verdict) func(int) func(bool, []byte) dbtest.Verdict {
+		return func(nth int) func(bool, []byte) dbtest.Verdict {
 			seen := 0
-			killed, err := proxy.Run(child(), func(toServer bool, data []byte) dbtest.Verdict {
-				if toServer && bytes.Contains(data, rule.at) {
+			return func(toServer bool, data []byte) dbtest.Verdict {
+				if toServer && bytes.Contains(data, mark) {
 					if seen++; seen == nth+1 { // the first commit is that of making the tables
-						return rule.verdict
+						return verdict
 					}
 				}
 				return dbtest.Pass
-			})
-			if !killed || err != nil {
-				t.Fatalf("%s %d: killed %v, %v", name, nth, killed, err)
-			}
-			if _, err := proxy.Run(child(), nil); err != nil {
-				t.Fatalf("%s %d: %v", name, nth, err)
-			}
-			got := one[string](t, server, "SELECT count(*) || ' ' || count(DISTINCT (lane, n)) FROM clicks")
-			if want := fmt.Sprint(dbtest.Lanes*dbtest.Rows, " ", dbtest.Lanes*dbtest.Rows); got != want {
-				t.Errorf("%s %d: rows and different ones: %s, want %s", name, nth, got, want)
 			}
 		}
 	}
+	tabletest.Killed{
+		Proxy: proxy, Where: "postgres://urlmill@" + proxy.Address + database,
+		Reset: func() { run(t, server, drop) },
+		Count: func() string {
+			return one[string](t, server, "SELECT count(*) || ' ' || count(DISTINCT (lane, n)) FROM clicks")
+		},
+		Moments: map[string]func(int) func(bool, []byte) dbtest.Verdict{
+			"rows": at(copying, dbtest.KillAfter), "commit": at(commit, dbtest.KillBefore), "answer": at(commit, dbtest.KillAfter),
+		},
+	}.Run(t)
 }
 
 // TestFenced has two processes at one lane: the second one to load loses it.
 func TestFenced(t *testing.T) {
 	address, database := dbtest.Postgres(t)
 	url := "postgres://urlmill@" + address + database
-	r := sinktest.RandomClicks(memory.DefaultAllocator, 10, 0, 1)
-	defer r.Release()
-	id := pipeline.LaneID{Stream: "clicks"}
-	var writers []pipeline.Writer
-	for range 2 {
-		s := newSink(url)
-		if err := s.Start(t.Context(), pipeline.Schemas{r.Schema()}); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		w, next, err := s.Open(t.Context(), id)
-		if err != nil || next != pipeline.Unknown {
-			t.Fatal(next, err)
-		}
-		writers = append(writers, w)
-	}
-	for round := range 2 {
-		for n, w := range writers {
-			err := w.Write(t.Context(), pipeline.Rows, r, pipeline.Span{First: int64(10 * round), Next: int64(10 * (round + 1))})
-			if err == nil {
-				_, err = w.Commit(t.Context())
-			}
-			if n == 0 && err != nil || n == 1 && !errors.Is(err, pipeline.ErrLaneLost) {
-				t.Fatalf("round %d, writer %d: %v", round, n, err)
-			}
-		}
-	}
+	tabletest.Fenced(t, "clicks", func() *table.Sink { return newSink(url) })
 	c := connect(t, url)
 	if n := one[int64](t, c, "SELECT count(*) FROM clicks"); n != 20 {
 		t.Errorf("%d rows", n)
@@ -148,21 +106,14 @@ func TestTables(t *testing.T) {
 	address, database := dbtest.Postgres(t)
 	url := "postgres://urlmill@" + address + database
 	c := connect(t, url)
-	for _, test := range []struct{ table, want string }{
-		{"lane bigint, n bigint, text varchar(200), more text", ""},
-		{"id bigserial PRIMARY KEY, lane integer, n bigint, text text", ""},
-		{"lane integer, n integer, text text", `its column "n" is of type integer, and the rows need bigint: ALTER TABLE "clicks" ALTER COLUMN "n" TYPE bigint`},
-		{"lane integer, n bigint", `it has no column "text": ALTER TABLE "clicks" ADD COLUMN "text" text`},
-		{"lane integer, n bigint, text text, must text NOT NULL", `its column "must" must not be null, and the rows do not have it`},
-	} {
-		if _, err := c.Exec(t.Context(), "DROP TABLE IF EXISTS clicks, urlmill_positions; CREATE TABLE clicks ("+test.table+")"); err != nil {
-			t.Fatal(err)
-		}
-		err := dbtest.Deliver(t.Context(), newSink(url))
-		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v, want %q", test.table, err, test.want)
-		}
-	}
+	create := func(table string) { run(t, c, drop+"; CREATE TABLE clicks ("+table+")") }
+	tabletest.Tables(t, create, func() *table.Sink { return newSink(url) }, []tabletest.Made{
+		{Table: "lane bigint, n bigint, text varchar(200), more text", Want: ""},
+		{Table: "id bigserial PRIMARY KEY, lane integer, n bigint, text text", Want: ""},
+		{Table: "lane integer, n integer, text text", Want: `its column "n" is of type integer, and the rows need bigint: ALTER TABLE "clicks" ALTER COLUMN "n" TYPE bigint`},
+		{Table: "lane integer, n bigint", Want: `it has no column "text": ALTER TABLE "clicks" ADD COLUMN "text" text`},
+		{Table: "lane integer, n bigint, text text, must text NOT NULL", Want: `its column "must" must not be null, and the rows do not have it`},
+	})
 }
 
 func TestClean(t *testing.T) {

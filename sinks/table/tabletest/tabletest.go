@@ -1,0 +1,156 @@
+// Package tabletest has the tests that drivers of tables have in common: loads that a process is killed in, two processes
+// at one lane, and tables that rows do not fit into.
+package tabletest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/internal/dbtest"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/sinktest"
+	"github.com/urlmill/urlmill/sinks/table"
+)
+
+// childVariable tells a process that it is to load, and where: the processes of one package are all of one driver.
+const childVariable = "URLMILL_TEST_TABLE_CHILD"
+
+// IfChild loads what [dbtest.Deliver] loads and ends the process, in one that [Child] has made. It is the first thing that
+// TestMain does. open returns the sink of a database.
+func IfChild(open func(where string) *table.Sink) {
+	where := os.Getenv(childVariable)
+	if where == "" {
+		return
+	}
+	if err := dbtest.Deliver(context.Background(), open(where)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Child returns a process that is yet to be started and loads into a database.
+func Child(where string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childVariable+"="+where)
+	return cmd
+}
+
+// Complete checks what the database says about the rows of [dbtest.Deliver]: how many there are, and how many different
+// ones, with a space between them. what names the case.
+func Complete(tb testing.TB, what, got string) {
+	tb.Helper()
+	if want := fmt.Sprint(dbtest.Lanes*dbtest.Rows, " ", dbtest.Lanes*dbtest.Rows); got != want {
+		tb.Errorf("%s: rows and different ones: %s, want %s", what, got, want)
+	}
+}
+
+// Killed kills processes with SIGKILL in the middle of their loads, and has others go on. In the end every row is there once.
+type Killed struct {
+	Proxy *dbtest.Proxy
+	// Where is the database behind the proxy, as a [Child] gets it.
+	Where string
+	// Reset drops the tables, and Count returns what [Complete] checks.
+	Reset func()
+	Count func() string
+	// Moments are what a process is killed at, at each of its first four loads: they return what the proxy asks, for the
+	// nth load.
+	Moments map[string]func(nth int) func(toServer bool, data []byte) dbtest.Verdict
+}
+
+// Run runs the test.
+func (k Killed) Run(t *testing.T) {
+	t.Helper()
+	for nth := 1; nth <= 4; nth++ {
+		for name, moment := range k.Moments {
+			what := fmt.Sprint(name, " ", nth)
+			k.Reset()
+			killed, err := k.Proxy.Run(Child(k.Where), moment(nth))
+			if !killed || err != nil {
+				t.Fatalf("%s: killed %v, %v", what, killed, err)
+			}
+			if _, err := k.Proxy.Run(Child(k.Where), nil); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			Complete(t, what, k.Count())
+		}
+	}
+}
+
+// Clicks returns ten rows with columns of all kinds, until the test ends.
+func Clicks(tb testing.TB) arrow.Record {
+	tb.Helper()
+	r := sinktest.RandomClicks(memory.DefaultAllocator, 10, 0, 1)
+	tb.Cleanup(r.Release)
+	return r
+}
+
+// Contend has writers of one lane load the same rows one after the other, in one round after another: those of the first
+// one are loaded, and the others lose the lane.
+func Contend(tb testing.TB, round int, r arrow.Record, writers ...pipeline.Writer) {
+	tb.Helper()
+	rows := int(r.NumRows())
+	for n, w := range writers {
+		err := w.Write(tb.Context(), pipeline.Rows, r, pipeline.Span{First: int64(rows * round), Next: int64(rows * (round + 1))})
+		if err == nil {
+			_, err = w.Commit(tb.Context())
+		}
+		if n == 0 && err != nil || n > 0 && !errors.Is(err, pipeline.ErrLaneLost) {
+			tb.Fatalf("round %d, writer %d: %v", round, n, err)
+		}
+	}
+}
+
+// Fenced has two processes at one lane that load [Clicks] twice: the second one loses it, the first one's 20 rows are there.
+func Fenced(t *testing.T, stream string, open func() *table.Sink) {
+	t.Helper()
+	r := Clicks(t)
+	var writers []pipeline.Writer
+	for range 2 {
+		s := open()
+		if err := s.Start(t.Context(), pipeline.Schemas{r.Schema()}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		w, next, err := s.Open(t.Context(), pipeline.LaneID{Stream: stream})
+		if err != nil || next != pipeline.Unknown {
+			t.Fatal(next, err)
+		}
+		writers = append(writers, w)
+	}
+	for round := range 2 {
+		Contend(t, round, r, writers...)
+	}
+}
+
+// Made is a table that is there before a sink starts.
+type Made struct {
+	Table string // as create gets it
+	Want  string // in the error, "" if the rows fit
+}
+
+// Tables delivers into tables that create makes in place of others, and checks which are refused, and why.
+func Tables(t *testing.T, create func(table string), open func() *table.Sink, tests []Made) {
+	t.Helper()
+	for _, test := range tests {
+		create(test.Table)
+		Refused(t, test.Table, open(), test.Want)
+	}
+}
+
+// Refused delivers, and checks that the sink refuses its table for what is wanted, or takes it if that is "".
+func Refused(tb testing.TB, what string, s *table.Sink, want string) {
+	tb.Helper()
+	err := dbtest.Deliver(tb.Context(), s)
+	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		tb.Errorf("%s: %v, want %q", what, err, want)
+	}
+}
