@@ -15,6 +15,7 @@ import (
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
 	"github.com/urlmill/urlmill/sources/codec/schema/registry"
+	"github.com/urlmill/urlmill/sources/codec/schema/schematest"
 )
 
 const clickSchema = `{"type":"record","name":"Click","namespace":"org.example","fields":[
@@ -92,48 +93,14 @@ func encode(t testing.TB, text string, v any) []byte {
 	return data
 }
 
-// row decodes a record, and returns what is not null.
+// row decodes a record as [schematest.Row] does.
 func row(t testing.TB, o schema.Options, record []byte) map[string]any {
 	t.Helper()
 	f, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, b := f.New(), &pipeline.Batch{}
-	c.Prepare(b)
-	if !c.Decode(b, record) {
-		t.Fatal("no row")
-	}
-	got := map[string]any{}
-	if b.URLs.Valid[0] {
-		got["url"] = string(b.URLs.At(0))
-	}
-	if f.HasBase() && b.Bases.Valid[0] {
-		got["base"] = string(b.Bases.At(0))
-	}
-	for i := range b.Carried {
-		v := &b.Carried[i]
-		if len(v.Valid) != 1 {
-			t.Fatalf("%s: %d values", v.Field.Name, len(v.Valid))
-		}
-		if !v.Valid[0] {
-			continue
-		}
-		switch v.Field.Type {
-		case pipeline.Int64, pipeline.Timestamp:
-			got[v.Field.Name] = v.Ints[0]
-		case pipeline.Float64:
-			got[v.Field.Name] = v.Floats[0]
-		case pipeline.Bool:
-			got[v.Field.Name] = v.Bools[0]
-		default:
-			got[v.Field.Name] = string(v.Text.At(0))
-		}
-	}
-	for _, fault := range b.Faults {
-		got["fault"], got["pos"] = fault.Code.String(), fault.Pos
-	}
-	return got
+	return schematest.Row(t, f, record)
 }
 
 func TestClick(t *testing.T) {
@@ -236,18 +203,7 @@ func TestAllocations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, b := f.New(), &pipeline.Batch{}
-	record := encode(t, clickSchema, click())
-	run := func() {
-		b.Reset()
-		c.Prepare(b)
-		c.Decode(b, record)
-		c.DecodeNull(b)
-	}
-	run()
-	if n := testing.AllocsPerRun(100, run); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
+	schematest.NoAllocations(t, f, encode(t, clickSchema, click()))
 }
 
 // FuzzRead compares what is read with what another implementation reads.

@@ -16,6 +16,7 @@ import (
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
 	"github.com/urlmill/urlmill/sources/codec/schema/registry"
+	"github.com/urlmill/urlmill/sources/codec/schema/schematest"
 )
 
 const clickSchema = `syntax = "proto3";
@@ -112,53 +113,14 @@ func click(t testing.TB, text string) []byte {
 	return data
 }
 
-// row decodes a record, and returns what is not null.
+// row decodes a record as [schematest.Row] does.
 func row(t testing.TB, o Options, record []byte) map[string]any {
 	t.Helper()
 	f, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rowOf(t, f, record)
-}
-
-func rowOf(t testing.TB, f codec.Factory, record []byte) map[string]any {
-	t.Helper()
-	c, b := f.New(), &pipeline.Batch{}
-	c.Prepare(b)
-	if !c.Decode(b, record) {
-		t.Fatal("no row")
-	}
-	got := map[string]any{}
-	if b.URLs.Valid[0] {
-		got["url"] = string(b.URLs.At(0))
-	}
-	if f.HasBase() && b.Bases.Valid[0] {
-		got["base"] = string(b.Bases.At(0))
-	}
-	for i := range b.Carried {
-		v := &b.Carried[i]
-		if len(v.Valid) != 1 {
-			t.Fatalf("%s: %d values", v.Field.Name, len(v.Valid))
-		}
-		if !v.Valid[0] {
-			continue
-		}
-		switch v.Field.Type {
-		case pipeline.Int64, pipeline.Timestamp:
-			got[v.Field.Name] = v.Ints[0]
-		case pipeline.Float64:
-			got[v.Field.Name] = v.Floats[0]
-		case pipeline.Bool:
-			got[v.Field.Name] = v.Bools[0]
-		default:
-			got[v.Field.Name] = string(v.Text.At(0))
-		}
-	}
-	for _, fault := range b.Faults {
-		got["fault"], got["pos"] = fault.Code.String(), fault.Pos
-	}
-	return got
+	return schematest.Row(t, f, record)
 }
 
 func TestClick(t *testing.T) {
@@ -288,18 +250,7 @@ func TestAllocations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, b := f.New(), &pipeline.Batch{}
-	record := click(t, clickJSON)
-	run := func() {
-		b.Reset()
-		c.Prepare(b)
-		c.Decode(b, record)
-		c.DecodeNull(b)
-	}
-	run()
-	if n := testing.AllocsPerRun(100, run); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
+	schematest.NoAllocations(t, f, click(t, clickJSON))
 }
 
 // TestTwoKeys: what the library panics over is null in JSON, and the other values are there.
@@ -329,7 +280,7 @@ func FuzzRead(f *testing.F) {
 	fields := click.Fields()
 	request := fields.ByName("request").Message().Fields()
 	f.Fuzz(func(t *testing.T, record []byte) {
-		got := rowOf(t, factory, record)
+		got := schematest.Row(t, factory, record)
 		m := dynamicpb.NewMessage(click)
 		if err := unmarshal(record, m); err != nil {
 			return // the other reads all of it, and wants UTF-8
