@@ -146,22 +146,17 @@ func (l *Lane) prune(ctx context.Context) error {
 		if !ok || first >= l.covered {
 			break
 		}
-		at := recordKey(l.dir, first)
-		content, err := l.chain.root.Read(ctx, at)
+		r, err := readRecord(ctx, l.chain.root, l.name, first)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		r, err := decodeRecord(at, l.name, first, content)
-		if err != nil {
-			return err
-		}
 		if time.Since(r.Time) < l.chain.keep {
 			break
 		}
-		if err := l.chain.root.Delete(ctx, at); err != nil {
+		if err := l.chain.root.Delete(ctx, recordKey(l.dir, first)); err != nil {
 			return err
 		}
 	}

@@ -38,15 +38,10 @@ var errMoved = errors.New("records change faster than they can be read")
 func tryReadHead(ctx context.Context, s store.Objects, lane string) (head, error) {
 	dir := path.Join(Dir, lane)
 	h := head{next: pipeline.Unknown}
-	at := path.Join(dir, startName)
-	content, err := s.Read(ctx, at)
-	if errors.Is(err, fs.ErrNotExist) {
+	var err error
+	if h.start, err = readStart(ctx, s, lane); errors.Is(err, fs.ErrNotExist) {
 		return h, nil
-	}
-	if err == nil {
-		h.start, err = decodeStart(at, lane, content)
-	}
-	if err != nil {
+	} else if err != nil {
 		return h, err
 	}
 	if h.covered, err = lastCovered(ctx, s, lane, h.start.Start); err != nil {
@@ -101,8 +96,7 @@ func lastCovered(ctx context.Context, s store.Objects, lane string, start int64)
 // follow goes from the record at h.next, which is known to be there or not, to the last one.
 func (h *head) follow(ctx context.Context, s store.Objects, lane string, there bool) error {
 	for {
-		at := recordKey(path.Join(Dir, lane), h.next)
-		content, err := s.Read(ctx, at)
+		r, err := readRecord(ctx, s, lane, h.next)
 		if errors.Is(err, fs.ErrNotExist) {
 			if there {
 				return errMoved
@@ -112,12 +106,9 @@ func (h *head) follow(ctx context.Context, s store.Objects, lane string, there b
 		if err != nil {
 			return err
 		}
-		if h.last, err = decodeRecord(at, lane, h.next, content); err != nil {
-			return err
-		}
 		if !there {
 			h.since++
 		}
-		h.next, there = h.last.Next, false
+		h.last, h.next, there = r, r.Next, false
 	}
 }

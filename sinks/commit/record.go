@@ -2,8 +2,10 @@ package commit
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"time"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -135,6 +137,16 @@ func decodeRecord(at, lane string, first int64, content []byte) (*Record, error)
 	return r, nil
 }
 
+// readRecord returns the record of a lane that begins at a position; the error is [fs.ErrNotExist] if there is none.
+func readRecord(ctx context.Context, s store.Objects, lane string, first int64) (*Record, error) {
+	at := recordKey(path.Join(Dir, lane), first)
+	content, err := s.Read(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return decodeRecord(at, lane, first, content)
+}
+
 // checkOwner checks that an object can be read by this version and belongs to the lane in whose directory it is. The
 // second may fail on file systems that do not tell upper from lower case.
 func checkOwner(at string, version int, lane, want string) error {
@@ -147,6 +159,16 @@ func checkOwner(at string, version int, lane, want string) error {
 		return &DamagedError{at, fmt.Sprintf("it is that of the lane %s and not of %s", lane, want)}
 	}
 	return nil
+}
+
+// readStart returns the start of a lane; the error is [fs.ErrNotExist] if there is none.
+func readStart(ctx context.Context, s store.Objects, lane string) (*start, error) {
+	at := path.Join(Dir, lane, startName)
+	content, err := s.Read(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return decodeStart(at, lane, content)
 }
 
 func decodeStart(at, lane string, content []byte) (*start, error) {

@@ -52,15 +52,10 @@ func (l *Lane) Name() string { return l.name }
 // It returns the position after the last record. An error of each ends it.
 func Since(ctx context.Context, s store.Objects, lane string, from, before int64, each func(*Record) error) (int64, error) {
 	if from == pipeline.Unknown {
-		at := path.Join(Dir, lane, startName)
-		content, err := s.Read(ctx, at)
+		begin, err := readStart(ctx, s, lane)
 		if errors.Is(err, fs.ErrNotExist) {
 			return from, nil
 		}
-		if err != nil {
-			return from, err
-		}
-		begin, err := decodeStart(at, lane, content)
 		if err != nil {
 			return from, err
 		}
@@ -139,15 +134,10 @@ func since(ctx context.Context, s store.Objects, lane string, from, before, chec
 		checkpoint = c.Next
 	}
 	for next < before {
-		at := recordKey(path.Join(Dir, lane), next)
-		content, err := s.Read(ctx, at)
+		r, err := readRecord(ctx, s, lane, next)
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		if err != nil {
-			return nil, 0, err
-		}
-		r, err := decodeRecord(at, lane, next, content)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -256,12 +256,7 @@ func checkChain(s store.Store, id pipeline.LaneID, end int64) (map[string]bool, 
 		next = c.Next
 	}
 	for next < end {
-		at := recordKey(path.Join(Dir, lane), next)
-		content, err := s.Read(ctx, at)
-		if err != nil {
-			return nil, err
-		}
-		r, err := decodeRecord(at, lane, next, content)
+		r, err := readRecord(ctx, s, lane, next)
 		if err != nil {
 			return nil, err
 		}
