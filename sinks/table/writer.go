@@ -11,6 +11,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/internal/footprint"
 )
 
 // writer implements [pipeline.Writer]. It holds the rows until they are committed, so that a load can be tried again.
@@ -62,27 +63,13 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 // copyOf returns a copy of a record, which has its own memory, and the bytes of that.
 func copyOf(r arrow.Record) (arrow.Record, int64, error) {
 	columns := make([]arrow.Array, r.NumCols())
-	n := int64(0)
 	for i, c := range r.Columns() {
 		var err error
 		if columns[i], err = array.Concatenate([]arrow.Array{c}, memory.DefaultAllocator); err != nil {
 			return nil, 0, fmt.Errorf("column %s: %w", r.ColumnName(i), err)
 		}
-		n += sizeOf(columns[i].Data())
 	}
-	return array.NewRecord(r.Schema(), columns, r.NumRows()), n, nil
-}
-
-func sizeOf(d arrow.ArrayData) (n int64) {
-	for _, b := range d.Buffers() {
-		if b != nil {
-			n += int64(b.Cap())
-		}
-	}
-	for _, c := range d.Children() {
-		n += sizeOf(c)
-	}
-	return n
+	return array.NewRecord(r.Schema(), columns, r.NumRows()), footprint.Of(columns, (*memory.Buffer).Cap), nil
 }
 
 // Size implements [pipeline.Writer].

@@ -6,10 +6,12 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/internal/footprint"
 )
 
 // table is one of the two outputs of a lane.
@@ -108,23 +110,7 @@ func sizeOf(r arrow.Record) int64 {
 	if r == nil {
 		return 0
 	}
-	n := int64(0)
-	for i := range int(r.NumCols()) {
-		n += sizeOfData(r.Column(i).Data())
-	}
-	return n
-}
-
-func sizeOfData(d arrow.ArrayData) (n int64) {
-	for _, b := range d.Buffers() {
-		if b != nil {
-			n += int64(b.Len())
-		}
-	}
-	for _, child := range d.Children() {
-		n += sizeOfData(child)
-	}
-	return n
+	return footprint.Of(r.Columns(), (*memory.Buffer).Len)
 }
 
 // Write implements [pipeline.Writer]. r may be nil: the span then holds no rows.
