@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/held"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -46,32 +47,19 @@ type framed struct {
 	message []byte
 }
 
-// flushing writes the answers that were held back before every read that may have to wait.
-type flushing struct {
-	r io.Reader
-	s *server
-}
-
-func (f *flushing) Read(p []byte) (int, error) {
-	if err := f.s.flush(); err != nil {
-		return 0, err
-	}
-	return f.r.Read(p)
-}
-
 func serveFrames(r io.Reader, w io.Writer, framing Framing, maxLine int) error {
-	s := &framed{server: server{w: w, maxLine: maxLine}, framing: framing}
-	s.in = bufio.NewReaderSize(&flushing{r, &s.server}, readSize)
+	s := &framed{server: server{out: held.Output{W: w}, maxLine: maxLine}, framing: framing}
+	s.in = bufio.NewReaderSize(s.out.Before(r), readSize)
 	for {
 		err := s.next()
 		if errors.Is(err, io.EOF) {
-			return s.flush()
+			return s.out.Flush()
 		}
 		if err != nil {
-			return errors.Join(s.flush(), fmt.Errorf("framing %s: %w", framing, err))
+			return errors.Join(s.out.Flush(), fmt.Errorf("framing %s: %w", framing, err))
 		}
-		if len(s.out) >= flushSize {
-			if err := s.flush(); err != nil {
+		if s.out.Full() {
+			if err := s.out.Flush(); err != nil {
 				return err
 			}
 		}
@@ -160,10 +148,10 @@ func cut(err error) error {
 // appendFrame adds an answer to those that are held back.
 func (s *framed) appendFrame(answer []byte) {
 	if s.framing == Uint32 {
-		s.out = binary.BigEndian.AppendUint32(s.out, uint32(len(answer)))
-		s.out = append(s.out, answer...)
+		s.out.Data = binary.BigEndian.AppendUint32(s.out.Data, uint32(len(answer)))
+		s.out.Data = append(s.out.Data, answer...)
 		return
 	}
-	s.out = append(strconv.AppendInt(s.out, int64(len(answer)), 10), ':')
-	s.out = append(append(s.out, answer...), ',')
+	s.out.Data = append(strconv.AppendInt(s.out.Data, int64(len(answer)), 10), ':')
+	s.out.Data = append(append(s.out.Data, answer...), ',')
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/held"
 )
 
 // frame returns messages in a framing.
@@ -99,7 +101,7 @@ func TestBackPressure(t *testing.T) {
 			return n, nil
 		})
 		err := ServeFramed(in, failingWriter{full}, f)
-		if !errors.Is(err, full) || taken > 4*(readSize+flushSize) {
+		if !errors.Is(err, full) || taken > 4*(readSize+held.Size) {
 			t.Errorf("%s: %v after %d bytes", f, err, taken)
 		}
 	}

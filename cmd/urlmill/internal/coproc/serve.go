@@ -5,15 +5,15 @@ import (
 	"errors"
 	"io"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/held"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
 const (
 	// MaxLine is the longest line that is answered.
 	MaxLine = 64 << 20
-	// readSize is what is read at once, and flushSize what answers may add up to before they are written.
-	readSize  = 256 << 10
-	flushSize = 256 << 10
+	// readSize is what is read at once.
+	readSize = 256 << 10
 )
 
 // Serve answers the lines of r on w until r ends. It returns the error of w, or of r other than io.EOF.
@@ -21,12 +21,12 @@ func Serve(r io.Reader, w io.Writer) error { return serveLines(r, w, MaxLine) }
 
 // serveLines is Serve with another limit.
 func serveLines(r io.Reader, w io.Writer, maxLine int) error {
-	s := server{w: w, maxLine: maxLine, in: make([]byte, 0, readSize)}
+	s := server{out: held.Output{W: w}, maxLine: maxLine, in: make([]byte, 0, readSize)}
 	for {
 		if err := s.lines(); err != nil {
 			return err
 		}
-		if err := s.flush(); err != nil {
+		if err := s.out.Flush(); err != nil {
 			return err
 		}
 		s.makeRoom()
@@ -43,11 +43,10 @@ func serveLines(r io.Reader, w io.Writer, maxLine int) error {
 
 // server is the state of one connection.
 type server struct {
-	w       io.Writer
 	maxLine int
 
-	in  []byte // what was read and is not answered yet, from start on
-	out []byte // answers that are not written yet
+	in  []byte      // what was read and is not answered yet, from start on
+	out held.Output // answers that are not written yet
 
 	start   int  // of the first line that is not answered
 	scanned int  // up to here there is no line end
@@ -70,8 +69,8 @@ func (s *server) lines() error {
 		}
 		s.skip = false
 		s.start, s.scanned = end+1, end+1
-		if len(s.out) >= flushSize {
-			if err := s.flush(); err != nil {
+		if s.out.Full() {
+			if err := s.out.Flush(); err != nil {
 				return err
 			}
 		}
@@ -88,7 +87,7 @@ func (s *server) makeRoom() {
 		s.in, s.start, s.scanned = s.in[:n], 0, n
 	}
 	if len(s.in) > s.maxLine {
-		s.out = appendError(s.out, pipeline.FaultTooLarge.String(), s.maxLine)
+		s.out.Data = appendError(s.out.Data, pipeline.FaultTooLarge.String(), s.maxLine)
 		s.skip, s.in, s.scanned = true, s.in[:0], 0
 	}
 	switch {
@@ -107,25 +106,12 @@ func (s *server) end() error {
 	if rest := s.in[s.start:]; len(rest) > 0 && !s.skip {
 		s.answer(rest)
 	}
-	return s.flush()
+	return s.out.Flush()
 }
 
 func (s *server) answer(line []byte) {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
-	s.out = s.answerer.append(s.out, line)
-}
-
-// flush writes the answers that were held back.
-func (s *server) flush() error {
-	if len(s.out) == 0 {
-		return nil
-	}
-	_, err := s.w.Write(s.out)
-	s.out = s.out[:0]
-	if cap(s.out) > 4*flushSize {
-		s.out = nil
-	}
-	return err
+	s.out.Data = s.answerer.append(s.out.Data, line)
 }

@@ -12,13 +12,13 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/held"
 	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
 const (
-	readSize  = 256 << 10
-	flushSize = 256 << 10
+	readSize = 256 << 10
 	// MaxMetric is the longest metric that is read, 64 MiB.
 	MaxMetric = 64 << 20
 )
@@ -30,45 +30,32 @@ var Suffixes = []string{"scheme", "host", "port", "registrable_domain", "path", 
 // Serve passes the metrics of r on to w until r ends; field is the name of the field or tag with the URL. It returns the
 // error of w, or of r other than io.EOF.
 func Serve(r io.Reader, w io.Writer, field string) error {
-	s := &server{w: w, field: field}
-	in := bufio.NewReaderSize(&flushing{r, s}, readSize)
+	s := &server{out: held.Output{W: w}, field: field}
+	in := bufio.NewReaderSize(s.out.Before(r), readSize)
 	for {
 		line, err := s.metric(in)
 		if len(line) > 0 {
 			s.pass(line)
 		}
-		if err == nil && len(s.out) >= flushSize {
-			err = s.flush()
+		if err == nil && s.out.Full() {
+			err = s.out.Flush()
 		}
 		if errors.Is(err, io.EOF) {
-			return s.flush()
+			return s.out.Flush()
 		}
 		if err != nil {
-			return errors.Join(s.flush(), err)
+			return errors.Join(s.out.Flush(), err)
 		}
 	}
-}
-
-// flushing writes what was held back before every read that may have to wait.
-type flushing struct {
-	r io.Reader
-	s *server
-}
-
-func (f *flushing) Read(p []byte) (int, error) {
-	if err := f.s.flush(); err != nil {
-		return 0, err
-	}
-	return f.r.Read(p)
 }
 
 type server struct {
-	w     io.Writer
 	field string
+	out   held.Output
 
-	line, text, out []byte
-	parser          urlcore.Parser
-	url             urlcore.URL
+	line, text []byte
+	parser     urlcore.Parser
+	url        urlcore.URL
 }
 
 // metric returns the next metric with its line end. It is valid until the next call. A string may have line ends in it.
@@ -95,17 +82,17 @@ func (s *server) metric(in *bufio.Reader) ([]byte, error) {
 func (s *server) pass(line []byte) {
 	m := split(line, s.field)
 	if !m.found {
-		s.out = append(s.out, line...)
+		s.out.Data = append(s.out.Data, line...)
 		return
 	}
-	s.out = append(s.out, line[:m.fieldsEnd]...)
+	s.out.Data = append(s.out.Data, line[:m.fieldsEnd]...)
 	s.text = unescape(s.text[:0], m.value, m.tag)
 	if failure := s.parser.Parse(&s.url, s.text, nil); !failure.OK() {
 		s.add("error", []byte(failure.Code.String()))
 	} else {
 		s.addParts()
 	}
-	s.out = append(s.out, line[m.fieldsEnd:]...)
+	s.out.Data = append(s.out.Data, line[m.fieldsEnd:]...)
 	if cap(s.line) > 4*readSize {
 		s.line = nil
 	}
@@ -117,7 +104,7 @@ func (s *server) addParts() {
 	s.addNonEmpty("host", u.Bytes(urlcore.Host))
 	if port := u.Bytes(urlcore.Port); len(port) > 0 {
 		s.name("port")
-		s.out = append(append(s.out, port...), 'i')
+		s.out.Data = append(append(s.out.Data, port...), 'i')
 	}
 	_, domain, _ := u.Site(psl.Default())
 	s.addNonEmpty("registrable_domain", domain)
@@ -134,38 +121,27 @@ func (s *server) addNonEmpty(suffix string, value []byte) {
 
 // name adds a comma, the name of a field, and the sign behind it.
 func (s *server) name(suffix string) {
-	s.out = append(s.out, ',')
+	s.out.Data = append(s.out.Data, ',')
 	for i := range len(s.field) {
 		if c := s.field[i]; c == ',' || c == '=' || c == ' ' {
-			s.out = append(s.out, '\\')
+			s.out.Data = append(s.out.Data, '\\')
 		}
-		s.out = append(s.out, s.field[i])
+		s.out.Data = append(s.out.Data, s.field[i])
 	}
-	s.out = append(append(append(s.out, '_'), suffix...), '=')
+	s.out.Data = append(append(append(s.out.Data, '_'), suffix...), '=')
 }
 
 // add adds a field with a string.
 func (s *server) add(suffix string, value []byte) {
 	s.name(suffix)
-	s.out = append(s.out, '"')
+	s.out.Data = append(s.out.Data, '"')
 	for _, b := range value {
 		if b == '"' || b == '\\' {
-			s.out = append(s.out, '\\')
+			s.out.Data = append(s.out.Data, '\\')
 		}
-		s.out = append(s.out, b)
+		s.out.Data = append(s.out.Data, b)
 	}
-	s.out = append(s.out, '"')
-}
-
-func (s *server) flush() error {
-	if len(s.out) == 0 {
-		return nil
-	}
-	_, err := s.w.Write(s.out)
-	if s.out = s.out[:0]; cap(s.out) > 4*flushSize {
-		s.out = nil
-	}
-	return err
+	s.out.Data = append(s.out.Data, '"')
 }
 
 // parts is what is known of a metric.

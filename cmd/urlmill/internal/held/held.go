@@ -1,0 +1,46 @@
+// Package held is output that is held back while there is more to read without waiting: a host may send one request and
+// wait, or thousands at once, and every answer comes as soon as it has to and not in a write of its own.
+package held
+
+import "io"
+
+// Size is from how many bytes on nothing is held back any longer.
+const Size = 256 << 10
+
+// Output holds back what is to be written to W.
+type Output struct {
+	W io.Writer
+	// Data is what was not written yet. Whoever writes appends to it, and calls Flush when it is Full.
+	Data []byte
+}
+
+// Full tells whether Data is large enough to be written.
+func (o *Output) Full() bool { return len(o.Data) >= Size }
+
+// Flush writes Data and empties it. A Data that has grown far beyond what is held back does not keep its memory.
+func (o *Output) Flush() error {
+	if len(o.Data) == 0 {
+		return nil
+	}
+	_, err := o.W.Write(o.Data)
+	if o.Data = o.Data[:0]; cap(o.Data) > 4*Size {
+		o.Data = nil
+	}
+	return err
+}
+
+// Before returns a reader of r that calls Flush before every read, which may have to wait. It belongs below the buffer that
+// requests are read from. An error of Flush is that of the read.
+func (o *Output) Before(r io.Reader) io.Reader { return &flushing{r, o} }
+
+type flushing struct {
+	r   io.Reader
+	out *Output
+}
+
+func (f *flushing) Read(p []byte) (int, error) {
+	if err := f.out.Flush(); err != nil {
+		return 0, err
+	}
+	return f.r.Read(p)
+}
