@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/urlmill/urlmill/urlcore/percent"
 )
 
 // request is a line taken apart. Its slices are parts of the line or of the reader's scratch, and valid until
@@ -251,15 +253,11 @@ func hexUnit(s []byte) (rune, bool) {
 	}
 	var unit rune
 	for _, b := range s[2:6] {
-		switch {
-		case '0' <= b && b <= '9':
-			b -= '0'
-		case 'a' <= b|0x20 && b|0x20 <= 'f':
-			b = b | 0x20 - 'a' + 10
-		default:
+		digit, ok := percent.Unhex(b)
+		if !ok {
 			return 0, false
 		}
-		unit = unit<<4 | rune(b)
+		unit = unit<<4 | rune(digit)
 	}
 	return unit, true
 }
