@@ -24,6 +24,21 @@ func avroRecord(id uint32, url string) []byte {
 	return append(append(record, byte(2*len(url))), url...)
 }
 
+// startAvro runs a source of the topic t, whose records have schemas of a registry.
+func startAvro(t *testing.T, k *kfake.Cluster, fake *srfake.Registry) (*Source, *collector, *running) {
+	t.Helper()
+	factory, err := avro.New(schema.Options{Registry: &registry.Options{URLs: []string{fake.URL()}}, URL: "/url"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := New(quick(k.ListenAddrs(), "t"), factory, testLog(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCollector(t)
+	return source, c, startSource(t, source, c)
+}
+
 // TestRegistryDown: while a registry cannot be reached, or cannot answer, a lane waits and says so, and what it has read
 // before comes out. Then all records are there, once and in order, those with schemas that nobody knows among them.
 func TestRegistryDown(t *testing.T) {
@@ -59,16 +74,7 @@ func TestRegistryDown(t *testing.T) {
 	}
 	sent = append(sent, &kgo.Record{Topic: "t"}, &kgo.Record{Topic: "t", Value: []byte("x")})
 	kafkatest.Produce(t, client, sent)
-	factory, err := avro.New(schema.Options{Registry: &registry.Options{URLs: []string{fake.URL()}}, URL: "/url"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := New(quick(k.ListenAddrs(), "t"), factory, testLog(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := newCollector(t)
-	run := startSource(t, source, c)
+	source, c, run := startAvro(t, k, fake)
 	c.await("trouble", func() bool { _, err := source.Trouble(); return err != nil && source.Retries() > 2 })
 	c.await("what came before", func() bool { return len(c.rows) >= 200 })
 	for _, r := range c.sorted() {
@@ -123,16 +129,7 @@ func TestDrainWithoutRegistry(t *testing.T) {
 	k := kafkatest.Fake(t, kfake.SeedTopics(1, "t"))
 	client := kafkatest.Client(t, k.ListenAddrs())
 	kafkatest.Produce(t, client, []*kgo.Record{{Topic: "t"}, {Topic: "t", Value: avroRecord(1, "x")}})
-	factory, err := avro.New(schema.Options{Registry: &registry.Options{URLs: []string{fake.URL()}}, URL: "/url"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := New(quick(k.ListenAddrs(), "t"), factory, testLog(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := newCollector(t)
-	run := startSource(t, source, c)
+	_, c, run := startAvro(t, k, fake)
 	c.awaitRows(1)
 	run.stop()
 	if got := kafkatest.Committed(t, client, "g", "t", 0); got != 1 || len(c.rows) != 1 {
