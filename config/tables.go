@@ -31,10 +31,7 @@ type ClickHouse struct {
 func DefaultClickHouse() ClickHouse { return ClickHouse{Loading: DefaultLoading()} }
 
 func clickhouseSchema(c *ClickHouse) object {
-	o := loadSchema(&c.Loading, "web.clicks")
-	o.fields = slices.DeleteFunc(o.fields, func(f field) bool { return f.name == "dead_letters" })
-	o.fields = append([]field{{name: "url", value: secret(&c.URL), example: "url: ${CLICKHOUSE_URL}"}}, o.fields...)
-	return o
+	return loadSchema(&c.Loading, "web.clicks", "dead_letters", field{name: "url", value: secret(&c.URL), example: "url: ${CLICKHOUSE_URL}"})
 }
 
 // DuckDB loads tables of a database file.
@@ -47,10 +44,9 @@ type DuckDB struct {
 func DefaultDuckDB() DuckDB { return DuckDB{Loading: DefaultLoading()} }
 
 func duckdbSchema(b *DuckDB) object {
-	o := loadSchema(&b.Loading, "main.clicks")
-	o.fields = slices.DeleteFunc(o.fields, func(f field) bool { return f.name == "retry_for" }) // there is no server to wait for
-	o.fields = append([]field{{name: "path", value: text(&b.Path, "/var/lib/urlmill/web.duckdb"), example: "path: web.duckdb"}}, o.fields...)
-	return o
+	// There is no server to wait for.
+	return loadSchema(&b.Loading, "main.clicks", "retry_for",
+		field{name: "path", value: text(&b.Path, "/var/lib/urlmill/web.duckdb"), example: "path: web.duckdb"})
 }
 
 // DefaultLoading returns the defaults of loading tables.
@@ -65,22 +61,22 @@ func DefaultPostgres() Postgres {
 var tableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
 
 func postgresSchema(p *Postgres) object {
-	o := loadSchema(&p.Loading, "public.clicks")
-	o.fields = append([]field{
-		{name: "url", value: secret(&p.URL), example: "url: ${DATABASE_URL}"},
-		{name: "dial_timeout", value: duration(&p.DialTimeout, 100*time.Millisecond, maxTimeout)},
-	}, o.fields...)
-	return o
+	return loadSchema(&p.Loading, "public.clicks", "",
+		field{name: "url", value: secret(&p.URL), example: "url: ${DATABASE_URL}"},
+		field{name: "dial_timeout", value: duration(&p.DialTimeout, 100*time.Millisecond, maxTimeout)})
 }
 
-func loadSchema(l *Loading, example string) object {
+// loadSchema has the fields of a database's own before those of all, of which it leaves out one that the database has no use
+// for. example is the name of a table.
+func loadSchema(l *Loading, example, without string, own ...field) object {
+	shared := []field{
+		{name: "table", value: text(&l.Table, example), example: "table: " + example},
+		{name: "dead_letters", value: text(&l.DeadLetters, example+"_dead")},
+		{name: "batch_bytes", value: size(&l.BatchBytes, 1<<20, 1<<30)},
+		{name: "retry_for", value: duration(&l.RetryFor, 0, 24*time.Hour)},
+	}
 	return object{
-		fields: []field{
-			{name: "table", value: text(&l.Table, example), example: "table: " + example},
-			{name: "dead_letters", value: text(&l.DeadLetters, example+"_dead")},
-			{name: "batch_bytes", value: size(&l.BatchBytes, 1<<20, 1<<30)},
-			{name: "retry_for", value: duration(&l.RetryFor, 0, 24*time.Hour)},
-		},
+		fields: slices.DeleteFunc(append(own, shared...), func(f field) bool { return f.name == without }),
 		check: func(d *decoder, path string) {
 			for key, name := range map[string]string{"table": l.Table, "dead_letters": l.DeadLetters} {
 				if at := join(path, key); name != "" && !tableName.MatchString(name) {
