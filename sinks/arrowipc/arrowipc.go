@@ -3,6 +3,7 @@
 package arrowipc
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"log/slog"
@@ -41,18 +42,10 @@ type Options struct {
 var codecs = map[string]ipc.Option{"none": nil, "lz4": ipc.WithLZ4(), "zstd": ipc.WithZstd()}
 
 func (o Options) withDefaults() Options {
-	if o.Compression == "" {
-		o.Compression = "none"
-	}
-	if o.Version == "" {
-		o.Version = "devel"
-	}
-	if o.Provenance.Urlmill == "" {
-		o.Provenance.Urlmill = o.Version
-	}
-	if o.mem == nil {
-		o.mem = memory.DefaultAllocator
-	}
+	o.Compression = cmp.Or(o.Compression, "none")
+	o.Version = cmp.Or(o.Version, "devel")
+	o.Provenance.Urlmill = cmp.Or(o.Provenance.Urlmill, o.Version)
+	o.mem = cmp.Or(o.mem, memory.DefaultAllocator)
 	return o
 }
 

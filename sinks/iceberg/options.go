@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -52,12 +53,8 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	if o.CatalogName == "" {
-		o.CatalogName = defaultCatalog
-	}
-	if o.Every == 0 {
-		o.Every = defaultEvery
-	}
+	o.CatalogName = cmp.Or(o.CatalogName, defaultCatalog)
+	o.Every = cmp.Or(o.Every, defaultEvery)
 	return o
 }
 

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"log/slog"
@@ -97,45 +98,21 @@ var codecs = map[string]struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Compression == "" {
-		o.Compression = defaultCompression
-	}
-	if o.CompressionLevel == 0 {
-		o.CompressionLevel = codecs[o.Compression].or
-	}
-	if o.RowGroupRows == 0 {
-		o.RowGroupRows = defaultRowGroupRows
-	}
-	if o.RowGroupBytes == 0 {
-		o.RowGroupBytes = defaultRowGroup
-	}
-	if o.Encoder == "" {
-		o.Encoder = EncoderNative
-	}
-	if o.PageBytes == 0 {
-		o.PageBytes = defaultPage
-	}
-	if o.PageRows == 0 {
-		o.PageRows = defaultPageRows
-	}
-	if o.PageVersion == 0 {
-		o.PageVersion = 1
-	}
-	if o.Encodings == "" {
-		o.Encodings = EncodingsAll
-	}
+	o.Compression = cmp.Or(o.Compression, defaultCompression)
+	o.CompressionLevel = cmp.Or(o.CompressionLevel, codecs[o.Compression].or)
+	o.RowGroupRows = cmp.Or(o.RowGroupRows, defaultRowGroupRows)
+	o.RowGroupBytes = cmp.Or(o.RowGroupBytes, defaultRowGroup)
+	o.Encoder = cmp.Or(o.Encoder, EncoderNative)
+	o.PageBytes = cmp.Or(o.PageBytes, defaultPage)
+	o.PageRows = cmp.Or(o.PageRows, defaultPageRows)
+	o.PageVersion = cmp.Or(o.PageVersion, 1)
+	o.Encodings = cmp.Or(o.Encodings, EncodingsAll)
 	if o.BloomFilters == nil {
 		o.BloomFilters = DefaultBloomFilters
 	}
-	if o.Version == "" {
-		o.Version = "devel"
-	}
-	if o.Provenance.Urlmill == "" {
-		o.Provenance.Urlmill = o.Version
-	}
-	if o.mem == nil {
-		o.mem = memory.DefaultAllocator
-	}
+	o.Version = cmp.Or(o.Version, "devel")
+	o.Provenance.Urlmill = cmp.Or(o.Provenance.Urlmill, o.Version)
+	o.mem = cmp.Or(o.mem, memory.DefaultAllocator)
 	return o
 }
 

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -35,15 +36,9 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	if o.BatchBytes == 0 {
-		o.BatchBytes = defaultBatchBytes
-	}
-	if o.BatchRows == 0 {
-		o.BatchRows = defaultBatchRows
-	}
-	if o.RetryFor == 0 {
-		o.RetryFor = defaultRetryFor
-	}
+	o.BatchBytes = cmp.Or(o.BatchBytes, defaultBatchBytes)
+	o.BatchRows = cmp.Or(o.BatchRows, defaultBatchRows)
+	o.RetryFor = cmp.Or(o.RetryFor, defaultRetryFor)
 	return o
 }
 

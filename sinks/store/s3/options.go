@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,21 +88,11 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	if o.Checksum == "" {
-		o.Checksum = DefaultChecksum
-	}
-	if o.PartSize == 0 {
-		o.PartSize = DefaultPartSize
-	}
-	if o.Parallel == 0 {
-		o.Parallel = DefaultParallel
-	}
-	if o.Attempts == 0 {
-		o.Attempts = DefaultAttempts
-	}
-	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
-	}
+	o.Checksum = cmp.Or(o.Checksum, DefaultChecksum)
+	o.PartSize = cmp.Or(o.PartSize, DefaultPartSize)
+	o.Parallel = cmp.Or(o.Parallel, DefaultParallel)
+	o.Attempts = cmp.Or(o.Attempts, DefaultAttempts)
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
 	if o.Trouble == nil {
 		o.Trouble = new(Trouble)
 	}
