@@ -2,9 +2,7 @@ package lanesink
 
 import (
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -51,31 +49,14 @@ func at(t *testing.T, first int64, times ...string) (arrow.Record, pipeline.Span
 func numbersBelow(t *testing.T, dir string) (map[string][]int64, int) {
 	t.Helper()
 	found, files := map[string][]int64{}, 0
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && strings.HasPrefix(d.Name(), "_"):
-			return filepath.SkipDir
-		case d.IsDir():
-			return nil
-		}
+	eachVisible(t, dir, func(in string, lines []string) {
 		files++
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, filepath.Dir(path))
-		for _, word := range strings.Split(string(content), "\n") {
+		for _, word := range lines {
 			if n, err := strconv.ParseInt(word, 10, 64); err == nil {
-				found[rel] = append(found[rel], n)
+				found[in] = append(found[in], n)
 			}
 		}
-		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, numbers := range found {
 		slices.Sort(numbers)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -70,36 +69,18 @@ func partitioned(dir string, format *text, sys store.FS) Options {
 func delivered(t *testing.T, dir string, kinds int64) []int64 {
 	t.Helper()
 	var numbers []int64
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && strings.HasPrefix(d.Name(), "_") {
-			return filepath.SkipDir
-		}
-		if d.IsDir() {
-			return nil
-		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+	eachVisible(t, dir, func(in string, lines []string) {
 		for _, line := range lines[:len(lines)-1] { // the last one is the provenance
 			n, err := strconv.ParseInt(line, 10, 64)
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
-			if at := filepath.Base(filepath.Dir(path)); at != siteOf(n, kinds) {
+			if at := filepath.Base(in); at != siteOf(n, kinds) {
 				t.Errorf("%d is in %s", n, at)
 			}
 			numbers = append(numbers, n)
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	slices.Sort(numbers)
 	return numbers
 }

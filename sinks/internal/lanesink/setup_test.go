@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -155,6 +156,34 @@ func contents(t *testing.T, dir string) []string {
 		out = append(out, string(b))
 	}
 	return out
+}
+
+// eachVisible calls each with the visible files below a directory: the directory of the file, below the first one, and what
+// is in the file, line by line.
+func eachVisible(t *testing.T, dir string, each func(in string, lines []string)) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), "_"):
+			return filepath.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		in, err := filepath.Rel(dir, filepath.Dir(path))
+		if err == nil {
+			each(in, strings.Split(strings.TrimSpace(string(content)), "\n"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // deliveries runs a test with each kind of delivery.
