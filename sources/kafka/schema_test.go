@@ -13,9 +13,9 @@ import (
 	"github.com/twmb/franz-go/pkg/sr/srfake"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/sources/codec/avro"
 	"github.com/urlmill/urlmill/sources/codec/schema"
-	"github.com/urlmill/urlmill/sources/codec/schema/registry"
 )
 
 // avroRecord returns a record of a schema with one text.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/twmb/avro"
 
+	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
-	"github.com/urlmill/urlmill/sources/codec/schema/registry"
 )
 
 // New returns the codec of Avro records; see [schema.New]. Of a union it is the branch that the record has that counts;

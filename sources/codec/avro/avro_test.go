@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/avro"
 
+	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
-	"github.com/urlmill/urlmill/sources/codec/schema/registry"
 	"github.com/urlmill/urlmill/sources/codec/schema/schematest"
 )
 

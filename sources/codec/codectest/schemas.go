@@ -7,12 +7,12 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/avro"
 	"github.com/urlmill/urlmill/sources/codec/protobuf"
 	"github.com/urlmill/urlmill/sources/codec/schema"
-	"github.com/urlmill/urlmill/sources/codec/schema/registry"
 )
 
 // schemaID is the number that the records have for their schema.

@@ -16,9 +16,9 @@ import (
 	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
-	"github.com/urlmill/urlmill/sources/codec/schema/registry"
 )
 
 // Options configures the codec.

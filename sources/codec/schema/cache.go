@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urlmill/urlmill/sources/codec/schema/registry"
+	"github.com/urlmill/urlmill/internal/registry"
 )
 
 // unknownFor is how long a schema that the registry does not know, or that is of no use, is not asked for again: it may be

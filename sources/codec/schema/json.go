@@ -3,9 +3,9 @@ package schema
 import (
 	"context"
 
+	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
-	"github.com/urlmill/urlmill/sources/codec/schema/registry"
 )
 
 // NewJSON returns the codec of records that are JSON behind a header, whose schema is a JSON Schema. JSON says itself what

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
-	"github.com/urlmill/urlmill/sources/codec/schema/registry"
 )
 
 // Options configures a codec of records with a schema. Places in a record are named by JSON pointers as in

@@ -14,9 +14,9 @@ import (
 	"github.com/twmb/franz-go/pkg/sr"
 	"github.com/twmb/franz-go/pkg/sr/srfake"
 
+	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
-	"github.com/urlmill/urlmill/sources/codec/schema/registry"
 )
 
 // oneText is a format whose records are a text that counts as the URL.

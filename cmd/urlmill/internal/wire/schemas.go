@@ -5,11 +5,11 @@ import (
 	"os"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/avro"
 	"github.com/urlmill/urlmill/sources/codec/protobuf"
 	"github.com/urlmill/urlmill/sources/codec/schema"
-	"github.com/urlmill/urlmill/sources/codec/schema/registry"
 )
 
 var avroCodec = CodecKind{

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
-	"github.com/urlmill/urlmill/sources/codec/schema/registry"
 )
 
 // Vectors reads what another implementation has written: the records of testdata/vectors.json, in hexadecimal, with their

@@ -1,4 +1,4 @@
-// Package registry gets schemas from a schema registry that speaks Confluent's protocol.
+// Package registry gets schemas from, and gives them to, a schema registry that speaks Confluent's protocol.
 package registry
 
 import (
