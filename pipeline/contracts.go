@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -66,6 +67,19 @@ type Lane interface {
 	// Acknowledge tells the source that all before next is durable. It is called from another goroutine
 	// than Next, and with growing positions.
 	Acknowledge(ctx context.Context, next int64) error
+}
+
+// Stopped returns the error with which the Next of a [Lane] ends instead of reading on: the cause that ctx has ended for, or
+// io.EOF once drain is closed. It is nil otherwise. It does not wait.
+func Stopped(ctx context.Context, drain <-chan struct{}) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-drain:
+		return io.EOF
+	default:
+		return nil
+	}
 }
 
 // Waiter is a [Lane] that can wait for records without a batch. Lanes whose Next may wait long, for a network, a

@@ -128,16 +128,11 @@ func (l *lane) skip(ctx context.Context) error {
 // stopped returns the error to return when reading is to stop. A pipe stops when what has been read from it is used
 // up, which the stream knows.
 func (l *lane) stopped(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-l.drain:
-		if !l.in.stream {
-			return io.EOF
-		}
-	default:
+	drain := l.drain
+	if l.in.stream {
+		drain = nil
 	}
-	return nil
+	return pipeline.Stopped(ctx, drain)
 }
 
 // arrived tells whether a whole line is there, taking in what is.

@@ -49,12 +49,8 @@ func (l *tableLane) Next(ctx context.Context, b *pipeline.Batch) error {
 	b.Reset()
 	l.codec.Prepare(b)
 	b.Lane, b.First, b.Next = l.ID(), l.at, l.at
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-l.drain:
-		return io.EOF
-	default:
+	if err := pipeline.Stopped(ctx, l.drain); err != nil {
+		return err
 	}
 	if l.table == nil && l.failure == nil {
 		if err := l.open(); err != nil {

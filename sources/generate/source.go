@@ -132,7 +132,7 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 	b.Reset()
 	l.codec.Prepare(b)
 	b.Lane, b.First, b.Next = l.id, l.g.Position(), l.g.Position()
-	if err := l.stopped(ctx); err != nil {
+	if err := pipeline.Stopped(ctx, l.drain); err != nil {
 		return err
 	}
 	if l.end >= 0 && b.First >= l.end {
@@ -145,7 +145,7 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 	for !b.Full() && due > 0 && b.Next != l.end {
 		l.add(b)
 		due--
-		if b.Next%checkEvery == 0 && l.stopped(ctx) != nil {
+		if b.Next%checkEvery == 0 && pipeline.Stopped(ctx, l.drain) != nil {
 			break
 		}
 	}
@@ -161,18 +161,6 @@ func (l *lane) add(b *pipeline.Batch) {
 		b.Timestamps = append(b.Timestamps, l.g.Truth().Timestamp)
 	}
 	b.Next++
-}
-
-// stopped returns the error to return when the lane is to stop.
-func (l *lane) stopped(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-l.drain:
-		return io.EOF
-	default:
-		return nil
-	}
 }
 
 // wait waits until the rate allows for a record, and returns for how many it does.
