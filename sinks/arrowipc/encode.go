@@ -55,7 +55,7 @@ func (format) Check(s *arrow.Schema) error { return check(s) }
 
 func (f format) NewEncoder(w io.Writer, s *arrow.Schema) (lanesink.Encoder, error) {
 	e := &encoder{schema: described(s, f.opts.Version)}
-	fw, err := ipc.NewFileWriter(&position{w: w}, f.opts.options(e.schema)...)
+	fw, err := ipc.NewFileWriter(Forward(w), f.opts.options(e.schema)...)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,11 @@ func recovered(err *error) {
 	}
 }
 
-// position counts the bytes, which is all that arrow seeks for.
+// Forward returns w as [ipc.NewFileWriter] wants it. A file is written from its start to its end, also into a pipe: all that
+// arrow seeks for is how many bytes there were, and any other Seek is an error.
+func Forward(w io.Writer) io.WriteSeeker { return &position{w: w} }
+
+// position counts the bytes.
 type position struct {
 	w io.Writer
 	n int64

@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/sinks/arrowipc"
 )
 
 // magic begins an Arrow file, with two bytes of padding, and ends it.
@@ -73,8 +75,7 @@ func (f *Function) file(in *bufio.Reader, out *bufio.Writer) error {
 	if string(head[:len(magic)]) != magic {
 		return fmt.Errorf("%q is not the start of an Arrow file: is the function's format Arrow, or ArrowStream?", head)
 	}
-	p := &position{w: out}
-	w, err := ipc.NewFileWriter(p, ipc.WithSchema(f.arrowSchema()))
+	w, err := ipc.NewFileWriter(arrowipc.Forward(out), ipc.WithSchema(f.arrowSchema()))
 	if err != nil {
 		return err
 	}
@@ -176,23 +177,4 @@ func (f *Function) answer(rec arrow.Record) (arrow.Record, error) {
 	result := array.NewStructData(data)
 	defer result.Release()
 	return array.NewRecord(schema, []arrow.Array{result}, parsed.NumRows()), nil
-}
-
-// position is a pipe as Arrow's writer of files wants it: it asks where it is and goes nowhere else.
-type position struct {
-	w io.Writer
-	n int64
-}
-
-func (p *position) Write(b []byte) (int, error) {
-	n, err := p.w.Write(b)
-	p.n += int64(n)
-	return n, err
-}
-
-func (p *position) Seek(offset int64, whence int) (int64, error) {
-	if offset != 0 || whence != io.SeekCurrent {
-		return p.n, errors.New("a pipe cannot be positioned")
-	}
-	return p.n, nil
 }
