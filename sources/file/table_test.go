@@ -14,6 +14,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/parquet"
 )
 
@@ -39,7 +40,7 @@ func writePages(t *testing.T, dir, name string, n int) string {
 // readTables reads tables, each from a position, and returns the URLs and what Run returned.
 func readTables(t *testing.T, from func(string) int64, paths ...string) (urls []string, s *Source, err error) {
 	t.Helper()
-	f, err := parquet.New(parquet.Options{URL: "url", Carry: []parquet.Carried{{Name: "n", Column: "n", Type: pipeline.Int64}}})
+	f, err := parquet.New(parquet.Options{URL: "url", Carry: []codec.CarriedColumn{{Name: "n", Column: "n", Type: pipeline.Int64}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func record(line func(h *Hit) string) func(int) []byte {
 }
 
 func delimitedCases() []Case {
-	carry := []delimited.Carried{
+	carry := []codec.CarriedColumn{
 		{Name: "time", Column: "time", Type: pipeline.Timestamp},
 		{Name: "remote_addr", Column: "ip"},
 		{Name: "status", Column: "status", Type: pipeline.Int64},

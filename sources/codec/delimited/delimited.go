@@ -20,16 +20,8 @@ type Options struct {
 	Columns []string
 	// URL is the name of the value that is the URL, Base that of the URL it is resolved against, if any.
 	URL, Base string
-	// Carry lists the values that go along, in the order of their columns.
-	Carry []Carried
-}
-
-// Carried is a value that goes along with the URL.
-type Carried struct {
-	Name   string             // of its column in the output
-	Column string             // of its column in the input
-	Type   pipeline.FieldType // String, Int64, Float64, Bool or Timestamp
-	Time   codec.TimeFormat   // how a Timestamp is written
+	// Carry lists the values that go along, in the order of their columns. None has the type JSON.
+	Carry []codec.CarriedColumn
 }
 
 // Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
@@ -55,12 +47,7 @@ func (o Options) Validate() error {
 	known("URL", o.URL)
 	known("Base", o.Base)
 	for i, c := range o.Carry {
-		if c.Name == "" || c.Column == "" {
-			add("Carry[%d]: give both the name of the column and that of the output", i)
-		}
-		if j := slices.IndexFunc(o.Carry, func(other Carried) bool { return other.Name == c.Name }); j < i {
-			add("Carry[%d].Name: %q is the name of Carry[%d] already", i, c.Name, j)
-		}
+		codec.CheckNames(o.Carry, i, add)
 		if c.Type > pipeline.Timestamp {
 			add("Carry[%d].Type: a value is text, int64, float64, bool or timestamp", i)
 		}

@@ -61,7 +61,7 @@ func decode(t testing.TB, o Options, lines ...string) []string {
 }
 
 func TestCSV(t *testing.T) {
-	o := Options{URL: "u", Base: "b", Carry: []Carried{
+	o := Options{URL: "u", Base: "b", Carry: []codec.CarriedColumn{
 		{Name: "text", Column: "s"},
 		{Name: "n", Column: "n", Type: pipeline.Int64},
 		{Name: "f", Column: "f", Type: pipeline.Float64},
@@ -100,7 +100,7 @@ func TestCSV(t *testing.T) {
 }
 
 func TestTSV(t *testing.T) {
-	got := decode(t, Options{Separator: '\t', Columns: []string{"a", "url"}, URL: "url", Carry: []Carried{{Name: "t", Column: "a", Type: pipeline.Timestamp}}},
+	got := decode(t, Options{Separator: '\t', Columns: []string{"a", "url"}, URL: "url", Carry: []codec.CarriedColumn{{Name: "t", Column: "a", Type: pipeline.Timestamp}}},
 		"2026-01-01T00:00:00Z\thttp://a/,b", "x\thttp://b/")
 	want := []string{"http://a/,b 1767225600000000", "http://b/ - record-field-type 0"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -141,10 +141,10 @@ func TestOptionErrors(t *testing.T) {
 		"Columns[1]: \"u\" is the name":  {URL: "u", Columns: []string{"u", "u"}},
 		"URL: there is no column \"v\"":  {URL: "v", Columns: []string{"u"}},
 		"Base: there is no column \"v\"": {URL: "u", Base: "v", Columns: []string{"u"}},
-		"Carry[0]: give both":            {URL: "u", Carry: []Carried{{Name: "x"}}},
-		"Carry[1].Name: \"x\" is":        {URL: "u", Carry: []Carried{{Name: "x", Column: "a"}, {Name: "x", Column: "b"}}},
-		"Carry[0].Type: a value is text": {URL: "u", Carry: []Carried{{Name: "x", Column: "a", Type: pipeline.JSON}}},
-		"Carry[0].Column: there is no":   {URL: "u", Columns: []string{"u"}, Carry: []Carried{{Name: "x", Column: "a"}}},
+		"Carry[0]: give both":            {URL: "u", Carry: []codec.CarriedColumn{{Name: "x"}}},
+		"Carry[1].Name: \"x\" is":        {URL: "u", Carry: []codec.CarriedColumn{{Name: "x", Column: "a"}, {Name: "x", Column: "b"}}},
+		"Carry[0].Type: a value is text": {URL: "u", Carry: []codec.CarriedColumn{{Name: "x", Column: "a", Type: pipeline.JSON}}},
+		"Carry[0].Column: there is no":   {URL: "u", Columns: []string{"u"}, Carry: []codec.CarriedColumn{{Name: "x", Column: "a"}}},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", o, err, want)
@@ -178,7 +178,7 @@ func TestAgainstEncodingCSV(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add("u,s\nhttp://a/,\"x\"\"y\"")
 	f.Fuzz(func(t *testing.T, text string) {
-		factory, err := New(Options{URL: "u", Base: "s", Carry: []Carried{{Name: "n", Column: "n", Type: pipeline.Int64}, {Name: "s", Column: "s"}}})
+		factory, err := New(Options{URL: "u", Base: "s", Carry: []codec.CarriedColumn{{Name: "n", Column: "n", Type: pipeline.Int64}, {Name: "s", Column: "s"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestAllocatesNothing(t *testing.T) {
-	f, err := New(Options{Columns: []string{"u", "s"}, URL: "u", Carry: []Carried{{Name: "s", Column: "s"}}})
+	f, err := New(Options{Columns: []string{"u", "s"}, URL: "u", Carry: []codec.CarriedColumn{{Name: "s", Column: "s"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkCSV(b *testing.B) {
-	f, err := New(Options{Columns: []string{"t", "u", "n"}, URL: "u", Carry: []Carried{{Name: "n", Column: "n", Type: pipeline.Int64}}})
+	f, err := New(Options{Columns: []string{"t", "u", "n"}, URL: "u", Carry: []codec.CarriedColumn{{Name: "n", Column: "n", Type: pipeline.Int64}}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -20,15 +19,7 @@ type Options struct {
 	// URL is the column of the URL, Base that of the URL it is resolved against, if any.
 	URL, Base string
 	// Carry lists the columns that go along.
-	Carry []Carried
-}
-
-// Carried is a column that goes along with the URL.
-type Carried struct {
-	Name   string             // in the output
-	Column string             // in the file
-	Type   pipeline.FieldType // of the output
-	Time   codec.TimeFormat   // how a number or a text is a time where the file does not say that it is one
+	Carry []codec.CarriedColumn
 }
 
 // Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
@@ -39,12 +30,7 @@ func (o Options) Validate() error {
 		add("URL: empty; give the name of the column that has the URL")
 	}
 	for i, c := range o.Carry {
-		if c.Name == "" || c.Column == "" {
-			add("Carry[%d]: give both the name of the column and that of the output", i)
-		}
-		if j := slices.IndexFunc(o.Carry, func(other Carried) bool { return other.Name == c.Name }); j < i {
-			add("Carry[%d].Name: %q is the name of Carry[%d] already", i, c.Name, j)
-		}
+		codec.CheckNames(o.Carry, i, add)
 		if c.Type > pipeline.JSON {
 			add("Carry[%d].Type: unknown", i)
 		}

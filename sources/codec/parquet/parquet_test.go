@@ -67,7 +67,7 @@ func visits(t testing.TB, n, group int) []byte {
 }
 
 func options() Options {
-	return Options{URL: "url", Base: "page", Carry: []Carried{
+	return Options{URL: "url", Base: "page", Carry: []codec.CarriedColumn{
 		{Name: "at", Column: "at", Type: pipeline.Timestamp},
 		{Name: "nanos", Column: "nanos", Type: pipeline.Timestamp},
 		{Name: "day", Column: "day", Type: pipeline.Timestamp},
@@ -230,7 +230,7 @@ func TestMalformed(t *testing.T) {
 		"text":        {options(), []byte("https://a.example/ and more text than a footer has"), "no Parquet file"},
 		"cut":         {options(), data[:len(data)-20], "no Parquet file"},
 		"no column":   {Options{URL: "uri"}, data, `there is no column "uri"; there are url, page, at`},
-		"in a list":   {Options{URL: "url", Carry: []Carried{{Name: "t", Column: "tags.list.element"}}}, data, "within a list"},
+		"in a list":   {Options{URL: "url", Carry: []codec.CarriedColumn{{Name: "t", Column: "tags.list.element"}}}, data, "within a list"},
 		"group alone": {Options{URL: "client"}, data, `there is no column "client"`},
 	} {
 		if rows, err := rowsOf(t, test.o, test.data, 0, 100); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -263,9 +263,9 @@ func TestMalformed(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for want, o := range map[string]Options{
 		"URL: empty":        {},
-		"Carry[0]: give":    {URL: "u", Carry: []Carried{{Name: "a"}}},
-		"Carry[1].Name: ":   {URL: "u", Carry: []Carried{{Name: "a", Column: "a"}, {Name: "a", Column: "b"}}},
-		"Carry[0].Type: un": {URL: "u", Carry: []Carried{{Name: "a", Column: "a", Type: 99}}},
+		"Carry[0]: give":    {URL: "u", Carry: []codec.CarriedColumn{{Name: "a"}}},
+		"Carry[1].Name: ":   {URL: "u", Carry: []codec.CarriedColumn{{Name: "a", Column: "a"}, {Name: "a", Column: "b"}}},
+		"Carry[0].Type: un": {URL: "u", Carry: []codec.CarriedColumn{{Name: "a", Column: "a", Type: 99}}},
 	} {
 		if _, err := New(o); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

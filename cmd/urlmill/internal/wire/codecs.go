@@ -74,12 +74,9 @@ var parquetCodec = CodecKind{
 		p := c.Source.Codec.Parquet
 		return func() (codec.Factory, error) {
 			options := parquet.Options{URL: p.URL, Base: p.Base}
-			for _, f := range p.Carry {
-				time, err := codec.ParseTimeFormat(f.Time)
-				if err != nil {
-					return nil, err
-				}
-				options.Carry = append(options.Carry, parquet.Carried{Name: f.Name, Column: f.Column, Type: f.Type, Time: time})
+			var err error
+			if options.Carry, err = carriedColumns(p.Carry); err != nil {
+				return nil, err
 			}
 			return parquet.New(options)
 		}, p != nil
@@ -95,14 +92,24 @@ var delimitedCodec = CodecKind{
 		}
 		return func() (codec.Factory, error) {
 			options := delimited.Options{Separator: d.Separator[0], Columns: d.Columns, URL: d.URL, Base: d.Base}
-			for _, f := range d.Carry {
-				time, err := codec.ParseTimeFormat(f.Time)
-				if err != nil {
-					return nil, err
-				}
-				options.Carry = append(options.Carry, delimited.Carried{Name: f.Name, Column: f.Column, Type: f.Type, Time: time})
+			var err error
+			if options.Carry, err = carriedColumns(d.Carry); err != nil {
+				return nil, err
 			}
 			return delimited.New(options)
 		}, true
 	},
+}
+
+// carriedColumns returns the columns of an input that has names for them.
+func carriedColumns(columns []config.CarryColumn) ([]codec.CarriedColumn, error) {
+	var carried []codec.CarriedColumn
+	for _, c := range columns {
+		time, err := codec.ParseTimeFormat(c.Time)
+		if err != nil {
+			return nil, err
+		}
+		carried = append(carried, codec.CarriedColumn{Name: c.Name, Column: c.Column, Type: c.Type, Time: time})
+	}
+	return carried, nil
 }
