@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -15,9 +14,6 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/arrow/go/v15/parquet/file"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/demo"
@@ -171,7 +167,7 @@ func (p *planted) check(t *testing.T, out, mode string) {
 	}
 	firsts := make([]int, p.count)
 	total := 0
-	for _, name := range parquetFiles(t, out) {
+	for _, name := range parquetIn(t, out) {
 		eachRecord(t, name, func(r arrow.Record) {
 			partition, offset, key := r.Column(1).(*array.Int32), r.Column(2).(*array.Int64), r.Column(3).(*array.Binary)
 			for i := range int(r.NumRows()) {
@@ -213,28 +209,4 @@ func (p *planted) check(t *testing.T, out, mode string) {
 		}
 	}
 	t.Logf("%d records of %d pages, %d rows, %d wrong", records, p.count, total, wrong)
-}
-
-// eachRecord reads a Parquet file.
-func eachRecord(t *testing.T, name string, each func(arrow.Record)) {
-	t.Helper()
-	reader, err := file.OpenParquetFile(name, false)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	defer reader.Close()
-	fr, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := fr.ReadTable(context.Background())
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	defer table.Release()
-	rows := array.NewTableReader(table, -1)
-	defer rows.Release()
-	for rows.Next() {
-		each(rows.Record())
-	}
 }

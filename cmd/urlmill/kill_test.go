@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -17,10 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/arrow/go/v15/parquet/file"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
@@ -92,12 +89,12 @@ func killAndCount(t *testing.T, cluster *kafkatest.Cluster, delivery string) (lo
 		t.Fatal(err)
 	}
 	for i := range kills {
-		files := len(parquetFiles(t, out))
+		files := len(parquetIn(t, out))
 		run := startRun(t, config)
-		run.waitFor(t, "a new file", func() bool { return len(parquetFiles(t, out)) > files })
+		run.waitFor(t, "a new file", func() bool { return len(parquetIn(t, out)) > files })
 		time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
 		_ = run.end(t, syscall.SIGKILL)
-		t.Logf("kill %d: %d files", i+1, len(parquetFiles(t, out)))
+		t.Logf("kill %d: %d files", i+1, len(parquetIn(t, out)))
 	}
 	close(stop)
 	if err := <-produced; err != nil {
@@ -198,15 +195,6 @@ func (p *running) waitOrEnd(t *testing.T, what string, reached func() bool) bool
 	return true
 }
 
-func parquetFiles(t *testing.T, dir string) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 // checkDelivered reads every file back and compares its rows with what was produced.
 func checkDelivered(t *testing.T, dir string, partitions, perPartition int) (lost, twice int) {
 	t.Helper()
@@ -215,7 +203,7 @@ func checkDelivered(t *testing.T, dir string, partitions, perPartition int) (los
 		seen[p] = make([]int, perPartition)
 	}
 	rows := 0
-	for _, name := range parquetFiles(t, dir) {
+	for _, name := range parquetIn(t, dir) {
 		rows += countRows(t, name, seen)
 	}
 	for p := range seen {
@@ -230,30 +218,13 @@ func checkDelivered(t *testing.T, dir string, partitions, perPartition int) (los
 	}
 	twice = rows - partitions*perPartition + lost
 	t.Logf("%d rows in %d files of %d records: %d lost, %d twice",
-		rows, len(parquetFiles(t, dir)), partitions*perPartition, lost, twice)
+		rows, len(parquetIn(t, dir)), partitions*perPartition, lost, twice)
 	return lost, twice
 }
 
 func countRows(t *testing.T, name string, seen [][]int) int {
 	t.Helper()
-	reader, err := file.OpenParquetFile(name, false)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	defer reader.Close()
-	fr, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := fr.ReadTable(context.Background())
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	defer table.Release()
-	rows := array.NewTableReader(table, -1)
-	defer rows.Release()
-	for rows.Next() {
-		r := rows.Record()
+	return eachRecord(t, name, func(r arrow.Record) {
 		href, partition, offset := r.Column(0).(*array.String), r.Column(2).(*array.Int32), r.Column(3).(*array.Int64)
 		for i := range int(r.NumRows()) {
 			parts := strings.Split(href.Value(i), "/")
@@ -264,6 +235,5 @@ func countRows(t *testing.T, name string, seen [][]int) int {
 			}
 			seen[p][n]++
 		}
-	}
-	return int(table.NumRows())
+	})
 }

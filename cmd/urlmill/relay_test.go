@@ -52,7 +52,7 @@ func TestKillWithTopics(t *testing.T) {
 		r.run(t)
 		r.check(t, "dead letters", r.follow(t, "letters.dead"), false)
 		seen := r.counts()
-		for _, name := range parquetFiles(t, out) {
+		for _, name := range parquetIn(t, out) {
 			countRows(t, name, seen)
 		}
 		if twice := r.check(t, "rows", seen, true); twice > 0 {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -77,16 +78,7 @@ func printRows(b *strings.Builder, name string) error {
 }
 
 func printParquet(b *strings.Builder, name string) error {
-	reader, err := file.OpenParquetFile(name, false)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = reader.Close() }()
-	fr, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
-	if err != nil {
-		return err
-	}
-	table, err := fr.ReadTable(context.Background())
+	table, err := readParquet(name)
 	if err != nil {
 		return err
 	}
@@ -97,7 +89,50 @@ func printParquet(b *strings.Builder, name string) error {
 	for rows.Next() {
 		printRecord(b, rows.Record())
 	}
-	return nil
+	return rows.Err()
+}
+
+// readParquet returns what is in a Parquet file, which the caller releases.
+func readParquet(name string) (arrow.Table, error) {
+	reader, err := file.OpenParquetFile(name, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = reader.Close() }()
+	fr, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+	if err != nil {
+		return nil, err
+	}
+	return fr.ReadTable(context.Background())
+}
+
+// eachRecord reads a Parquet file, and returns how many rows it has.
+func eachRecord(t *testing.T, name string, each func(arrow.Record)) int {
+	t.Helper()
+	table, err := readParquet(name)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	defer table.Release()
+	rows := array.NewTableReader(table, -1)
+	defer rows.Release()
+	for rows.Next() {
+		each(rows.Record())
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return int(table.NumRows())
+}
+
+// parquetIn returns the names of the Parquet files right in a folder.
+func parquetIn(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 func printHeader(b *strings.Builder, s *arrow.Schema) {

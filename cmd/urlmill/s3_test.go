@@ -49,9 +49,9 @@ func TestS3ExactlyOnce(t *testing.T) {
 	}
 	out := filepath.Join(gateway.Dir(), "lake", "clicks")
 	for kills := range 3 {
-		files := len(parquetFiles(t, out))
+		files := len(parquetIn(t, out))
 		run := startRun(t, config)
-		run.waitFor(t, "files on S3", func() bool { return len(parquetFiles(t, out)) > files+1 })
+		run.waitFor(t, "files on S3", func() bool { return len(parquetIn(t, out)) > files+1 })
 		if kills == 1 {
 			gateway.Kill()
 		}

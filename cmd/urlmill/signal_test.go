@@ -99,15 +99,6 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-func parquetIn(t *testing.T, dir string) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 // TestSecondSignal checks that the second signal ends a process that cannot drain, because nobody reads what it
 // writes, with 130.
 func TestSecondSignal(t *testing.T) {

@@ -374,7 +374,7 @@ func full(t *testing.T, out, name, env string, makeRoom func() error) {
 		t.Fatal(err)
 	}
 	committed := 0
-	for _, f := range parquetFiles(t, out) {
+	for _, f := range parquetIn(t, out) {
 		seen := [][]int{make([]int, records)}
 		committed += countRows(t, f, seen)
 	}
