@@ -1,7 +1,6 @@
 package clickhouse
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"testing"
@@ -46,30 +45,16 @@ func TestKilled(t *testing.T) {
 	proxy := dbtest.NewProxy(t, address)
 	ask := asker(t, "http://"+address)
 	insert := []byte("INSERT+INTO+%60clicks")
-	// at has verdict passed on the nth insert, or on what the server says next.
-	at := func(verdict dbtest.Verdict, answer bool) func(int) func(bool, []byte) dbtest.Verdict {
-		return func(nth int) func(bool, []byte) dbtest.Verdict {
-			seen := 0
-			return func(toServer bool, data []byte) dbtest.Verdict {
-				inserts := toServer && bytes.Contains(data, insert)
-				if inserts {
-					seen++
-				}
-				if seen == nth && (answer && !toServer || !answer && inserts) {
-					return verdict
-				}
-				return dbtest.Pass
-			}
-		}
-	}
 	tabletest.Killed{
 		Proxy: proxy, Where: "http://default@" + proxy.Address + "/default",
 		Reset: func() { drop(ask) },
 		Count: func() string {
 			return ask("SELECT concat(toString(count()), ' ', toString(uniqExact(lane, n))) FROM clicks")
 		},
-		Moments: map[string]func(int) func(bool, []byte) dbtest.Verdict{
-			"before": at(dbtest.KillBefore, false), "within": at(dbtest.KillWithin, false), "answer": at(dbtest.KillBefore, true),
+		Moments: map[string]tabletest.Moment{
+			"before": {Mark: insert, Verdict: dbtest.KillBefore},
+			"within": {Mark: insert, Verdict: dbtest.KillWithin},
+			"answer": {Mark: insert, Verdict: dbtest.KillBefore, Answer: true},
 		},
 	}.Run(t)
 }

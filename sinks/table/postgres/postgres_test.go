@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"testing"
@@ -59,27 +58,16 @@ func TestKilled(t *testing.T) {
 	proxy := dbtest.NewProxy(t, address)
 	server := connect(t, "postgres://urlmill@"+address+database)
 	commit, copying := []byte("commit\x00"), []byte("PGCOPY\n")
-	at := func(mark []byte, verdict dbtest.Verdict) func(int) func(bool, []byte) dbtest.Verdict {
-		return func(nth int) func(bool, []byte) dbtest.Verdict {
-			seen := 0
-			return func(toServer bool, data []byte) dbtest.Verdict {
-				if toServer && bytes.Contains(data, mark) {
-					if seen++; seen == nth+1 { // the first commit is that of making the tables
-						return verdict
-					}
-				}
-				return dbtest.Pass
-			}
-		}
-	}
 	tabletest.Killed{
 		Proxy: proxy, Where: "postgres://urlmill@" + proxy.Address + database,
 		Reset: func() { run(t, server, drop) },
 		Count: func() string {
 			return one[string](t, server, "SELECT count(*) || ' ' || count(DISTINCT (lane, n)) FROM clicks")
 		},
-		Moments: map[string]func(int) func(bool, []byte) dbtest.Verdict{
-			"rows": at(copying, dbtest.KillAfter), "commit": at(commit, dbtest.KillBefore), "answer": at(commit, dbtest.KillAfter),
+		Moments: map[string]tabletest.Moment{ // the first commit is that of making the tables
+			"rows":   {Mark: copying, Before: 1, Verdict: dbtest.KillAfter},
+			"commit": {Mark: commit, Before: 1, Verdict: dbtest.KillBefore},
+			"answer": {Mark: commit, Before: 1, Verdict: dbtest.KillBefore, Answer: true},
 		},
 	}.Run(t)
 }

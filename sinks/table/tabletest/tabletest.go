@@ -3,6 +3,7 @@
 package tabletest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -61,9 +62,33 @@ type Killed struct {
 	// Reset drops the tables, and Count returns what [Complete] checks.
 	Reset func()
 	Count func() string
-	// Moments are what a process is killed at, at each of its first four loads: they return what the proxy asks, for the
-	// nth load.
-	Moments map[string]func(nth int) func(toServer bool, data []byte) dbtest.Verdict
+	// Moments are when a process is killed, at each of its first four loads.
+	Moments map[string]Moment
+}
+
+// Moment is a point in a load.
+type Moment struct {
+	// Mark is in what passes to the server once in each load, and Before times before the first one.
+	Mark   []byte
+	Before int
+	// Answer has the process killed by what the server says next, so that the server has done what it was told to.
+	Answer  bool
+	Verdict dbtest.Verdict
+}
+
+// watch is for the proxy, and passes the verdict at the nth load.
+func (m Moment) watch(nth int) func(toServer bool, data []byte) dbtest.Verdict {
+	seen := 0
+	return func(toServer bool, data []byte) dbtest.Verdict {
+		marked := toServer && bytes.Contains(data, m.Mark)
+		if marked {
+			seen++
+		}
+		if seen == m.Before+nth && (m.Answer && !toServer || !m.Answer && marked) {
+			return m.Verdict
+		}
+		return dbtest.Pass
+	}
 }
 
 // Run runs the test.
@@ -73,7 +98,7 @@ func (k Killed) Run(t *testing.T) {
 		for name, moment := range k.Moments {
 			what := fmt.Sprint(name, " ", nth)
 			k.Reset()
-			killed, err := k.Proxy.Run(Child(k.Where), moment(nth))
+			killed, err := k.Proxy.Run(Child(k.Where), moment.watch(nth))
 			if !killed || err != nil {
 				t.Fatalf("%s: killed %v, %v", what, killed, err)
 			}
