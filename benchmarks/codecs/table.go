@@ -8,6 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/codectest"
 	table "github.com/urlmill/urlmill/sources/codec/parquet"
 )
@@ -37,7 +38,7 @@ func tableJob() (*job, error) {
 	if err := parquet.Write(&file, rows, parquet.Compression(&parquet.Snappy)); err != nil {
 		return nil, err
 	}
-	f, err := table.New(table.Options{URL: "url", Carry: []table.Carried{
+	f, err := table.New(table.Options{URL: "url", Carry: []codec.CarriedColumn{
 		{Name: "time", Column: "at", Type: pipeline.Timestamp}, {Name: "remote_addr", Column: "ip"}, {Name: "referer", Column: "referer"},
 		{Name: "status", Column: "status", Type: pipeline.Int64},
 	}})
