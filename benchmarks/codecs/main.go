@@ -11,8 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/results"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/codectest"
@@ -31,20 +30,11 @@ const batchRows = 8192
 
 // report is the JSON file.
 type report struct {
-	Machine     machine  `json:"machine"`
-	Commit      string   `json:"commit"`
+	results.Head
 	Repetitions int      `json:"repetitions"`
 	Codecs      []result `json:"codecs"`
 	// Combined are lines of the Combined Log Format, step by step: each has the steps before it in it.
 	Combined []result `json:"combined"`
-}
-
-type machine struct {
-	CPU   string `json:"cpu"`
-	Cores int    `json:"cores"`
-	OS    string `json:"os"`
-	Arch  string `json:"arch"`
-	Go    string `json:"go"`
 }
 
 // result is what was measured of a codec, per record.
@@ -157,7 +147,7 @@ func measure(jobs []*job, repetitions int, slice time.Duration) {
 }
 
 func run(out string, quick bool) error {
-	r := report{Machine: machine{cpuName(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()}, Commit: commit(), Repetitions: 15}
+	r := report{Head: results.NewHead(), Repetitions: 15}
 	slice := 40 * time.Millisecond
 	if quick {
 		r.Repetitions, slice = 7, 20*time.Millisecond
@@ -202,36 +192,7 @@ func run(out string, quick bool) error {
 			r.Combined = append(r.Combined, j.result)
 		}
 	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(out, append(text, '\n'), 0o644)
-}
-
-func commit() string {
-	text, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	if err != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(text))
-}
-
-// cpuName returns the model name that Linux tells.
-func cpuName() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown"
-	}
-	for line := range strings.Lines(string(text)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown"
+	return results.Write(out, &r)
 }
 
 func main() {

@@ -25,6 +25,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/results"
 	"github.com/urlmill/urlmill/benchmarks/internal/standin"
 	"github.com/urlmill/urlmill/internal/kafkatest"
 )
@@ -67,7 +68,7 @@ func run() error {
 		}
 	}
 	r.print(os.Stdout)
-	return r.write(*out)
+	return results.Write(*out, r)
 }
 
 // against measures all consumers with a broker.

@@ -1,16 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"runtime/debug"
-	"strings"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/results"
 	"github.com/urlmill/urlmill/internal/kafkatest"
 )
 
@@ -22,22 +17,13 @@ const (
 
 // report is the JSON file.
 type report struct {
-	Machine     machine  `json:"machine"`
-	Commit      string   `json:"commit"`
+	results.Head
 	Records     int64    `json:"records"`
 	RecordBytes int      `json:"record_bytes"`
 	Repetitions int      `json:"repetitions"`
 	Kafka       string   `json:"apache_kafka"`
 	Results     []result `json:"results"`
 	Budget      budget   `json:"budget"`
-}
-
-type machine struct {
-	CPU   string `json:"cpu"`
-	Cores int    `json:"cores"`
-	OS    string `json:"os"`
-	Arch  string `json:"arch"`
-	Go    string `json:"go"`
 }
 
 type budget struct {
@@ -47,29 +33,10 @@ type budget struct {
 }
 
 func newReport(b bench) *report {
-	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	if err != nil {
-		commit = []byte("unknown")
-	}
 	return &report{
-		Machine: machine{cpuName(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()},
-		Commit:  strings.TrimSpace(string(commit)), Records: b.records, RecordBytes: recordBytes, Repetitions: b.repetitions,
+		Head: results.NewHead(), Records: b.records, RecordBytes: recordBytes, Repetitions: b.repetitions,
 		Kafka: kafkatest.Version(), Budget: budget{budgetNs, budgetAllocs, true},
 	}
-}
-
-// cpuName returns the model name that Linux tells.
-func cpuName() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown"
-	}
-	for line := range strings.Lines(string(text)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown"
 }
 
 // versionOf returns the version of a module of this program, "devel" for urlmill itself.
@@ -106,15 +73,4 @@ func (r *report) print(w io.Writer) {
 		verdict = "NOT met"
 	}
 	fmt.Fprintf(w, "budget of %d ns and no allocation per record: %s\n", budgetNs, verdict)
-}
-
-func (r *report) write(path string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
 }

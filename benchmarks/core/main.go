@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/urlmill/urlmill/benchmarks/corpus"
+	"github.com/urlmill/urlmill/benchmarks/internal/results"
 	"github.com/urlmill/urlmill/urlcore"
 )
 
@@ -141,5 +142,5 @@ func run(out string, quick bool, rows, repetitions int) error {
 		report.add(l, results)
 		printTable(os.Stdout, l, results)
 	}
-	return report.write(out)
+	return results.Write(out, report)
 }

@@ -1,32 +1,20 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
+
+	"github.com/urlmill/urlmill/benchmarks/internal/results"
 )
 
 // report is the JSON file.
 type report struct {
-	Machine     machine            `json:"machine"`
-	Commit      string             `json:"commit"`
+	results.Head
 	Repetitions int                `json:"repetitions"`
 	Corpora     []corpusInfo       `json:"corpora"`
 	Results     []row              `json:"results"`
 	Ratios      map[string]ratioOf `json:"ratios"`
-}
-
-type machine struct {
-	CPU   string `json:"cpu"`
-	Cores int    `json:"cores"`
-	OS    string `json:"os"`
-	Arch  string `json:"arch"`
-	Go    string `json:"go"`
 }
 
 type corpusInfo struct {
@@ -47,30 +35,10 @@ type row struct {
 type ratioOf map[string]float64
 
 func newReport(repetitions int) *report {
-	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	if err != nil {
-		commit = []byte("unknown")
-	}
 	return &report{
-		Machine:     machine{cpuName(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()},
-		Commit:      strings.TrimSpace(string(commit)),
-		Repetitions: repetitions,
-		Ratios:      map[string]ratioOf{},
+		Head: results.NewHead(), Repetitions: repetitions,
+		Ratios: map[string]ratioOf{},
 	}
-}
-
-// cpuName returns the model name that Linux tells.
-func cpuName() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown"
-	}
-	for line := range strings.Lines(string(text)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown"
 }
 
 func (r *report) add(l *list, results []result) {
@@ -87,17 +55,6 @@ func (r *report) add(l *list, results []result) {
 		ratios[x.Peer] = x.NsMin / results[0].NsMin
 	}
 	r.Ratios[l.name] = ratios
-}
-
-func (r *report) write(path string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
 func printTable(w io.Writer, l *list, results []result) {

@@ -8,15 +8,14 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
+
+	"github.com/urlmill/urlmill/benchmarks/internal/results"
 )
 
 // options are the flags.
@@ -87,7 +86,7 @@ func run(o options) (err error) {
 		}
 	}()
 	r := result{
-		Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.GOMAXPROCS(0), Commit: commit(),
+		Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.GOMAXPROCS(0), Commit: results.Commit(),
 		Memory: o.memory, Limit: o.limit, Rows: o.rows,
 	}
 	began := time.Now()
@@ -111,11 +110,7 @@ func run(o options) (err error) {
 	r.Output = folderSize(filepath.Join(dir, "pages"))
 	r.print()
 	if o.out != "" {
-		text, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(o.out, append(text, '\n'), 0o644); err != nil {
+		if err := results.Write(o.out, &r); err != nil {
 			return err
 		}
 	}
@@ -142,12 +137,6 @@ func (r *result) print() {
 	fmt.Printf("memory       %s at most; dedupe.memory %s, memory_limit %s\n", size(r.PeakMemory), r.Memory, r.Limit)
 	fmt.Printf("state        %s on disk, %s at most, %.1f bytes a page\n", size(r.State), size(r.PeakState), float64(r.State)/float64(r.Rows-r.Found))
 	fmt.Printf("output       %s of Parquet\n", size(r.Output))
-}
-
-// commit returns the commit that is checked out, "" if nobody knows.
-func commit() string {
-	text, _ := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	return strings.TrimSpace(string(text))
 }
 
 // bytesOf reads a size in MiB or GiB.

@@ -8,17 +8,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/results"
 	"github.com/urlmill/urlmill/sinks/commit"
 )
 
@@ -67,10 +65,9 @@ func run() error {
 	flag.Int64Var(&rows, "records", rows, "records of a run")
 	flag.IntVar(&pairs, "pairs", pairs, "pairs of runs, of which the median counts")
 	flag.Parse()
-	head, _ := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
 	r := report{
 		Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(),
-		Commit: strings.TrimSpace(string(head)), Pairs: pairs, Budget: most, Met: true,
+		Commit: results.Commit(), Pairs: pairs, Budget: most, Met: true,
 	}
 	work, err := os.MkdirTemp(*dir, "urlmill-delivery-")
 	if err != nil {
@@ -93,11 +90,7 @@ func run() error {
 			j.name, result.ExactlyOnce, result.AtLeastOnce, result.Cost, result.CPU, pairs, result.Commits)
 	}
 	fmt.Printf("budget: %.2f times the time; met: %t\n", most, r.Met)
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(*out, append(text, '\n'), 0o644)
+	return results.Write(*out, &r)
 }
 
 // sample is one run.

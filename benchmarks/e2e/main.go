@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/urlmill/urlmill/benchmarks/internal/results"
 )
 
 const (
@@ -78,5 +80,5 @@ func (b *bench) run(out, plots string) error {
 			return err
 		}
 	}
-	return r.write(out)
+	return results.Write(out, r)
 }

@@ -1,36 +1,25 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
+
+	"github.com/urlmill/urlmill/benchmarks/internal/results"
 )
 
 // report is the JSON file.
 type report struct {
-	Machine     machine   `json:"machine"`
-	Commit      string    `json:"commit"`
+	results.Head
 	Rows        int64     `json:"rows"`
 	InputBytes  int64     `json:"input_bytes"`
 	Columns     []string  `json:"columns"`
 	Repetitions int       `json:"repetitions"`
 	Results     []result  `json:"results"`
 	LeftOut     []leftOut `json:"left_out,omitempty"`
-}
-
-type machine struct {
-	CPU   string `json:"cpu"`
-	Cores int    `json:"cores"`
-	OS    string `json:"os"`
-	Arch  string `json:"arch"`
-	Go    string `json:"go"`
 }
 
 // result is a system with a job. All figures are medians over the repetitions, but for the range.
@@ -79,13 +68,8 @@ func (t *task) medianCPU() float64 {
 }
 
 func newReport(b *bench, tasks []*task) *report {
-	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	if err != nil {
-		commit = []byte("unknown")
-	}
 	r := &report{
-		Machine: machine{cpuName(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()},
-		Commit:  strings.TrimSpace(string(commit)), Rows: b.rows, Columns: columnNames, Repetitions: b.repetitions,
+		Head: results.NewHead(), Rows: b.rows, Columns: columnNames, Repetitions: b.repetitions,
 	}
 	files, _ := inputs(filepath.Join(b.dir, "in"))
 	for _, name := range files {
@@ -125,31 +109,6 @@ func newReport(b *bench, tasks []*task) *report {
 }
 
 func round1(v float64) float64 { return math.Round(v*10) / 10 }
-
-// cpuName returns the model name that Linux tells.
-func cpuName() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown"
-	}
-	for line := range strings.Lines(string(text)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown"
-}
-
-func (r *report) write(path string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
-}
 
 func (r *report) print(w io.Writer) {
 	fmt.Fprintf(w, "\n%d URLs, %.0f bytes on average, 7 columns; medians of %d runs; ratio: urlmill's rows a second by this system's\n",

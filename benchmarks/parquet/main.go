@@ -17,6 +17,7 @@ import (
 	"runtime/pprof"
 	"strings"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/results"
 	"github.com/urlmill/urlmill/sinks/parquet"
 )
 
@@ -104,7 +105,7 @@ func run(out, v18, only string, codecs []string, rows, repetitions int) (err err
 	if only != "" {
 		return nil
 	}
-	return r.write(out)
+	return results.Write(out, r)
 }
 
 // keep writes the files of the systems in this program.

@@ -1,20 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"strings"
+
+	"github.com/urlmill/urlmill/benchmarks/internal/results"
 )
 
 // report is the JSON file.
 type report struct {
-	Machine      machine          `json:"machine"`
-	Commit       string           `json:"commit"`
+	results.Head
 	Rows         int              `json:"rows"`
 	URLBytes     float64          `json:"url_bytes_mean"`
 	RowBytes     float64          `json:"row_bytes_mean"`
@@ -23,14 +18,6 @@ type report struct {
 	Repetitions  int              `json:"repetitions"`
 	Results      []result         `json:"results"`
 	Ratios       map[string]ratio `json:"ratios"` // by codec
-}
-
-type machine struct {
-	CPU   string `json:"cpu"`
-	Cores int    `json:"cores"`
-	OS    string `json:"os"`
-	Arch  string `json:"arch"`
-	Go    string `json:"go"`
 }
 
 // ratio compares urlmill with the others on one core.
@@ -42,31 +29,12 @@ type ratio struct {
 }
 
 func newReport(t *table, repetitions int) *report {
-	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	if err != nil {
-		commit = []byte("unknown")
-	}
 	rows := float64(t.rows)
 	return &report{
-		Machine: machine{cpuName(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()},
-		Commit:  strings.TrimSpace(string(commit)), Rows: t.rows, Repetitions: repetitions, RowGroupRows: groupRows,
+		Head: results.NewHead(), Rows: t.rows, Repetitions: repetitions, RowGroupRows: groupRows,
 		URLBytes: float64(t.urlBytes) / rows, RowBytes: float64(t.bytes) / rows, Params: float64(t.params) / rows,
 		Ratios: map[string]ratio{},
 	}
-}
-
-// cpuName returns the model name that Linux tells.
-func cpuName() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown"
-	}
-	for line := range strings.Lines(string(text)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown"
 }
 
 // add adds the results of a codec, of which urlmill's is the first.
@@ -92,17 +60,6 @@ func (r *report) add(results []result) {
 		Speed: own.RowsPerS / best.RowsPerS, Best: best.System,
 		SizeV15: float64(own.OutBytes) / float64(v15.OutBytes), Size: float64(own.OutBytes) / float64(smallest.OutBytes),
 	}
-}
-
-func (r *report) write(path string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
 func (r *report) print(w io.Writer) {
