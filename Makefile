@@ -61,15 +61,33 @@ $(PLUGINS_VENV)/.chdb: $(PLUGINS_VENV)/.installed
 	$(PLUGINS_VENV)/bin/pip install --quiet --disable-pip-version-check 'chdb<4'
 	@touch $@
 
+HOSTS := $(CURDIR)/$(BIN)/hosts
+TELEGRAF_VERSION := v1.37.2
+JRUBY_VERSION := 9.4.13.0
+
+.PHONY: hosts
+hosts: $(HOSTS)/telegraf $(HOSTS)/jruby-complete.jar ## bin/hosts: Telegraf, and the JRuby that Logstash runs on, to test with (Java, Maven)
+
+# Telegraf with nothing but the plugins of docs/plugins/telegraf.md and those that read and write files.
+$(HOSTS)/telegraf: Makefile
+	GOBIN=$(HOSTS) CGO_ENABLED=0 $(GO) install -tags custom,inputs.file,outputs.file,processors.execd,parsers.influx,serializers.influx github.com/influxdata/telegraf/cmd/telegraf@$(TELEGRAF_VERSION)
+	@touch $@
+
+$(HOSTS)/jruby-complete.jar: Makefile
+	@command -v mvn >/dev/null || { echo "there is no mvn, which gets JRuby: apt-get install maven"; exit 1; }
+	mvn -q -B dependency:copy -Dartifact=org.jruby:jruby-complete:$(JRUBY_VERSION) -Dmdep.stripVersion=true -DoutputDirectory=$(HOSTS)
+	@touch $@
+
 .PHONY: wheel
 wheel: arrowc $(PLUGINS_VENV)/.installed ## bin/dist/urlmill-*.whl, the Python package with the C library in it
 	rm -rf $(BIN)/dist
 	URLMILL_BUILD_LIBRARY=$(CURDIR)/$(LIBURLMILL) $(PLUGINS_PYTHON) -m build --wheel --no-isolation --outdir $(BIN)/dist plugins/python
 
 .PHONY: plugins
-plugins: build wheel $(PLUGINS_VENV)/.chdb ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions (C compiler, python3, Java 17)
+plugins: build wheel hosts $(PLUGINS_VENV)/.chdb ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; Telegraf (C compiler, python3, Java 17, Maven)
 	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
 	URLMILL_REQUIRE_CHDB=1 URLMILL_CHDB_PYTHON=$(PLUGINS_PYTHON) $(GO) test -timeout 30m ./cmd/urlmill/internal/udf
+	URLMILL_REQUIRE_HOSTS=1 URLMILL_HOSTS=$(HOSTS) $(GO) test -timeout 30m -run 'Telegraf|Logstash|Redpanda|Vector' ./internal/doctest
 	cd plugins/arrowc && URLMILL_REQUIRE_CC=1 $(GO) test -timeout 30m ./...
 	$(PLUGINS_PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(BIN)/dist/*.whl
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +62,44 @@ func TestCoprocess(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestEndsWhenRead checks that urlmill stays until its output has been read: a host may close the pipe once it has ended.
+func TestEndsWhenRead(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells what is in a pipe")
+	}
+	for _, mode := range [][]string{{"--line-protocol", "url"}, {"--ndjson"}} {
+		cmd := process(t, append([]string{"url"}, mode...)...)
+		cmd.Stdin = strings.NewReader("{\"input\":\"x:y\"}\n")
+		out, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = out.Close() })
+		cmd.Stdout = w
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Close()
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		first := make([]byte, 1)
+		if _, err := out.Read(first); err != nil { // it has answered, and has nothing more to do
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("%v: it has ended before its output was read: %v", mode, err)
+		case <-time.After(200 * time.Millisecond):
+		}
+		if rest, err := io.ReadAll(out); err != nil || !bytes.HasSuffix(rest, []byte("\n")) {
+			t.Errorf("%v: %q, %v", mode, rest, err)
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("%v: %v", mode, err)
+		}
 	}
 }
 

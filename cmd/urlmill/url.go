@@ -10,6 +10,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/anatomy"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/coproc"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/drain"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/lineproto"
 	"github.com/urlmill/urlmill/urlcore"
 )
@@ -75,6 +76,9 @@ _fragment, or FIELD_error.`,
 		},
 	}
 	cmd.RunE = func(_ *cobra.Command, urls []string) error {
+		if ndjson || lineProtocol != "" {
+			defer drain.Wait(a.out)
+		}
 		if ndjson {
 			return coproc.ServeFramed(a.in, a.out, coproc.Framing(framing))
 		}

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -59,14 +60,35 @@ func documents(t *testing.T) []string {
 	return append(append(docs, plugins...), filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"))
 }
 
-// build builds urlmill into a folder, which it returns.
-func build(t *testing.T) string {
-	t.Helper()
-	bin := t.TempDir()
+// bin is where urlmill is built, once for all tests.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if bin, err = os.MkdirTemp("", "urlmill-doctest-"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(bin)
+		return m.Run()
+	}())
+}
+
+var buildOnce = sync.OnceValue(func() error {
 	cmd := exec.Command("go", "build", "-o", bin, "./cmd/urlmill")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+})
+
+// build builds urlmill and returns the folder that it is in.
+func build(t *testing.T) string {
+	t.Helper()
+	if err := buildOnce(); err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }
