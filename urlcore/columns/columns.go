@@ -163,5 +163,6 @@ type Columns struct {
 	filter      scan.SuffixFilter // of list
 	hosts       hostCache
 	sizes       sizes
-	unknownHost []byte // of the row being fixed: the host that hosts does not know
+	unknownHost []byte // of the row being fixed: the host that hosts does not know,
+	unknownAt   int    // and where it begins in the row
 }

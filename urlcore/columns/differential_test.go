@@ -52,7 +52,7 @@ func (g generator) host() string {
 	case n < 85:
 		return g.pick("EXAMPLE.com", "Www.Example.Co.Uk", "exa%6Dple.com", "a b.com", "a<b.com", "a_b.com", "!$&'()*+,;=.com", "a^b", "a|b", "a%00b")
 	case n < 90:
-		return g.pick("bücher.example", "☕.de", "ß.de", "例え.jp", "１.２.３.４", "a\u00adb.com", "xn--a.com", "ﬀ.com", "\xff.com", "ü%41.com", "𐹪.com", "ü<.com")
+		return g.pick("bücher.example", "☕.de", "ß.de", "例え.jp", "１.２.３.４", "a\u00adb.com", "xn--a.com", "ﬀ.com", "\xff.com", "ü%41.com", "𐹪.com", "ü<.com", "a.b.٣", "a.ü<.com")
 	case n < 93:
 		return g.pick("[::1]", "[2001:DB8::1]", "[::1", "[1:2]", "[::ffff:1.2.3.4]")
 	case n < 97:
@@ -281,7 +281,7 @@ func TestKnownHostsBounded(t *testing.T) {
 			t.Fatalf("%s is no URL", data)
 		}
 	}
-	if n := len(c.hosts.ascii); n > maxKnownHosts {
+	if n := len(c.hosts.known); n > maxKnownHosts {
 		t.Errorf("%d hosts", n)
 	}
 }

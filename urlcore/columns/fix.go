@@ -54,7 +54,7 @@ func (c *Columns) fail(i int, err Error) {
 func (c *Columns) byMachine(in []byte, i int) {
 	u := &c.url
 	f := c.parser.Parse(u, in, c.current)
-	c.hosts.learn(c.unknownHost, u, f)
+	c.hosts.learn(c.unknownHost, c.unknownAt, u, f)
 	if !f.OK() {
 		c.fail(i, Error{Code: f.Code, Pos: int32(f.Pos)})
 		return

@@ -10,32 +10,37 @@ const maxKnownHost = 1024
 
 // hostCache remembers what hosts that are not ASCII are in ASCII, since to find out costs a microsecond and
 // allocates, and since logs have few of them.
-type hostCache struct {
-	ascii map[string]string // "" where the host is no domain
+type hostCache struct{ known map[string]knownHost }
+
+// knownHost is what became of a host as it was written.
+type knownHost struct {
+	ascii string // "" where the host is no domain
+	pos   int32  // where it is none: the byte of the host where it goes wrong
 }
 
-// get returns the ASCII form of a host as it was written, "" when it is no domain, and whether it is known.
-func (h *hostCache) get(host []byte) (ascii string, known bool) {
-	ascii, known = h.ascii[string(host)]
-	return ascii, known
+// get returns what became of a host as it was written, and whether that is known.
+func (h *hostCache) get(host []byte) (k knownHost, known bool) {
+	k, known = h.known[string(host)]
+	return k, known
 }
 
-// learn takes over what became of host, the one in the text that gave u or the failure f. A nil host, one that is
-// longer than any domain, and one that turned out to be an IPv4 address are not remembered.
-func (h *hostCache) learn(host []byte, u *urlcore.URL, f urlcore.Failure) {
+// learn takes over what became of host, the one at byte start of the text that gave u or the failure f. A nil host,
+// one that is longer than any domain, and one that turned out to be an IPv4 address are not remembered.
+func (h *hostCache) learn(host []byte, start int, u *urlcore.URL, f urlcore.Failure) {
 	if host == nil || len(host) > maxKnownHost {
 		return
 	}
-	ascii := ""
+	var k knownHost
 	switch {
 	case f.Code == urlcore.CodeDomainToASCII:
+		k.pos = int32(f.Pos - start)
 	case f.OK() && u.HostKind() == urlcore.HostDomain:
-		ascii = string(u.Bytes(urlcore.Host))
+		k.ascii = string(u.Bytes(urlcore.Host))
 	default:
 		return
 	}
-	if h.ascii == nil || len(h.ascii) >= maxKnownHosts {
-		h.ascii = make(map[string]string)
+	if h.known == nil || len(h.known) >= maxKnownHosts {
+		h.known = make(map[string]knownHost)
 	}
-	h.ascii[string(host)] = ascii
+	h.known[string(host)] = k
 }

@@ -164,17 +164,17 @@ func (r *repairer) unicodeDomain(host []byte) bool {
 	if !nonASCII || !utf8.Valid(host) {
 		return false
 	}
-	ascii, known := r.c.hosts.get(host)
+	k, known := r.c.hosts.get(host)
 	switch {
 	case !known:
-		r.c.unknownHost = host
+		r.c.unknownHost, r.c.unknownAt = host, r.lead+r.pos
 		return false
-	case ascii == "":
-		r.c.fail(r.row, Error{Code: urlcore.CodeDomainToASCII, Pos: int32(r.lead + r.pos)})
+	case k.ascii == "":
+		r.c.fail(r.row, Error{Code: urlcore.CodeDomainToASCII, Pos: int32(r.lead+r.pos) + k.pos})
 		r.failed = true
 		return true
 	}
-	r.side = append(r.side[:r.host], ascii...)
+	r.side = append(r.side[:r.host], k.ascii...)
 	r.hostEnd = len(r.side)
 	r.last = r.host + bytes.LastIndexByte(r.side[r.host:], '.') + 1
 	r.flags |= HasSuffix
