@@ -92,7 +92,7 @@ func TestBorder(t *testing.T) {
 // The program that measures the border works; what it measures is no matter of a test.
 func TestCrossing(t *testing.T) {
 	cc := compiler(t)
-	t.Log(run(t, program(t, cc, library(t, "crossing", false), "crossing.c"), "2"))
+	t.Log(run(t, program(t, cc, library(t, "crossing", false), "crossing.c"), "2", "1"))
 }
 
 func TestOptionsAreChecked(t *testing.T) {

@@ -33,16 +33,6 @@ static const uint64_t zeros[8];
 
 const void *urlmill_zeros(void) { return zeros; }
 
-struct urlmill_block *urlmill_block_new(size_t nodes, size_t pointers) {
-	size_t size = sizeof(struct urlmill_block) + nodes * sizeof(struct ArrowArray) + pointers * sizeof(void *);
-	struct urlmill_block *b = calloc(1, size);
-	if (!b) return NULL;
-	b->refs = (int)nodes + 1;
-	b->nodes = (struct ArrowArray *)(b + 1);
-	b->pointers = (const void **)(b->nodes + nodes);
-	return b;
-}
-
 static void release_node(struct ArrowArray *a) {
 	struct urlmill_block *b = a->private_data;
 	for (int64_t i = 0; i < a->n_children; i++) {
@@ -58,32 +48,142 @@ static void release_node(struct ArrowArray *a) {
 	}
 }
 
-void urlmill_own(struct urlmill_block *block, struct ArrowArray *node) {
-	node->private_data = block;
-	node->release = release_node;
+struct urlmill_block *urlmill_block_new(size_t nodes, size_t pointers, struct ArrowArray *root) {
+	size_t size = sizeof(struct urlmill_block) + nodes * sizeof(struct ArrowArray) + pointers * sizeof(void *);
+	struct urlmill_block *b = calloc(1, size);
+	if (!b) return NULL;
+	b->refs = (int)nodes + 1;
+	b->nodes = (struct ArrowArray *)(b + 1);
+	b->pointers = (const void **)(b->nodes + nodes);
+	root->private_data = b;
+	root->release = release_node;
+	for (size_t i = 0; i < nodes; i++) {
+		b->nodes[i].private_data = b;
+		b->nodes[i].release = release_node;
+	}
+	return b;
 }
 
 // Schemas.
 
-static void release_struct(struct ArrowSchema *s) {
-	for (int64_t i = 0; i < s->n_children; i++)
-		if (s->children[i]->release) s->children[i]->release(s->children[i]);
-	free(s->private_data);
-	s->release = NULL;
+// A block of a schema is one allocation: the head, the nodes, the root's first, the pointers to the children of the nodes below it,
+// the text, and the pointers to the root's children last, as more may follow. All pointers lead into the block.
+struct urlmill_schema {
+	int refs; // atomic: nodes that have not been released, with the root
+	int nodes;
+	size_t size;
+	struct ArrowSchema node[];
+};
+
+static size_t metadata_size(const char *metadata) {
+	if (!metadata) return 0;
+	int32_t pairs, length;
+	size_t at = sizeof pairs;
+	memcpy(&pairs, metadata, sizeof pairs);
+	for (int64_t i = 0; i < 2 * (int64_t)pairs; i++) { // keys and values
+		memcpy(&length, metadata + at, sizeof length);
+		at += sizeof length + (size_t)length;
+	}
+	return at;
 }
 
-int urlmill_struct(struct ArrowSchema *out, size_t n) {
+// sizes is what the nodes of a schema need.
+struct sizes {
+	size_t nodes, pointers, text;
+};
+
+static void measure(const struct ArrowSchema *s, struct sizes *n) {
+	n->nodes++;
+	n->pointers += (size_t)s->n_children;
+	n->text += strlen(s->format) + 1 + (s->name ? strlen(s->name) + 1 : 0) + metadata_size(s->metadata);
+	for (int64_t i = 0; i < s->n_children; i++) measure(s->children[i], n);
+	if (s->dictionary) measure(s->dictionary, n);
+}
+
+// room is what is left of a block that is being filled.
+struct room {
+	struct ArrowSchema *node, **pointers;
+	char *text;
+};
+
+static const char *keep(struct room *r, const char *text, size_t size) {
+	if (!text) return NULL;
+	char *to = memcpy(r->text, text, size);
+	r->text += size;
+	return to;
+}
+
+static void fill(struct room *r, struct ArrowSchema *to, const struct ArrowSchema *from, struct ArrowSchema **children) {
+	*to = *from;
+	to->format = keep(r, from->format, strlen(from->format) + 1);
+	to->name = keep(r, from->name, from->name ? strlen(from->name) + 1 : 0);
+	to->metadata = keep(r, from->metadata, metadata_size(from->metadata));
+	to->children = from->n_children ? children : NULL;
+	for (int64_t i = 0; i < from->n_children; i++) children[i] = r->node++;
+	if (from->dictionary) to->dictionary = r->node++;
+	for (int64_t i = 0; i <= from->n_children; i++) {
+		const struct ArrowSchema *below = i < from->n_children ? from->children[i] : from->dictionary;
+		struct ArrowSchema **pointers = r->pointers;
+		if (!below) continue;
+		r->pointers += below->n_children;
+		fill(r, i < from->n_children ? children[i] : to->dictionary, below, pointers);
+	}
+}
+
+struct urlmill_schema *urlmill_schema_model(const struct ArrowSchema *of) {
+	struct sizes n = {0, 0, 0};
+	measure(of, &n);
+	n.text = (n.text + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
+	size_t size = sizeof(struct urlmill_schema) + n.nodes * sizeof *of + n.pointers * sizeof(void *) + n.text;
+	struct urlmill_schema *m = calloc(1, size);
+	if (!m) return NULL;
+	m->nodes = (int)n.nodes;
+	m->size = size;
+	struct room r = {m->node + 1, (struct ArrowSchema **)(m->node + n.nodes), NULL};
+	r.text = (char *)(r.pointers + (n.pointers - (size_t)of->n_children));
+	fill(&r, m->node, of, (struct ArrowSchema **)(r.text + n.text));
+	return m;
+}
+
+static void release_schema(struct ArrowSchema *s) {
+	struct urlmill_schema *b = s->private_data;
+	for (int64_t i = 0; i < s->n_children; i++) {
+		struct ArrowSchema *child = s->children[i];
+		if (child->release) child->release(child); // else it was moved, and is another's to release
+	}
+	if (s->dictionary && s->dictionary->release) s->dictionary->release(s->dictionary);
+	s->release = NULL;
+	if (__atomic_sub_fetch(&b->refs, 1, __ATOMIC_ACQ_REL) == 0) free(b);
+}
+
+int urlmill_schema_new(const struct urlmill_schema *model, size_t more, struct ArrowSchema *out) {
 	memset(out, 0, sizeof *out);
-	char *memory = calloc(n ? n : 1, sizeof(struct ArrowSchema) + sizeof(struct ArrowSchema *));
-	if (!memory) return ENOMEM;
-	struct ArrowSchema *nodes = (struct ArrowSchema *)memory;
-	out->children = (struct ArrowSchema **)(nodes + n);
-	for (size_t i = 0; i < n; i++) out->children[i] = &nodes[i];
-	out->format = "+s";
-	out->name = "";
-	out->n_children = (int64_t)n;
-	out->private_data = memory;
-	out->release = release_struct;
+	struct urlmill_schema *b = malloc(model->size + more * (sizeof(struct ArrowSchema *) + sizeof *out));
+	if (!b) return ENOMEM;
+	memcpy(b, model, model->size);
+	b->refs = b->nodes;
+// moved is where what p points at in the model lies in b.
+#define moved(p) ((p) ? (void *)((char *)b + ((const char *)(p) - (const char *)model)) : NULL)
+	for (int i = 0; i < b->nodes; i++) {
+		struct ArrowSchema *n = &b->node[i];
+		n->format = moved(n->format);
+		n->name = moved(n->name);
+		n->metadata = moved(n->metadata);
+		n->dictionary = moved(n->dictionary);
+		n->children = moved(n->children);
+		for (int64_t k = 0; k < n->n_children; k++) n->children[k] = moved(n->children[k]);
+		n->release = release_schema;
+		n->private_data = b;
+	}
+#undef moved
+	*out = b->node[0];
+	struct ArrowSchema **pointers = (struct ArrowSchema **)((char *)b + model->size), *nodes = (struct ArrowSchema *)(pointers + more);
+	if (more && !out->children) out->children = pointers;
+	for (size_t i = 0; i < more; i++) {
+		pointers[i] = &nodes[i];
+		nodes[i].release = NULL;
+	}
+	out->n_children += (int64_t)more;
 	return 0;
 }
 

@@ -16,12 +16,9 @@ struct urlmill_block {
 	const void **pointers;
 };
 
-// urlmill_block_new returns a block of zeros with so many nodes and pointers, whose refs count the root as well; NULL
-// without memory.
-struct urlmill_block *urlmill_block_new(size_t nodes, size_t pointers);
-
-// urlmill_own makes the block the owner of a node or of the root.
-void urlmill_own(struct urlmill_block *block, struct ArrowArray *node);
+// urlmill_block_new returns a block of zeros with so many nodes and pointers, which is the owner of the nodes and of the root;
+// NULL without memory.
+struct urlmill_block *urlmill_block_new(size_t nodes, size_t pointers, struct ArrowArray *root);
 
 // urlmill_zeros is what empty buffers point at: not all consumers take NULL.
 const void *urlmill_zeros(void);
@@ -34,9 +31,14 @@ struct urlmill_stream {
 	char *error;      // malloc'd, NULL for none
 };
 
-// urlmill_struct makes *out the schema of a struct of n children, which the caller then moves into out->children. It
-// returns ENOMEM or 0.
-int urlmill_struct(struct ArrowSchema *out, size_t n);
+// urlmill_schema_model returns a copy of a schema that schemas are made of by urlmill_schema_new; NULL without memory. It is freed with
+// free.
+struct urlmill_schema *urlmill_schema_model(const struct ArrowSchema *of);
+
+// urlmill_schema_new makes *out a schema like the model, a struct, with so many more children, which are released and for
+// the caller to move schemas into. It is one allocation, which lives until the root and every node of the model have been
+// released, wherever they were moved. It returns ENOMEM or 0.
+int urlmill_schema_new(const struct urlmill_schema *model, size_t more, struct ArrowSchema *out);
 
 // Calls through pointers, which Go cannot make.
 int urlmill_get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out);

@@ -4,6 +4,11 @@ package main
 
 /*
 #include "border.h"
+
+// cost is that of test/crossing.c.
+struct cost {
+	int64_t nanoseconds, instructions;
+};
 */
 import "C"
 
@@ -13,11 +18,12 @@ import (
 	"unsafe"
 )
 
-// urlmillDirect parses the next batch of a stream without carrying anything over the border, and returns the CPU time that it took,
-// in nanoseconds. It is what test/crossing.c compares the border with, and not in the library.
+// urlmillDirect parses the next batch of a stream without carrying anything over the border, and adds what that cost the thread:
+// CPU time, and instructions if counter is the file of a counter of them. It is what test/crossing.c compares the border
+// with, and not in the library.
 //
 //export urlmillDirect
-func urlmillDirect(handle C.uintptr_t, in *C.struct_ArrowArrayStream) C.int64_t {
+func urlmillDirect(handle C.uintptr_t, in *C.struct_ArrowArrayStream, counter C.int, spent *C.struct_cost) {
 	p := cgo.Handle(handle).Value().(*shared)
 	s, err := open(p, in)
 	if err != nil {
@@ -26,23 +32,31 @@ func urlmillDirect(handle C.uintptr_t, in *C.struct_ArrowArrayStream) C.int64_t 
 	if ok, err := s.pull(); err != nil || !ok {
 		panic(err)
 	}
-	began := threadTime()
+	idle := now(counter)
+	began := now(counter)
 	r, err := p.processor.Parse(s.urls, s.bases)
 	if err != nil {
 		panic(err)
 	}
 	r.Release()
-	took := threadTime() - began
-	s.drop()
-	return C.int64_t(took)
+	ended := now(counter)
+	spent.nanoseconds += ended.nanoseconds - began.nanoseconds - (began.nanoseconds - idle.nanoseconds)
+	spent.instructions += ended.instructions - began.instructions - (began.instructions - idle.instructions)
+	s.close()
 }
 
-// threadTime returns the CPU time of this thread in nanoseconds. A call from C stays on its thread.
-func threadTime() int64 {
+// now returns what this thread has cost until now, the instructions only with a counter. A call from C stays on its thread.
+func now(counter C.int) (c C.struct_cost) {
+	if counter >= 0 {
+		if _, _, e := syscall.RawSyscall(syscall.SYS_READ, uintptr(counter), uintptr(unsafe.Pointer(&c.instructions)), unsafe.Sizeof(c.instructions)); e != 0 {
+			panic(e)
+		}
+	}
 	const clockThreadCPU = 3
 	var t syscall.Timespec
 	if _, _, e := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockThreadCPU, uintptr(unsafe.Pointer(&t)), 0); e != 0 {
 		panic(e)
 	}
-	return t.Nano()
+	c.nanoseconds = C.int64_t(t.Nano())
+	return c
 }

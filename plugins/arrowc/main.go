@@ -58,6 +58,32 @@ var version = func() *C.char {
 type shared struct {
 	processor *processor.Processor
 	rows      int // most rows of a batch, 0 for any number
+	model     *C.struct_urlmill_schema
+	refs      atomic.Int64 // of the processor of C, and of streams
+}
+
+func newShared(options string) (*shared, error) {
+	opts, rows, err := parseOptions(options)
+	if err != nil {
+		return nil, err
+	}
+	p := &shared{rows: rows}
+	if p.processor, err = processor.New(opts); err != nil {
+		return nil, err
+	}
+	if p.model, err = newModel(p.processor.URLSchema()); err != nil {
+		return nil, err
+	}
+	p.refs.Store(1)
+	return p, nil
+}
+
+// release lets go of a reference.
+func (p *shared) release() {
+	if p.refs.Add(-1) == 0 {
+		C.free(unsafe.Pointer(p.model))
+		p.model = nil
+	}
 }
 
 //export urlmillVersion
@@ -75,22 +101,21 @@ func urlmillProcessorNew(options *C.char, handle *C.uintptr_t, text **C.char) (c
 	if options != nil {
 		given = C.GoString(options)
 	}
-	opts, rows, err := parseOptions(given)
-	if err == nil {
-		p := &shared{rows: rows}
-		if p.processor, err = processor.New(opts); err == nil {
-			*handle = C.uintptr_t(cgo.NewHandle(p))
-			alive.Add(1)
-			return 0
-		}
+	p, err := newShared(given)
+	if err != nil {
+		*text = C.CString(err.Error())
+		return C.EINVAL
 	}
-	*text = C.CString(err.Error())
-	return C.EINVAL
+	*handle = C.uintptr_t(cgo.NewHandle(p))
+	alive.Add(1)
+	return 0
 }
 
 //export urlmillProcessorFree
 func urlmillProcessorFree(handle C.uintptr_t) {
-	cgo.Handle(handle).Delete()
+	h := cgo.Handle(handle)
+	h.Value().(*shared).release()
+	h.Delete()
 	alive.Add(-1)
 }
 

@@ -13,7 +13,6 @@ import (
 	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/cdata"
 )
 
 // lent is what an array of ours that the host holds lies in.
@@ -41,14 +40,14 @@ func export(r arrow.Record, in *input, along []view, out *C.struct_ArrowArray) e
 		countViews(v.array, &nodes, &pointers)
 	}
 	pointers += int(r.NumCols()) + len(along)
-	block := C.urlmill_block_new(C.size_t(nodes), C.size_t(pointers))
+	block := C.urlmill_block_new(C.size_t(nodes), C.size_t(pointers), out)
 	if block == nil {
 		r.Release()
 		return errMemory
 	}
 	l := &lent{record: r, input: in.retain()}
 	e := &exporter{
-		block: block, lent: l,
+		lent:  l,
 		nodes: unsafe.Slice(block.nodes, nodes), pointers: unsafe.Slice(block.pointers, pointers),
 	}
 	children := e.start(out, int(r.NumRows()), 0, 0, 1, int(r.NumCols())+len(along))
@@ -98,7 +97,6 @@ func countViews(a *C.struct_ArrowArray, nodes, pointers *int) {
 
 // exporter hands out the nodes and pointers of a block.
 type exporter struct {
-	block    *C.struct_urlmill_block
 	lent     *lent
 	nodes    []C.struct_ArrowArray
 	pointers []unsafe.Pointer
@@ -127,7 +125,6 @@ func (e *exporter) start(n *C.struct_ArrowArray, length, nulls, offset, buffers,
 }
 
 func (e *exporter) children(n *C.struct_ArrowArray, count int) []*C.struct_ArrowArray {
-	C.urlmill_own(e.block, n)
 	n.n_children = C.int64_t(count)
 	if count == 0 {
 		n.children = nil
@@ -163,7 +160,9 @@ func (e *exporter) data(d arrow.ArrayData, n *C.struct_ArrowArray) {
 // view fills in a node with an array of the host's: the same buffers, and nodes of our own, which the host may move and
 // release one by one.
 func (e *exporter) view(a, n *C.struct_ArrowArray) {
+	release, owner := n.release, n.private_data
 	*n = *a
+	n.release, n.private_data = release, owner
 	given := unsafe.Slice(a.children, a.n_children)
 	for i, c := range e.children(n, len(given)) {
 		e.view(given[i], c)
@@ -172,37 +171,4 @@ func (e *exporter) view(a, n *C.struct_ArrowArray) {
 		n.dictionary = e.node()
 		e.view(a.dictionary, n.dictionary)
 	}
-}
-
-// exportSchema makes *out the struct of the fields of s, and of those children of the host's schema that go along, which are
-// moved.
-func exportSchema(s *arrow.Schema, in *C.struct_ArrowSchema, along []int, out *C.struct_ArrowSchema) error {
-	fields := s.NumFields() - len(along)
-	if C.urlmill_struct(out, C.size_t(s.NumFields())) != 0 {
-		return errMemory
-	}
-	ours := (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
-	if ours == nil {
-		C.urlmill_release_schema(out)
-		return errMemory
-	}
-	defer C.free(unsafe.Pointer(ours))
-	defer C.urlmill_release_schema(ours)
-	if len(along) > 0 {
-		s = arrow.NewSchema(s.Fields()[:fields], nil)
-	}
-	cdata.ExportArrowSchema(s, cdata.SchemaFromPtr(uintptr(unsafe.Pointer(ours))))
-	children := unsafe.Slice(out.children, fields+len(along))
-	for i, c := range unsafe.Slice(ours.children, fields) {
-		move(c, children[i])
-	}
-	for i, k := range along {
-		move(unsafe.Slice(in.children, in.n_children)[k], children[fields+i])
-	}
-	return nil
-}
-
-func move(from, to *C.struct_ArrowSchema) {
-	*to = *from
-	from.release = nil
 }

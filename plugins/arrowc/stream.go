@@ -36,6 +36,7 @@ type stream struct {
 	urlType arrow.DataType // of the arrays, or of the column
 	base    arrow.DataType // of the column with bases, nil without
 	columns *processor.Arrangement
+	given   *C.struct_ArrowSchema // of the input, for the first schema that is asked for; nil where no column goes along
 
 	current *input // what pending is of; nil where that is empty
 	urls    arrow.Array
@@ -43,53 +44,69 @@ type stream struct {
 	pending []window // rows of urls that have not come out yet
 }
 
-// open looks at the schema of in.
+// open looks at the schema of in. The caller closes the stream.
 func open(p *shared, in *C.struct_ArrowArrayStream) (*stream, error) {
 	s := &stream{shared: p, in: in}
-	schema, free, err := s.inputSchema()
+	schema, err := s.inputSchema()
 	if err != nil {
 		return nil, err
 	}
-	defer free()
+	if err := s.look(schema); err != nil {
+		freeSchema(schema)
+		return nil, err
+	}
+	if len(s.columns.Carried) > 0 {
+		s.given = schema
+	} else {
+		freeSchema(schema)
+	}
+	p.refs.Add(1)
+	return s, nil
+}
+
+// look finds out what there is to do with batches of that schema.
+func (s *stream) look(schema *C.struct_ArrowSchema) (err error) {
 	s.urlType = typeOf(schema)
 	if schema.format == nil || C.GoString(schema.format) != "+s" {
 		if !processor.IsText(s.urlType) {
-			return nil, fmt.Errorf("urlmill: URLs of type %s; they are utf8, large_utf8, utf8_view, one of their binary kin, or a dictionary of one", s.urlType)
+			return fmt.Errorf("urlmill: URLs of type %s; they are utf8, large_utf8, utf8_view, one of their binary kin, or a dictionary of one", s.urlType)
 		}
-		s.columns = &processor.Arrangement{Base: -1, Schema: p.processor.URLSchema()}
-		return s, nil
+		s.columns = &processor.Arrangement{Base: -1, Schema: s.processor.URLSchema()}
+		return nil
 	}
 	s.records = true
 	var fields []arrow.Field
 	for _, c := range unsafe.Slice(schema.children, schema.n_children) {
 		fields = append(fields, arrow.Field{Name: C.GoString(c.name), Type: typeOf(c)})
 	}
-	if s.columns, err = p.processor.Arrange(arrow.NewSchema(fields, nil)); err != nil {
-		return nil, err
+	if s.columns, err = s.processor.Arrange(arrow.NewSchema(fields, nil)); err != nil {
+		return err
 	}
 	s.urlType = fields[s.columns.URL].Type
 	if s.columns.Base >= 0 {
 		s.base = fields[s.columns.Base].Type
 	}
-	return s, nil
+	return nil
 }
 
-// inputSchema returns the schema of the input, and what frees it.
-func (s *stream) inputSchema() (*C.struct_ArrowSchema, func(), error) {
+// inputSchema returns the schema of the input, for freeSchema.
+func (s *stream) inputSchema() (*C.struct_ArrowSchema, error) {
 	schema := (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
 	if schema == nil {
-		return nil, nil, errMemory
-	}
-	free := func() {
-		C.urlmill_release_schema(schema)
-		C.free(unsafe.Pointer(schema))
+		return nil, errMemory
 	}
 	if code := C.urlmill_get_schema(s.in, schema); code != 0 {
 		schema.release = nil // the interface leaves it undefined
-		free()
-		return nil, nil, s.inputFault(code)
+		freeSchema(schema)
+		return nil, s.inputFault(code)
 	}
-	return schema, free, nil
+	return schema, nil
+}
+
+// freeSchema releases what has not been moved out of schema, and frees it.
+func freeSchema(schema *C.struct_ArrowSchema) {
+	C.urlmill_release_schema(schema)
+	C.free(unsafe.Pointer(schema))
 }
 
 // inputFault returns the error that the input has just reported.
@@ -101,16 +118,18 @@ func (s *stream) inputFault(code C.int) error {
 }
 
 // schema makes *out the schema of the stream.
-func (s *stream) schema(out *C.struct_ArrowSchema) error {
-	if len(s.columns.Carried) == 0 {
-		return exportSchema(s.columns.Schema, nil, nil, out)
+func (s *stream) schema(out *C.struct_ArrowSchema) (err error) {
+	given := s.given
+	s.given = nil
+	if given == nil && len(s.columns.Carried) > 0 {
+		if given, err = s.inputSchema(); err != nil {
+			return err
+		}
 	}
-	schema, free, err := s.inputSchema()
-	if err != nil {
-		return err
+	if given != nil {
+		defer freeSchema(given)
 	}
-	defer free()
-	return exportSchema(s.columns.Schema, schema, s.columns.Carried, out)
+	return newSchema(s.model, given, s.columns.Carried, out)
 }
 
 // next makes *out the next batch, and leaves it released at the end.
@@ -244,4 +263,9 @@ func (s *stream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop()
+	if s.given != nil {
+		freeSchema(s.given)
+		s.given = nil
+	}
+	s.shared.release()
 }

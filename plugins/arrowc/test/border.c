@@ -86,6 +86,39 @@ static void records(void) {
 	feed_free(&f);
 }
 
+/* A stream has as many schemas as are asked for, and a child of one, nested as it may be, outlives what it was moved out of. */
+static void schemas(void) {
+	struct feed f;
+	feed_new(&f, 10, 0);
+	struct urlmill_processor *p = processor("{\"url\": \"page\", \"include\": [\"host\", \"params\"]}");
+	struct ArrowArrayStream in = feed_stream(&f, RECORDS, 0), out;
+	struct ArrowSchema schema[3], params;
+	CHECK(urlmill_parse(p, &in, &out) == 0, "%s", out.get_last_error(&out));
+	for (int i = 0; i < 3; i++) CHECK(out.get_schema(&out, &schema[i]) == 0, "%s", out.get_last_error(&out));
+	out.release(&out);
+	urlmill_processor_free(p);
+	params = *schema[0].children[1];
+	schema[0].children[1]->release = NULL;
+	schema[0].release(&schema[0]);
+	for (int i = 1; i < 3; i++) {
+		CHECK(schema[i].n_children == 3 && !(schema[i].flags & ARROW_FLAG_NULLABLE), "%d children", (int)schema[i].n_children);
+		is(schema[i].format, "+s");
+		is(schema[i].children[0]->name, "host");
+		is(schema[i].children[0]->format, "u");
+		is(schema[i].children[2]->name, "id");
+		is(schema[i].children[2]->format, "l");
+		schema[i].release(&schema[i]);
+	}
+	is(params.name, "params");
+	is(params.format, "+l");
+	is(params.children[0]->format, "+s");
+	is(params.children[0]->children[0]->name, "key");
+	CHECK(params.children[0]->n_children == 2, "%d children", (int)params.children[0]->n_children);
+	params.release(&params);
+	CHECK(urlmill_alive() == 0, "%ld are alive", (long)urlmill_alive());
+	feed_free(&f);
+}
+
 /* A batch of the input comes out as several, and the last of them keeps its columns when all others are gone. */
 static void split(void) {
 	struct feed f;
@@ -278,6 +311,7 @@ int main(int argc, char **argv) {
 	layouts(0);
 	layouts(1);
 	records();
+	schemas();
 	split();
 	errors();
 	threads();
