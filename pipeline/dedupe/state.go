@@ -220,9 +220,11 @@ func (s *state) journals() (map[pipeline.LaneID][]journal, error) {
 	return all, it.Close()
 }
 
-// forget drops a journal whose rows were not committed.
+// forget drops a journal whose rows were not committed. That is durable when it returns: its lane may go on to commit the
+// same rows as duplicates of another lane's, which needs no journal, and one that came back after a loss of power would then
+// look like one of committed rows.
 func (s *state) forget(j journal) error {
-	return s.db.DeleteRange(numbered(journalKey, j.number), numbered(journalKey, j.number+1), pebble.NoSync)
+	return s.db.DeleteRange(numbered(journalKey, j.number), numbered(journalKey, j.number+1), pebble.Sync)
 }
 
 // promote makes the journaled keys those of committed rows, a chunk at a time. What a crash leaves of the journal is
