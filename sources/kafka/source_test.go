@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -253,8 +254,11 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	k := kafkatest.Fake(t, kfake.SeedTopics(2, "t"))
 	// No fetch is answered before the run has ended.
 	answer, asked := make(chan struct{}), make(chan struct{}, 1)
+	var begun, ended atomic.Int64
 	k.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
 		k.KeepControl()
+		begun.Add(1)
+		defer ended.Add(1)
 		select {
 		case asked <- struct{}{}:
 		default:
@@ -271,6 +275,12 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	close(answer)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v", err)
+	}
+	// The broker hangs when it is closed while requests wake up.
+	for limit := time.Now().Add(waitLimit); ended.Load() != begun.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("%d of %d requests have ended", ended.Load(), begun.Load())
+		}
 	}
 }
 
