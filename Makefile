@@ -32,6 +32,7 @@ build: ## bin/urlmill, static
 integration: ## what we write, read back by other readers (C compiler, python3; LONG=1: Spark too), and the deployment files
 	cd internal/itest && $(if $(LONG),URLMILL_SPARK=1) $(GO) test -timeout 30m ./...
 	cd internal/itest/monitoring && $(GO) test -timeout 30m ./...
+	cd internal/itest/kubernetes && $(GO) test -timeout 30m ./...
 
 .PHONY: browser-test
 browser-test: ## the status page and the URL inspector in headless Chromium (Debian: apt-get install chromium)
@@ -112,6 +113,10 @@ docs: ## docs/reference.md and the tables of error codes and of codecs anew
 	$(GO) run ./cmd/urlmill config reference > docs/reference.md
 	UPDATE_DOCS=1 $(GO) test -run 'TestCodes|TestCodecSpeed' ./internal/doctest
 
+.PHONY: kubernetes-docs
+kubernetes-docs: ## docs/deploy/kubernetes.yaml anew, from the chart beside it
+	cd internal/itest/kubernetes && UPDATE_KUBERNETES=1 $(GO) test -count=1 -run TestManifests ./...
+
 .PHONY: docs-test
 docs-test: ## every command of README and docs, run
 	$(GO) test -count=1 -v ./internal/doctest
@@ -129,6 +134,7 @@ lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, tid
 	$(GO) mod tidy -diff
 	cd internal/itest && $(GO) mod tidy -diff
 	cd internal/itest/monitoring && $(GO) mod tidy -diff && $(GO) vet ./...
+	cd internal/itest/kubernetes && $(TOOLS)/golangci-lint run --config ../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd internal/browsertest && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd plugins/arrowc && $(GO) mod tidy -diff && $(GO) vet -tags crossing ./...
 	cd benchmarks && $(GO) mod tidy -diff && $(GO) vet ./...
