@@ -19,6 +19,7 @@ import (
 
 const (
 	startTimeout = 2 * time.Minute
+	stopTimeout  = 2 * time.Minute
 	bucket       = "urlmill-test"
 	healthPath   = "/health"
 )
@@ -138,6 +139,19 @@ func (g *Gateway) exited() bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// Stop ends the server by SIGTERM, which lets it finish the requests that it has, and returns when it is gone. One that is
+// killed while it completes an upload has neither the upload nor the object when it is started again.
+func (g *Gateway) Stop(tb testing.TB) {
+	tb.Helper()
+	g.Signal(syscall.SIGTERM)
+	select {
+	case <-g.done:
+	case <-time.After(stopTimeout):
+		g.Kill()
+		tb.Fatalf("versitygw did not stop within %v:\n%s", stopTimeout, g.Log())
 	}
 }
 

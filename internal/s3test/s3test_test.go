@@ -21,7 +21,7 @@ func client(s s3test.Server) *s3.Client {
 	})
 }
 
-// What was stored is there after the server was killed and started again, and as a file.
+// What was stored is there after the server was killed or stopped and started again, and as a file.
 func TestGateway(t *testing.T) {
 	g := s3test.Start(t)
 	put := func() error {
@@ -36,6 +36,11 @@ func TestGateway(t *testing.T) {
 	g.Kill()
 	if err := put(); err == nil {
 		t.Error("a killed server answers")
+	}
+	g.Start(t)
+	g.Stop(t)
+	if err := put(); err == nil {
+		t.Error("a server that has been stopped answers")
 	}
 	g.Start(t)
 	var answer interface{ HTTPStatusCode() int }
