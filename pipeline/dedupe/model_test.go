@@ -265,6 +265,9 @@ func run(t *rapid.T, d *disk, fs *vfs.MemFS, opts Options) {
 	}
 	// The store has to be closed for its goroutines and its lock. Where the power is lost that leaves nothing behind.
 	if p.sink.state != nil {
+		if k, ok := p.sink.state.seen.(*keys); ok {
+			_ = k.close() // writes nothing
+		}
 		_ = p.sink.state.db.Close()
 	}
 	if power {

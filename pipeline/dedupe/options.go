@@ -82,11 +82,13 @@ func (a Approximate) filter(buckets int64) (bits, hashes uint) {
 // worstRate is the false-positive rate from which filters are refused.
 const worstRate = 0.05
 
+func (o Options) windows() bool { return o.Within != 0 || o.Last != 0 }
+
 func (o Options) buckets() int64 {
-	if o.Within == 0 && o.Last == 0 {
-		return 1
+	if o.windows() {
+		return parts + 1
 	}
-	return parts + 1
+	return 1
 }
 
 // FalsePositives is the share of new keys that [Options.Approximate] takes for duplicates in the worst case; 0 without.
@@ -152,6 +154,15 @@ const claimBytes = int64(unsafe.Sizeof(Key{})+unsafe.Sizeof(claim{})+1)*16/7 + 2
 
 // claimsMemory is the share of the memory that claims have; the store has the rest.
 func (o Options) claimsMemory() int64 { return o.Memory / 16 * 3 }
+
+// sieveMemory is the share of the memory that the sieve has, where there is one: ten bits for each of eighty million keys of
+// 256 MiB.
+func (o Options) sieveMemory() int64 {
+	if o.Approximate != nil || o.windows() {
+		return 0
+	}
+	return o.Memory / 8 * 3
+}
 
 // maxClaims is how many claims fit into their share of the memory.
 func (o Options) maxClaims() int64 { return o.claimsMemory() / claimBytes }

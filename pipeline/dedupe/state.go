@@ -81,7 +81,10 @@ func openState(opts Options) (*state, error) {
 	s := &state{opts: opts, db: db}
 	// A loss of power must not take the folder away, with what was synced in it.
 	err = errors.Join(syncFolder(fs, opts.Path), syncFolder(fs, fs.PathDir(opts.Path)))
-	if err = errors.Join(err, s.load()); err != nil {
+	if err == nil {
+		err = s.load()
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
@@ -113,12 +116,12 @@ func (s *state) load() error {
 		}
 		return err
 	}
-	b, err := openKeys(s.db, s.opts.buckets() > 1)
-	s.seen = b
-	if b != nil {
-		s.newest = max(s.newest, b.newest())
+	k, err := openKeys(s.opts, s.db)
+	if err != nil {
+		return err
 	}
-	return err
+	s.seen, s.newest = k, max(s.newest, k.newest())
+	return nil
 }
 
 // checkIdentity refuses a state of other keys, with which everything would look new or nothing.

@@ -12,17 +12,21 @@ import (
 func openStore(opts Options) (*pebble.DB, error) {
 	memtable := min(max(opts.Memory/12, 1<<20), 64<<20)
 	// The store takes its memtables off the cache, but for one that it keeps to use again.
-	cache := pebble.NewCache(opts.Memory - opts.claimsMemory() - memtable)
+	cache := pebble.NewCache(opts.Memory - opts.claimsMemory() - opts.sieveMemory() - memtable)
 	defer cache.Unref() // the store has its own reference
 	levels := make([]pebble.LevelOptions, 7)
 	for i := range levels {
 		levels[i] = pebble.LevelOptions{
-			// Most look-ups are for keys that are not there: filters at the last level as well spare them the disk.
+			// With windows, most look-ups are for keys that are not there: filters at the last level as well spare them the disk.
 			FilterPolicy: bloom.FilterPolicy(filterBits), FilterType: pebble.TableFilter,
 			// A table's filter is one block: 1.4 MB of a table of 32 MB, which the cache can do without for a while.
 			TargetFileSize: 4 << 20 << min(i, 3), BlockSize: 4 << 10, IndexBlockSize: 256 << 10,
 			Compression: pebble.NoCompression, // keys are hashes
 		}
+	}
+	if opts.sieveMemory() > 0 {
+		// What gets through the sieve is there, and the last level is where it is if it is at no other one.
+		levels[6].FilterPolicy = nil
 	}
 	o := &pebble.Options{
 		FS: opts.fs, Cache: cache, Comparer: comparer(), Levels: levels, MaxOpenFiles: 500,

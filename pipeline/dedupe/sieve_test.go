@@ -1,0 +1,144 @@
+package dedupe
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/vfs"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// TestSieve checks that a sieve has every key that was added, and how many others it lets through.
+func TestSieve(t *testing.T) {
+	const n = 200_000
+	known, others := randomKeys(1, n), randomKeys(2, n)
+	for bitsPerKey, most := range map[int64]float64{20: 0.001, 10: 0.02, 5: 0.15, 0: 1} {
+		s := newSieve(n * bitsPerKey / 8)
+		through := 0
+		for i := range known {
+			s.add(&known[i].key)
+		}
+		for i := range known {
+			if !s.has(&known[i].key) {
+				t.Fatalf("%d bits a key: one that was added is not there", bitsPerKey)
+			}
+			if s.has(&others[i].key) {
+				through++
+			}
+		}
+		if share := float64(through) / n; share > most {
+			t.Errorf("%d bits a key: a share of %.4f of other keys gets through, more than %.4f", bitsPerKey, share, most)
+		}
+	}
+}
+
+// TestSieveIsFilled opens a state that has keys: the sieve gets them while they are found in the store, and spares look-ups
+// in the end, those of keys that were added meanwhile included.
+func TestSieveIsFilled(t *testing.T) {
+	opts := Options{Path: "/seen", Memory: 8 << 20, fs: vfs.NewMem()}.withDefaults()
+	known := randomKeys(1, 3*fillKeys+17)
+	for name, entries := range map[string][]entry{"empty": nil, "keys": known[:len(known)-100]} {
+		t.Run(name, func(t *testing.T) {
+			s, err := openState(opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(entries) > 0 {
+				addKeys(t, s, slices.Clone(entries))
+			}
+			if err := s.close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	s, err := openState(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The lane commits while the sieve is filled, or after that.
+	addKeys(t, s, slices.Clone(known[len(known)-100:]))
+	k := s.seen.(*keys)
+	checkKnown(t, s, known)
+	for deadline := time.Now().Add(5 * time.Minute); k.sieved.Load() != math.MaxUint64; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the sieve is not filled")
+		}
+	}
+	checkKnown(t, s, known)
+	checkSpared(t, s)
+
+	// As if the first half had been read so far, the rest is left to the store.
+	k.sieved.Store(math.MaxUint64 / 2)
+	checkKnown(t, s, known)
+	clear(k.sieve.blocks[len(k.sieve.blocks)/2:])
+	checkKnown(t, s, known)
+	if err := s.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSieveIsAbandoned closes a state that has not read all of its keys.
+func TestSieveIsAbandoned(t *testing.T) {
+	opts := Options{Path: "/seen", Memory: 8 << 20, fs: vfs.NewMem()}.withDefaults()
+	s, err := openState(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := randomKeys(1, 2*fillKeys)
+	addKeys(t, s, slices.Clone(known))
+	if err := s.close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if s, err = openState(opts); err != nil {
+			t.Fatal(err)
+		}
+		checkKnown(t, s, known[:10])
+		if err := s.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func addKeys(t *testing.T, s *state, entries []entry) {
+	t.Helper()
+	j, err := s.journal(pipeline.LaneID{Stream: "s"}, 1, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.promote(j); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkKnown(t *testing.T, s *state, known []entry) {
+	t.Helper()
+	var asked []question
+	for i, e := range known {
+		asked = append(asked, s.ask(e, i))
+	}
+	if err := s.find(asked); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range asked {
+		if !q.seen {
+			t.Fatalf("key %d was added and is not there", q.row)
+		}
+	}
+}
+
+// checkSpared checks that the store need not be asked about most keys that are not there.
+func checkSpared(t *testing.T, s *state) {
+	t.Helper()
+	const n = 10_000
+	var asked []question
+	for i, e := range randomKeys(9, n) {
+		asked = append(asked, s.ask(e, i))
+	}
+	if left := s.seen.(*keys).maybe(asked); len(left) > n/50 {
+		t.Errorf("of %d keys that are not there %d are sought in the store", n, len(left))
+	}
+}
