@@ -244,6 +244,23 @@ func TestGood(t *testing.T) {
 			}
 			return c
 		},
+		"kafka-avro": func() Config {
+			c := Default()
+			c.Source.Kafka = kafka(func(k *Kafka) {
+				k.Brokers, k.Topics, k.Group = []string{"kafka-1:9092"}, []string{"clicks"}, "g"
+			})
+			out := DefaultKafkaOut()
+			out.Topic, out.Format, out.Key = "clicks.parsed", "avro", "host"
+			out.Avro = &AvroOut{
+				Registry: Registry{
+					URLs: []string{"https://registry-1:8081", "https://registry-2:8081"}, Username: "mill", Password: theSecret,
+					TLS: TLS{Enabled: true, CAFile: "ca.pem"}, Timeout: 3 * time.Second,
+				},
+				Record: "org.example.Click", Subject: "topic_record_name",
+			}
+			c.Sink.Kafka = &out
+			return c
+		},
 		"generate": func() Config {
 			c := Default()
 			c.Source.Generate = &generate

@@ -26,10 +26,40 @@ type KafkaTopic struct {
 // KafkaOut writes rows to a topic.
 type KafkaOut struct {
 	KafkaTopic
-	Format          string // "json" or "arrow"
-	Key             string // name of a column, "" for none
+	Format          string   // "json", "avro" or "arrow"
+	Avro            *AvroOut // with that format
+	Key             string   // name of a column, "" for none
 	DeadLetterTopic *KafkaTopic
 	Delivery        string // "at_least_once"
+}
+
+// AvroOut says how rows are written in Avro.
+type AvroOut struct {
+	Registry Registry
+	Record   string // full name, "" for the default
+	Subject  string // "topic_name", "record_name" or "topic_record_name"
+	Register bool   // else the schema is looked up
+}
+
+// DefaultAvroOut returns the defaults of the format avro.
+func DefaultAvroOut() AvroOut {
+	return AvroOut{Registry: DefaultRegistry(), Subject: "topic_name", Register: true}
+}
+
+func avroOutSchema(a *AvroOut) object {
+	return object{
+		fields: []field{
+			{name: "registry", value: section(&a.Registry, registrySchema), example: "registry: {urls: [http://localhost:8081]}"},
+			{name: "record", value: text(&a.Record, "org.example.Click")},
+			{name: "subject", value: names(&a.Subject, "topic_name", "record_name", "topic_record_name")},
+			{name: "register", value: boolean(&a.Register)},
+		},
+		check: func(d *decoder, path string) {
+			if at := join(path, "subject"); a.Subject != "topic_name" && a.Record == "" {
+				d.conflict(at, []string{join(path, "record")}, "subject: %s needs record beside it, the name that the subject has; add record: org.example.Click", a.Subject)
+			}
+		},
+	}
 }
 
 // DefaultKafkaTopic returns the defaults of a topic to write to.
@@ -48,7 +78,8 @@ func DefaultKafkaOut() KafkaOut {
 func kafkaOutSchema(k *KafkaOut) object {
 	o := kafkaTopicSchema(&k.KafkaTopic)
 	o.fields = append(o.fields,
-		field{name: "format", value: names(&k.Format, "json", "arrow")},
+		field{name: "format", value: names(&k.Format, "json", "avro", "arrow")},
+		field{name: "avro", value: optional(&k.Avro, DefaultAvroOut, avroOutSchema)},
 		field{name: "key", value: text(&k.Key, "host")},
 		field{name: "dead_letters", value: deadLettersValue{topic: &k.DeadLetterTopic}},
 		field{name: "delivery", value: kafkaDelivery(&k.Delivery)},
@@ -57,7 +88,13 @@ func kafkaOutSchema(k *KafkaOut) object {
 	o.check = func(d *decoder, path string) {
 		check(d, path)
 		if at := join(path, "key"); k.Format == "arrow" && k.Key != "" {
-			d.conflict(at, []string{at, join(path, "format")}, "key is given, but with format: arrow a record holds many rows; take it out, or give format: json")
+			d.conflict(at, []string{at, join(path, "format")}, "key is given, but with format: arrow a record holds many rows; take it out, or give format: json or avro")
+		}
+		switch at := join(path, "avro"); {
+		case k.Format == "avro" && k.Avro == nil && !d.given(at):
+			d.conflict(join(path, "format"), []string{at}, "format: avro needs the schema registry; add avro: {registry: {urls: [http://localhost:8081]}}")
+		case k.Format != "avro" && k.Avro != nil:
+			d.conflict(at, []string{join(path, "format")}, "avro is given, but format is %s; add format: avro, or take avro out", k.Format)
 		}
 	}
 	return o

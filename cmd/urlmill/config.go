@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -15,9 +16,9 @@ func newConfig(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "The keys of configurations: a schema for editors, a reference, files to start from",
-		Args:  args(0, 0, "one of schema, reference and init"),
+		Args:  args(0, 0, "one of schema, reference, init and avro-schema"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usagef("%s needs one of schema, reference and init; see \"%s --help\"", cmd.CommandPath(), cmd.CommandPath())
+			return usagef("%s needs one of schema, reference, init and avro-schema; see \"%s --help\"", cmd.CommandPath(), cmd.CommandPath())
 		},
 	}
 	cmd.AddCommand(
@@ -41,6 +42,7 @@ It finds unknown keys and values of the wrong kind while one types; "urlmill lin
 			RunE:    func(*cobra.Command, []string) error { return a.print(config.Reference()) },
 		},
 		newConfigInit(a),
+		newConfigAvroSchema(a),
 	)
 	return cmd
 }
@@ -71,4 +73,31 @@ variables that its first lines name are set, and "urlmill lint" checks what is m
 	cmd.Flags().StringVar(&use, "use", names[0], "what for: "+strings.Join(slices.Clone(names), ", "))
 	completeFlag(cmd, "use", names...)
 	return cmd
+}
+
+func newConfigAvroSchema(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "avro-schema CONFIG",
+		Short: "Print the Avro schema of the rows that sink.kafka writes",
+		Long: `Print the Avro schema that the rows have with sink.kafka and format: avro. It follows from the columns, and nobody is
+asked for it: with register: false it can be registered beforehand, or looked at before columns are changed.`,
+		Example: `  urlmill config avro-schema relay.yaml | jq '{schema: tojson}' |
+    curl -H 'Content-Type: application/json' -d @- http://localhost:8081/subjects/clicks.parsed-value/versions`,
+		Args: args(1, 1, "one configuration"),
+		RunE: func(_ *cobra.Command, files []string) error {
+			c, err := config.Load(files[0], config.OSEnv())
+			if err != nil {
+				return err
+			}
+			job, err := a.registry.Prepare(c, a.setting(slog.New(slog.DiscardHandler)))
+			if err != nil {
+				return err
+			}
+			text, _, err := job.AvroSchema()
+			if err != nil {
+				return usagef("%s: %v: its rows have no Avro schema; give sink.kafka with format: avro", files[0], err)
+			}
+			return a.print([]byte(text + "\n"))
+		},
+	}
 }

@@ -40,7 +40,7 @@ func (o Options) Validate() error {
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 			errs = append(errs, problem(fmt.Sprintf("URLs[%d]", i), "give the URL of a registry, such as http://localhost:8081")) // it may hold a password
 		case u.User != nil:
-			errs = append(errs, problem(fmt.Sprintf("URLs[%d]", i), "it holds a password; give Username and Password instead"))
+			errs = append(errs, problem(fmt.Sprintf("URLs[%d]", i), "it holds a password; give username and password instead"))
 		}
 	}
 	if o.Token != "" && (o.Username != "" || o.Password != "") {
@@ -87,7 +87,10 @@ func (e *NotFoundError) Error() string { return e.Err.Error() }
 func (e *NotFoundError) Unwrap() error { return e.Err }
 
 // Client asks a registry. It may be used by several goroutines at once, and keeps no answers.
-type Client struct{ client *sr.Client }
+type Client struct {
+	client    *sr.Client
+	transport *http.Transport
+}
 
 // maxAnswer bounds an answer in bytes.
 const maxAnswer = 64 << 20
@@ -125,8 +128,11 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{client}, nil
+	return &Client{client, transport}, nil
 }
+
+// CloseIdle closes the connections that nobody uses. The client stays usable.
+func (c *Client) CloseIdle() { c.transport.CloseIdleConnections() }
 
 // bounded bounds the answers.
 type bounded struct{ http.RoundTripper }

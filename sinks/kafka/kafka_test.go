@@ -327,17 +327,17 @@ func TestValidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Options){
-		"Brokers: empty":              func(o *Options) { o.Brokers = nil },
-		`Brokers: "a" is not`:         func(o *Options) { o.Brokers = []string{"a"} },
-		`Topic: "a b" is no topic`:    func(o *Options) { o.Topic = "a b" },
-		"TLS.Enabled: false":          func(o *Options) { o.TLS.ServerName = "x" },
-		"SASL.Username: empty":        func(o *Options) { o.SASL.Mechanism = "plain" },
-		`Compression: "lzma"`:         func(o *Options) { o.Compression = "lzma" },
-		"MaxMessageBytes: 1 is out":   func(o *Options) { o.MaxMessageBytes = 1 },
-		`Format: "avro" is not known`: func(o *Options) { o.Format = "avro" },
-		"Key: a record holds many":    func(o *Options) { o.Format, o.Key = Arrow, "host" },
-		"DialTimeout: -1ns":           func(o *Options) { o.DialTimeout = -1 },
-		"StartTimeout: -1ns":          func(o *Options) { o.StartTimeout = -1 },
+		"Brokers: empty":             func(o *Options) { o.Brokers = nil },
+		`Brokers: "a" is not`:        func(o *Options) { o.Brokers = []string{"a"} },
+		`Topic: "a b" is no topic`:   func(o *Options) { o.Topic = "a b" },
+		"TLS.Enabled: false":         func(o *Options) { o.TLS.ServerName = "x" },
+		"SASL.Username: empty":       func(o *Options) { o.SASL.Mechanism = "plain" },
+		`Compression: "lzma"`:        func(o *Options) { o.Compression = "lzma" },
+		"MaxMessageBytes: 1 is out":  func(o *Options) { o.MaxMessageBytes = 1 },
+		`Format: "xml" is not known`: func(o *Options) { o.Format = "xml" },
+		"Key: a record holds many":   func(o *Options) { o.Format, o.Key = Arrow, "host" },
+		"DialTimeout: -1ns":          func(o *Options) { o.DialTimeout = -1 },
+		"StartTimeout: -1ns":         func(o *Options) { o.StartTimeout = -1 },
 	} {
 		o := good
 		change(&o)

@@ -1,5 +1,5 @@
-// Package kafka is the sink that produces to Kafka topics: rows as JSON objects or as Arrow IPC streams, and, for any
-// other sink, dead letters.
+// Package kafka is the sink that produces to Kafka topics: rows as JSON objects, as Avro
+// records by a schema registry or as Arrow IPC streams, and, for any other sink, dead letters.
 //
 // Delivery is at least once. What Write took is acknowledged by all in-sync replicas when it returns, so before the
 // position of it is committed. A process that dies, or a lane that is lost, between the two has its successor produce the
@@ -22,6 +22,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/internal/avrorow"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 )
 
@@ -29,6 +30,9 @@ import (
 const (
 	// JSON is an object a row, as the sink ndjson writes it.
 	JSON = "json"
+	// Avro is a record a row, in Avro's binary encoding, behind the header of a schema registry that speaks Confluent's
+	// protocol: a byte 0 and the id of the schema in four bytes, the highest first. The schema follows from the columns.
+	Avro = "avro"
 	// Arrow is an Arrow IPC stream a value, with its schema and as many rows of a batch as fit.
 	Arrow = "arrow"
 )
@@ -58,8 +62,10 @@ type Target struct {
 // Options describes the sink.
 type Options struct {
 	Target
-	// Format of the rows: JSON, the default, or Arrow.
+	// Format of the rows: JSON, the default, Avro or Arrow.
 	Format string
+	// Avro is needed with that format.
+	Avro *AvroOptions
 	// Key is the column that records are keyed by, as text, bytes or a number in decimal; "" for none. It has to be
 	// among the columns that are written: "key" is the key of the record that was read.
 	Key string
@@ -124,11 +130,14 @@ func (t Target) problems() kafkaconn.Problems {
 // target of the dead letters are not among them.
 func (o Options) Validate() error {
 	p := o.problems()
-	if o.Format != "" && o.Format != JSON && o.Format != Arrow {
-		p.Add("Format", "%q is not known; use %s or %s", o.Format, JSON, Arrow)
+	if o.Format != "" && o.Format != JSON && o.Format != Avro && o.Format != Arrow {
+		p.Add("Format", "%q is not known; use %s, %s or %s", o.Format, JSON, Avro, Arrow)
+	}
+	if o.Format == Avro {
+		o.Avro.addProblems(&p)
 	}
 	if o.Format == Arrow && o.Key != "" {
-		p.Add("Key", "a record holds many rows with the format %s, so there is no key for it; leave it out, or choose %s", Arrow, JSON)
+		p.Add("Key", "a record holds many rows with the format %s, so there is no key for it; leave it out, or choose %s or %s", Arrow, JSON, Avro)
 	}
 	return errors.Join(p...)
 }
@@ -139,6 +148,13 @@ func (o Options) CheckRows(schema *arrow.Schema) error {
 	if o.Key != "" {
 		if _, err := keyOf(schema, o.Key); err != nil {
 			p.Add("Key", "%v", err)
+		}
+	}
+	if o.Format == Avro && o.Avro != nil {
+		if _, err := avrorow.New(schema, o.Avro.withDefaults().Record); err != nil {
+			for line := range strings.Lines(err.Error()) {
+				p.Add("Format", "%s", strings.TrimSuffix(line, "\n"))
+			}
 		}
 	}
 	return errors.Join(p...)
@@ -154,10 +170,17 @@ func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opts.Format == Arrow {
+	switch opts.Format {
+	case Arrow:
 		shared.Stream = &arrowRows{out: out}
-	} else {
-		shared.Stream = &jsonRows{out: out, keyName: opts.Key}
+	case Avro:
+		form, err := newAvroForm(*opts.Avro, opts.Target, log)
+		if err != nil {
+			return nil, err
+		}
+		shared.Stream = &rowRecords{out: out, form: form, keyName: opts.Key}
+	default:
+		shared.Stream = &rowRecords{out: out, form: &jsonForm{}, keyName: opts.Key}
 	}
 	if opts.DeadLetters != nil {
 		dead, err := NewDeadLetters(*opts.DeadLetters, log)

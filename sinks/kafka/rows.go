@@ -15,18 +15,48 @@ import (
 	"github.com/urlmill/urlmill/sinks/ndjson"
 )
 
-// jsonRows implements [lanesink.Stream]: a record for each row.
-type jsonRows struct {
+// rowForm makes a value of every row.
+type rowForm interface {
+	// prepare makes it ready for rows of a schema, and connect for values, once the topic is there.
+	prepare(s *arrow.Schema) error
+	connect(ctx context.Context) error
+	newAppender() appender
+}
+
+// appender appends the values of the rows of r to dst, and to ends where in dst each ends. It is for one goroutine at a
+// time.
+type appender func(dst []byte, ends []int, r arrow.Record) ([]byte, []int, error)
+
+// jsonForm implements [rowForm]: a row is an object.
+type jsonForm struct{ objects ndjson.Rows }
+
+func (f *jsonForm) prepare(s *arrow.Schema) (err error) {
+	f.objects, err = ndjson.NewRows(s)
+	return err
+}
+
+func (f *jsonForm) connect(context.Context) error { return nil }
+
+func (f *jsonForm) newAppender() appender {
+	return func(dst []byte, ends []int, r arrow.Record) ([]byte, []int, error) {
+		dst, ends = f.objects.Append(dst, ends, r)
+		return dst, ends, nil
+	}
+}
+
+// rowRecords implements [lanesink.Stream]: a record for each row.
+type rowRecords struct {
 	out     *producer
+	form    rowForm
 	keyName string
 
-	objects ndjson.Rows
-	key     int // of its column, -1 for none
-	spare   sync.Pool
+	key   int // of its column, -1 for none
+	spare sync.Pool
 }
 
 // rowBuffer holds the values and keys of the rows of one Write.
 type rowBuffer struct {
+	append   appender
 	data     []byte
 	ends     []int
 	messages []message
@@ -35,8 +65,8 @@ type rowBuffer struct {
 // maxSpare is the largest buffer that is kept: one huge row must not pin its memory.
 const maxSpare = 16 << 20
 
-func (s *jsonRows) Start(ctx context.Context, schema *arrow.Schema) (err error) {
-	if s.objects, err = ndjson.NewRows(schema); err != nil {
+func (s *rowRecords) Start(ctx context.Context, schema *arrow.Schema) (err error) {
+	if err = s.form.prepare(schema); err != nil {
 		return err
 	}
 	s.key = -1
@@ -45,15 +75,20 @@ func (s *jsonRows) Start(ctx context.Context, schema *arrow.Schema) (err error) 
 			return err
 		}
 	}
-	return s.out.start(ctx)
+	if err = s.out.start(ctx); err != nil {
+		return err
+	}
+	return s.form.connect(ctx)
 }
 
-func (s *jsonRows) Write(ctx context.Context, r arrow.Record) (int64, error) {
+func (s *rowRecords) Write(ctx context.Context, r arrow.Record) (int64, error) {
 	b, ok := s.spare.Get().(*rowBuffer)
 	if !ok {
-		b = new(rowBuffer)
+		b = &rowBuffer{append: s.form.newAppender()}
 	}
-	b.fill(r, s.objects, s.key)
+	if err := b.fill(r, s.key); err != nil {
+		return 0, err
+	}
 	n, clean, err := s.out.send(ctx, b.messages)
 	if clean && cap(b.data) <= maxSpare {
 		s.spare.Put(b)
@@ -61,8 +96,10 @@ func (s *jsonRows) Write(ctx context.Context, r arrow.Record) (int64, error) {
 	return n, err
 }
 
-func (b *rowBuffer) fill(r arrow.Record, objects ndjson.Rows, key int) {
-	b.data, b.ends = objects.Append(b.data[:0], b.ends[:0], r)
+func (b *rowBuffer) fill(r arrow.Record, key int) (err error) {
+	if b.data, b.ends, err = b.append(b.data[:0], b.ends[:0], r); err != nil {
+		return err
+	}
 	rows := len(b.ends)
 	if key >= 0 {
 		column := r.Column(key)
@@ -81,12 +118,13 @@ func (b *rowBuffer) fill(r arrow.Record, objects ndjson.Rows, key int) {
 		}
 		b.messages = append(b.messages, m)
 	}
+	return nil
 }
 
 // Commit has nothing to do: what was written is acknowledged.
-func (s *jsonRows) Commit() error { return nil }
+func (s *rowRecords) Commit() error { return nil }
 
-func (s *jsonRows) Close() error {
+func (s *rowRecords) Close() error {
 	s.out.close()
 	return nil
 }

@@ -21,10 +21,10 @@ func TestRefused(t *testing.T) {
 	text, number := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64
 	structOf := func(name string) arrow.DataType { return arrow.StructOf(arrow.Field{Name: name, Type: number}) }
 	for want, s := range map[string]*arrow.Schema{
-		`column "utm-source": a name in Avro has letters of ASCII, digits and _, and begins with no digit: columns.rename: {"utm-source": utm_source}`: one("utm-source", text),
-		`columns.rename: {"2nd": _2nd}`:                                          one("2nd", text),
-		`columns.rename: {"größe": gr__e}`:                                       one("größe", text),
-		`columns.rename: {"": _}`:                                                one("", text),
+		`column "utm-source": a name in Avro has letters of ASCII, digits and _, and begins with no digit; columns.rename can call it utm_source`: one("utm-source", text),
+		"columns.rename can call it _2nd":                                        one("2nd", text),
+		"columns.rename can call it gr__e":                                       one("größe", text),
+		"columns.rename can call it _":                                           one("", text),
 		`column a: its field "x y": a name in Avro`:                              one("a", structOf("x y")),
 		"column a: its field z is there twice":                                   one("a", arrow.StructOf(arrow.Field{Name: "z", Type: text}, arrow.Field{Name: "z", Type: text})),
 		"column a: the type duration[ns] has no form in Avro":                    one("a", arrow.FixedWidthTypes.Duration_ns),

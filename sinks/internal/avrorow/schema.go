@@ -32,7 +32,7 @@ func New(s *arrow.Schema, fullName string) (*Rows, error) {
 	var errs []error
 	for _, f := range s.Fields() {
 		if !isName(f.Name) {
-			errs = append(errs, fmt.Errorf("column %q: %s: columns.rename: {%q: %s}", f.Name, nameRule, f.Name, nameFor(f.Name)))
+			errs = append(errs, fmt.Errorf("column %q: %s; columns.rename can call it %s", f.Name, nameRule, nameFor(f.Name)))
 			continue
 		}
 		field, col, err := c.field(f, name+"_"+f.Name, f.Name)

@@ -169,9 +169,11 @@ func keyOf(field string) string {
 			b.WriteByte(field[i])
 			continue
 		}
-		// A word begins after a small letter, and with the last capital of several before a small one.
+		// A word begins after a small letter, and with the last capital of several before a small one, which is not the s
+		// of a plural.
 		afterSmall := letter(i-1) && !upper(i-1)
-		lastCapital := upper(i-1) && letter(i+1) && !upper(i+1)
+		plural := i+1 < len(field) && field[i+1] == 's' && !letter(i+2)
+		lastCapital := upper(i-1) && letter(i+1) && !upper(i+1) && !plural
 		if afterSmall || lastCapital {
 			b.WriteByte('_')
 		}

@@ -17,7 +17,7 @@ var kafkaSink = SinkKind{
 		if k == nil {
 			return Sink{}, false
 		}
-		options := kafka.Options{Target: kafkaTarget(c, &k.KafkaTopic), Format: k.Format, Key: k.Key}
+		options := kafkaOut(c, k)
 		if k.DeadLetterTopic != nil {
 			dead := kafkaTarget(c, k.DeadLetterTopic)
 			options.DeadLetters = &dead
@@ -28,6 +28,25 @@ var kafkaSink = SinkKind{
 			Open:      func() (pipeline.Sink, error) { return kafka.New(options, s.Log) },
 		}, true
 	},
+}
+
+// kafkaOut returns the options of the sink without those of dead letters.
+func kafkaOut(c *config.Config, k *config.KafkaOut) kafka.Options {
+	o := kafka.Options{Target: kafkaTarget(c, &k.KafkaTopic), Format: k.Format, Key: k.Key}
+	if a := k.Avro; a != nil {
+		o.Avro = &kafka.AvroOptions{Registry: registryOptions(&a.Registry), Record: a.Record, Subject: a.Subject, LookUp: !a.Register}
+	}
+	return o
+}
+
+// AvroSchema returns the schema that rows of a job have in the topic that it writes to, and the subject of the registry
+// that it belongs to.
+func (j *Job) AvroSchema() (text, subject string, err error) {
+	k := j.config.Sink.Kafka
+	if k == nil {
+		return "", "", errors.New("there is no sink.kafka")
+	}
+	return kafkaOut(j.config, k).AvroSchema(j.Rows)
 }
 
 // kafkaTarget returns the options of a topic to write to. Without brokers of its own, those of the source are its, and

@@ -73,12 +73,17 @@ func schemaOptions(s *config.SchemaRecords) (schema.Options, error) {
 	if o.Carry, err = carriedFields(s.Carry); err != nil {
 		return o, err
 	}
-	if r := s.Registry; r != nil {
-		o.Registry = &registry.Options{
-			URLs: r.URLs, Username: r.Username, Password: r.Password.Reveal(), Token: r.Token.Reveal(), TLS: kafkaTLS(r.TLS), Timeout: r.Timeout,
-		}
+	if s.Registry != nil {
+		r := registryOptions(s.Registry)
+		o.Registry = &r
 	}
 	return o, nil
+}
+
+func registryOptions(r *config.Registry) registry.Options {
+	return registry.Options{
+		URLs: r.URLs, Username: r.Username, Password: r.Password.Reveal(), Token: r.Token.Reveal(), TLS: kafkaTLS(r.TLS), Timeout: r.Timeout,
+	}
 }
 
 // carriedFields returns the fields at pointers.

@@ -14,7 +14,7 @@ import (
 
 func TestKeyOf(t *testing.T) {
 	for field, want := range map[string]string{
-		"Brokers[0]": "brokers[0]", "ClientID": "client_id", "TLS.CAFile": "tls.ca_file", "TLS.InsecureSkipVerify": "tls.insecure_skip_verify",
+		"Brokers[0]": "brokers[0]", "Avro.Registry.URLs[0]": "avro.registry.urls[0]", "ClientID": "client_id", "TLS.CAFile": "tls.ca_file", "TLS.InsecureSkipVerify": "tls.insecure_skip_verify",
 		"SASL.Username": "sasl.username", "MaxRecordBytes": "max_record_bytes", "URL": "url", "Carry[12].Pointer": "carry[12].pointer",
 		"RowGroupRows": "row_group_rows", "Path": "path",
 	} {

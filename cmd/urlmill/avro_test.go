@@ -1,0 +1,201 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
+
+	"github.com/urlmill/urlmill/internal/kafkatest"
+)
+
+// The pipelines of TestAvroTopics: from JSON into a topic of Avro records, from there into files, and from JSON into files
+// at once.
+const (
+	avroClicks = `
+source:
+  kafka: {brokers: [%s], topics: [clicks], group: %s, session_timeout: 3s, heartbeat_interval: 1s}
+  codec:
+    ndjson:
+      url: /url
+      carry:
+        - {name: at, pointer: /at, type: timestamp}
+        - {name: user_id, pointer: /user, type: int64}
+        - {name: score, pointer: /score, type: float64}
+        - {name: bot, pointer: /bot, type: bool}
+        - {name: note, pointer: /note}
+columns:
+  canonical: {form: dedupe}
+  include: [href, host, port, has_username, params, url_error, url_error_pos, at, user_id, score, bot, note, topic, partition, offset, timestamp, canonical_url, url_key]
+on_error: keep
+sink:
+  %s
+  roll: {every: 300ms}
+`
+	avroSink = `kafka: {topic: clicks.parsed, key: host, format: avro, avro: {record: org.example.Click, registry: {urls: [%q], username: mill, password: planted-secret}}}`
+	avroBack = `
+source:
+  kafka: {brokers: [%s], topics: [clicks.parsed], group: back, session_timeout: 3s, heartbeat_interval: 1s}
+  codec:
+    avro:
+      registry: {urls: [%q], username: mill, password: planted-secret}
+      url: /href
+      carry:
+        - {name: c_href, pointer: /href}
+        - {name: c_host, pointer: /host}
+        - {name: c_port, pointer: /port, type: int64}
+        - {name: c_has_username, pointer: /has_username, type: bool}
+        - {name: c_params, pointer: /params, type: json}
+        - {name: c_url_error, pointer: /url_error}
+        - {name: c_url_error_pos, pointer: /url_error_pos, type: int64}
+        - {name: c_at, pointer: /at, type: timestamp}
+        - {name: c_user_id, pointer: /user_id, type: int64}
+        - {name: c_score, pointer: /score, type: float64}
+        - {name: c_bot, pointer: /bot, type: bool}
+        - {name: c_note, pointer: /note}
+        - {name: c_topic, pointer: /topic}
+        - {name: c_partition, pointer: /partition, type: int64}
+        - {name: c_offset, pointer: /offset, type: int64}
+        - {name: c_timestamp, pointer: /timestamp, type: timestamp}
+        - {name: c_canonical_url, pointer: /canonical_url}
+        - {name: c_url_key, pointer: /url_key, type: json}
+columns: {exclude: [url, href, scheme, has_username, host, port, origin, registrable_domain, public_suffix, path, query, params, fragment, url_error, url_error_pos, raw, topic, partition, offset, timestamp, key, headers]}
+on_error: keep
+sink:
+  ndjson: {path: %s}
+  roll: {every: 300ms}
+`
+)
+
+// TestAvroTopics writes a topic in Avro by a registry, reads it with the codec avro, and compares the rows with those that
+// went into files at once.
+func TestAvroTopics(t *testing.T) {
+	t.Run("imitated broker", func(t *testing.T) {
+		k := kafkatest.Fake(t, kfake.SeedTopics(2, "clicks", "clicks.parsed"))
+		avroTopics(t, k.ListenAddrs()[0], kafkatest.Client(t, k.ListenAddrs(), kgo.RecordPartitioner(kgo.ManualPartitioner())))
+	})
+	t.Run("Apache Kafka", func(t *testing.T) {
+		cluster := kafkatest.Start(t, kafkatest.Options{})
+		cluster.CreateTopic(t, "clicks", 2)
+		cluster.CreateTopic(t, "clicks.parsed", 2)
+		avroTopics(t, cluster.Addr(), cluster.Client(t, kgo.RecordPartitioner(kgo.ManualPartitioner())))
+	})
+}
+
+func avroTopics(t *testing.T, broker string, client *kgo.Client) {
+	const records = 2000
+	var in []*kgo.Record
+	for i := range records {
+		in = append(in, &kgo.Record{Topic: "clicks", Partition: int32(i % 2), Value: []byte(clickOf(i))})
+	}
+	kafkatest.Produce(t, client, in)
+	reg := srfake.New(srfake.WithAuth("Basic bWlsbDpwbGFudGVkLXNlY3JldA=="))
+	t.Cleanup(reg.Close)
+	dir := t.TempDir()
+	out, direct := filepath.Join(dir, "back"), filepath.Join(dir, "direct")
+	runUntilRead(t, client, dir, "relay", "clicks", fmt.Sprintf(avroClicks, broker, "relay", fmt.Sprintf(avroSink, reg.URL())))
+	runUntilRead(t, client, dir, "back", "clicks.parsed", fmt.Sprintf(avroBack, broker, reg.URL(), out))
+	runUntilRead(t, client, dir, "direct", "clicks", fmt.Sprintf(avroClicks, broker, "direct", fmt.Sprintf("ndjson: {path: %s}", direct)))
+
+	s, ok := reg.GetSchema("clicks.parsed-value", 1)
+	printed, err := process(t, "config", "avro-schema", filepath.Join(dir, "relay.yaml")).Output()
+	if !ok || err != nil || s.Schema.Schema+"\n" != string(printed) || !strings.Contains(s.Schema.Schema, `"doc":"Kafka partition"`) {
+		t.Errorf("registered %t: %s, printed %s, %v", ok, s.Schema.Schema, printed, err)
+	}
+	want, got := rowsByOrigin(t, direct, ""), rowsByOrigin(t, out, "c_")
+	if len(want) != records {
+		t.Fatalf("%d rows of %d", len(want), records)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rows differ: %.5000s", diff)
+	}
+}
+
+// clickOf returns a record: some without a URL, some whose URL is none, some without fields.
+func clickOf(i int) string {
+	switch i % 50 {
+	case 7:
+		return `{"url":null,"note":"none"}`
+	case 8:
+		return fmt.Sprintf(`{"url":"https://[/%d","note":"bad"}`, i)
+	case 9:
+		return "not JSON"
+	}
+	return fmt.Sprintf(`{"url":"https://u:p@www.bücher-%d.example:%d/a/%d?q=%d&q=ü&empty=&x=%%00","at":"2026-11-22T05:06:%02d.%06dZ","user":%d,"score":%v,"bot":%t,"note":%q}`,
+		i%40, 8000+i%3, i, i, i%60, i, int64(i)*int64(i)*1_000_003-5, float64(i)/7, i%3 == 0, strings.Repeat("n", i%5))
+}
+
+// runUntilRead runs a pipeline until its group, which is called by its name, has committed all of a topic.
+func runUntilRead(t *testing.T, client *kgo.Client, dir, group, topic, config string) {
+	t.Helper()
+	file := filepath.Join(dir, group+".yaml")
+	writeFile(t, dir, group+".yaml", config)
+	total := kafkatest.Records(t, client, topic)
+	p := startRun(t, file)
+	p.waitFor(t, "all of "+topic, func() bool {
+		return max(0, kafkatest.Committed(t, client, group, topic, 0))+max(0, kafkatest.Committed(t, client, group, topic, 1)) == total
+	})
+	if err := p.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("%s: %v\n%s", group, err, p.log)
+	}
+	if strings.Contains(p.log.String(), "planted") {
+		t.Errorf("%s: the log has the password:\n%s", group, p.log)
+	}
+}
+
+// rowsByOrigin returns the rows of files by the record that they come from, with the names of columns that begin with
+// prefix, without it. Repetitions count once, if they are equal.
+func rowsByOrigin(t *testing.T, dir, prefix string) map[string]map[string]any {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.ndjson"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(dir, err)
+	}
+	all := map[string]map[string]any{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			row := map[string]any{}
+			for name, v := range object(t, line) {
+				name = strings.TrimPrefix(name, prefix)
+				if text, ok := v.(string); ok && prefix != "" && (name == "params" || name == "url_key") { // carried as JSON
+					d := json.NewDecoder(strings.NewReader(text))
+					if err := d.Decode(&v); err != nil {
+						t.Fatalf("%s: %v", text, err)
+					}
+				}
+				row[name] = v
+			}
+			at := fmt.Sprint(row["partition"], "/", row["offset"])
+			if before := all[at]; before != nil && !cmp.Equal(before, row) {
+				t.Errorf("two rows of %s: %s", at, cmp.Diff(before, row))
+			}
+			all[at] = row
+		}
+	}
+	return all
+}
+
+func object(t *testing.T, line []byte) (o map[string]any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if err := d.Decode(&o); err != nil {
+		t.Fatalf("%v\n%s", err, line)
+	}
+	return o
+}

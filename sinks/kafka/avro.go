@@ -1,0 +1,181 @@
+package kafka
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/internal/kafkaconn"
+	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/sinks/internal/avrorow"
+)
+
+// Ways to call the subject that the registry has the schema of the rows under.
+const (
+	TopicName       = "topic_name"        // the topic and -value
+	RecordName      = "record_name"       // the full name of the record
+	TopicRecordName = "topic_record_name" // the topic, a hyphen and the full name of the record
+)
+
+// DefaultRecord is the full name of the record that a row is.
+const DefaultRecord = "urlmill.Row"
+
+// AvroOptions says how the format Avro is written.
+type AvroOptions struct {
+	Registry registry.Options
+	// Record is the full name of the record that a row is. Default DefaultRecord.
+	Record string
+	// Subject is TopicName, the default, RecordName or TopicRecordName.
+	Subject string
+	// LookUp has the schema looked up; it is registered otherwise.
+	LookUp bool
+}
+
+func (o AvroOptions) withDefaults() AvroOptions {
+	defaultTo(&o.Record, DefaultRecord)
+	defaultTo(&o.Subject, TopicName)
+	return o
+}
+
+// addProblems adds what is wrong, by fields of Options.
+func (o *AvroOptions) addProblems(p *kafkaconn.Problems) {
+	if o == nil {
+		p.Add("Avro", "the format %s needs a schema registry; give it", Avro)
+		return
+	}
+	full := o.withDefaults()
+	if err := full.Registry.Validate(); err != nil {
+		for line := range strings.Lines(err.Error()) {
+			*p = append(*p, errors.New("Avro.Registry."+strings.TrimSuffix(line, "\n")))
+		}
+	}
+	if err := avrorow.CheckFullName(full.Record); err != nil {
+		p.Add("Avro.Record", "%v", err)
+	}
+	switch {
+	case full.Subject != TopicName && full.Subject != RecordName && full.Subject != TopicRecordName:
+		p.Add("Avro.Subject", "%q is not known; use %s, %s or %s", full.Subject, TopicName, RecordName, TopicRecordName)
+	case full.Subject != TopicName && o.Record == "":
+		p.Add("Avro.Record", "with %s the subject is called by the record; give it a name that says what rows are, such as org.example.Click", full.Subject)
+	}
+}
+
+// subject returns what the subject of a topic is called.
+func (o AvroOptions) subject(topic string) string {
+	switch o.Subject {
+	case RecordName:
+		return o.Record
+	case TopicRecordName:
+		return topic + "-" + o.Record
+	}
+	return topic + "-value"
+}
+
+// AvroSchema returns the text of the schema that rows have with the format Avro, and the subject that it is under.
+func (o Options) AvroSchema(rows *arrow.Schema) (text, subject string, err error) {
+	if o.Avro == nil || o.Format != Avro {
+		return "", "", fmt.Errorf("the format is not %s", Avro)
+	}
+	avro := o.Avro.withDefaults()
+	form, err := avrorow.New(rows, avro.Record)
+	if err != nil {
+		return "", "", err
+	}
+	return form.Schema(), avro.subject(o.Topic), nil
+}
+
+// avroForm implements [rowForm]: a row is a record behind the header that says which schema of the registry it has.
+type avroForm struct {
+	options AvroOptions
+	target  Target
+	log     *slog.Logger
+	client  *registry.Client
+
+	rows   *avrorow.Rows
+	header []byte // of every value; known once connected
+}
+
+func newAvroForm(o AvroOptions, t Target, log *slog.Logger) (*avroForm, error) {
+	f := &avroForm{options: o.withDefaults(), target: t.withDefaults()}
+	f.log = log.With("sink", "kafka", "topic", t.Topic, "subject", f.options.subject(t.Topic))
+	var err error
+	f.client, err = registry.New(o.Registry)
+	return f, err
+}
+
+func (f *avroForm) prepare(s *arrow.Schema) (err error) {
+	f.rows, err = avrorow.New(s, f.options.Record)
+	return err
+}
+
+// connect gets the id of the schema from the registry, for which it waits as long as for the topic.
+func (f *avroForm) connect(ctx context.Context) error {
+	defer f.client.CloseIdle() // it is not asked again
+	began, pause := time.Now(), backoff{}
+	for {
+		id, err := f.ask(ctx)
+		switch {
+		case err == nil:
+			f.header = binary.BigEndian.AppendUint32([]byte{0}, id)
+			f.log.Info("the registry has the schema of the rows", "schema", id)
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		if err = f.explain(err); isFatal(err) {
+			return err
+		}
+		if time.Since(began) > f.target.StartTimeout {
+			return fmt.Errorf("kafka: no word from the schema registry %s after %v: %w", strings.Join(f.options.Registry.URLs, ","), f.target.StartTimeout, err)
+		}
+		f.log.Warn("the schema registry does not answer; trying again", "error", err)
+		if !pause.wait(ctx) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (f *avroForm) ask(ctx context.Context) (uint32, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	schema, subject := registry.Schema{Type: "AVRO", Text: f.rows.Schema()}, f.options.subject(f.target.Topic)
+	if f.options.LookUp {
+		return f.client.Find(ctx, subject, schema, f.rows.Same)
+	}
+	return f.client.Register(ctx, subject, schema)
+}
+
+// explain returns err as a [fatalError] if it is one, and otherwise as it is: worth another try.
+func (f *avroForm) explain(err error) error {
+	var unknown *registry.NotFoundError
+	var refused *registry.RefusedError
+	advice := ""
+	switch {
+	case errors.As(err, &unknown) && f.options.LookUp:
+		advice = "it has no schema for these columns, and register is false: register what \"urlmill config avro-schema\" prints, or take register out"
+	case errors.As(err, &refused) && refused.Login():
+		advice = "check username and password, or token, of avro.registry, and that they may read and write the subject"
+	case errors.As(err, &refused) && refused.Incompatible():
+		advice = "the columns have changed in a way that the subject's compatibility forbids: columns that may be null can be added and left out, others and types cannot; " +
+			"change columns back, write to another topic, or lower the subject's compatibility"
+	case errors.As(err, &refused):
+		advice = "the registry does not take the schema; with register: false one that is registered already is looked up"
+	}
+	if advice == "" {
+		return err
+	}
+	return &fatalError{f.target.Topic, err, advice}
+}
+
+func (f *avroForm) newAppender() appender {
+	e := f.rows.NewEncoder()
+	return func(dst []byte, ends []int, r arrow.Record) ([]byte, []int, error) {
+		return e.Append(dst, ends, f.header, r)
+	}
+}
