@@ -16,8 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/urlmill/urlmill/benchmarks/internal/cputime"
 	"github.com/urlmill/urlmill/benchmarks/internal/results"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -110,15 +109,6 @@ func combinedJobs(c codectest.Case) []*job {
 	}
 }
 
-// cpuTime returns the time of the CPU that the process has used.
-func cpuTime() time.Duration {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
-		panic(err)
-	}
-	return time.Duration(t.Nano())
-}
-
 // measure lets the jobs take turns for repetitions rounds. In a round a job works slice long, and its fastest pass counts.
 func measure(jobs []*job, repetitions int, slice time.Duration) {
 	for _, j := range jobs {
@@ -131,10 +121,10 @@ func measure(jobs []*job, repetitions int, slice time.Duration) {
 	for range repetitions {
 		for _, j := range jobs {
 			best := time.Hour
-			for begun := cpuTime(); cpuTime()-begun < slice; {
-				start := cpuTime()
+			for begun := cputime.Used(); cputime.Used()-begun < slice; {
+				start := cputime.Used()
 				j.work()
-				best = min(best, cpuTime()-start)
+				best = min(best, cputime.Used()-start)
 			}
 			j.times = append(j.times, float64(best.Nanoseconds())/float64(j.rows))
 		}

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/urlmill/urlmill/benchmarks/internal/cputime"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -70,22 +69,13 @@ func (s *sink) count(n int64) bool {
 	s.seen += n
 	if !s.began && s.seen >= s.warm {
 		s.began, s.since = true, s.seen
-		s.cpu, s.mallocs = cpuTime(), mallocs()
+		s.cpu, s.mallocs = cputime.Used(), mallocs()
 	}
 	if !s.finished && s.seen >= s.want {
 		s.finished = true
-		s.used, s.allocs = cpuTime()-s.cpu, mallocs()-s.mallocs
+		s.used, s.allocs = cputime.Used()-s.cpu, mallocs()-s.mallocs
 	}
 	return !s.finished
-}
-
-// cpuTime returns the time of the CPU that the process has used.
-func cpuTime() time.Duration {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
-		panic(err)
-	}
-	return time.Duration(t.Nano())
 }
 
 func mallocs() uint64 {

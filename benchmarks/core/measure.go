@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/urlmill/urlmill/benchmarks/internal/cputime"
 )
 
 // peer is something that goes over a list once. pass returns the time that it took.
@@ -20,19 +20,10 @@ type peer struct {
 // threads of the process: so other programs on the machine do not count, and the garbage collector does.
 func timed(work func()) func() time.Duration {
 	return func() time.Duration {
-		start := cpuTime()
+		start := cputime.Used()
 		work()
-		return cpuTime() - start
+		return cputime.Used() - start
 	}
-}
-
-// cpuTime returns the time of the CPU that the process has used.
-func cpuTime() time.Duration {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
-		panic(err)
-	}
-	return time.Duration(t.Nano())
 }
 
 // result is what was measured of a peer, per URL.

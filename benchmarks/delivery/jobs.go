@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/cputime"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sinks/commit"
@@ -103,7 +103,7 @@ func (j job) run(ctx context.Context, d commit.Delivery, out string) (sample, er
 		defer tick.Stop()
 		for n := int64(0); n < j.rows; n = stats.Totals().Rows {
 			if n > 0 && began.IsZero() { // joining a group takes a second, whatever the delivery
-				began, before = time.Now(), cpuTime()
+				began, before = time.Now(), cputime.Used()
 			}
 			select {
 			case <-tick.C:
@@ -115,7 +115,7 @@ func (j job) run(ctx context.Context, d commit.Delivery, out string) (sample, er
 	err = pipeline.Run(ctx, full, source, sink, pipeline.Options{
 		Schemas: plan.Schemas(), NewTransform: plan.NewTransform, Stats: stats, Roll: pipeline.Roll{Rows: rollRows},
 	})
-	ended, after := time.Now(), cpuTime()
+	ended, after := time.Now(), cputime.Used()
 	close(done)
 	<-full
 	t := stats.Totals()
@@ -123,11 +123,4 @@ func (j job) run(ctx context.Context, d commit.Delivery, out string) (sample, er
 		err = fmt.Errorf("%d rows were committed of %d", t.Committed, j.rows)
 	}
 	return sample{time: ended.Sub(began), cpu: after - before, commits: t.Commits}, err
-}
-
-// cpuTime is what this process has used.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/urlmill/urlmill/benchmarks/internal/cputime"
 )
 
 // fileJob is the kind of a job that reads files.
@@ -83,7 +85,7 @@ func jobChild(args []string, do func(j job, first func()) (rows int64, version s
 			_ = f.Close()
 		}()
 	}
-	cpu, began := cpuTime(), time.Time{}
+	cpu, began := cputime.Used(), time.Time{}
 	first := func() {
 		if began.IsZero() {
 			began = time.Now()
@@ -93,20 +95,11 @@ func jobChild(args []string, do func(j job, first func()) (rows int64, version s
 	if err != nil {
 		return err
 	}
-	o := outcome{Rows: rows, Seconds: time.Since(began).Seconds(), CPU: (cpuTime() - cpu).Seconds(), Version: version}
+	o := outcome{Rows: rows, Seconds: time.Since(began).Seconds(), CPU: (cputime.Used() - cpu).Seconds(), Version: version}
 	if o.RSS, err = peakRSS(); err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(o)
-}
-
-// cpuTime returns the time of the CPU that the process has used.
-func cpuTime() time.Duration {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
-		panic(err)
-	}
-	return time.Duration(t.Nano())
 }
 
 // peakRSS returns the largest resident memory of the process so far in MB. That of getrusage would do as well, if it

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/urlmill/urlmill/benchmarks/internal/cputime"
 )
 
 // GroupRows is the rows of a row group, for all systems; BatchRows is those of a record.
@@ -36,19 +36,10 @@ func Run(encode func(w io.Writer, codec string) error, codec string) (Result, er
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	w := &counter{}
-	cpu, wall := cpuTime(), time.Now()
+	cpu, wall := cputime.Used(), time.Now()
 	err := encode(w, codec)
-	r := Result{CPU: cpuTime() - cpu, Wall: time.Since(wall), Bytes: w.n}
+	r := Result{CPU: cputime.Used() - cpu, Wall: time.Since(wall), Bytes: w.n}
 	runtime.ReadMemStats(&after)
 	r.Mallocs = after.Mallocs - before.Mallocs
 	return r, err
-}
-
-// cpuTime returns the time of the CPU that the process has used.
-func cpuTime() time.Duration {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
-		panic(err)
-	}
-	return time.Duration(t.Nano())
 }
