@@ -10,24 +10,17 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"strconv"
-	"strings"
-	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/broker"
 	"github.com/urlmill/urlmill/benchmarks/internal/results"
-	"github.com/urlmill/urlmill/benchmarks/internal/standin"
-	"github.com/urlmill/urlmill/internal/kafkatest"
 )
 
 const (
@@ -37,7 +30,7 @@ const (
 
 func main() {
 	var err error
-	if len(os.Args) > 1 && os.Args[1] == "broker" {
+	if len(os.Args) > 1 && os.Args[1] == broker.Command {
 		err = brokerChild(os.Args[2:])
 	} else {
 		err = run()
@@ -58,9 +51,9 @@ func run() error {
 	flag.IntVar(&b.repetitions, "repetitions", b.repetitions, "rounds, of which the median counts")
 	flag.Parse()
 	r := newReport(b)
-	brokers := []string{"fake"}
+	brokers := []string{broker.Fake}
 	if os.Getenv("REAL_KAFKA") == "1" {
-		brokers = append(brokers, "real")
+		brokers = append(brokers, broker.Real)
 	}
 	for _, kind := range brokers {
 		if err := b.against(kind, r); err != nil {
@@ -73,7 +66,7 @@ func run() error {
 
 // against measures all consumers with a broker.
 func (b bench) against(kind string, r *report) error {
-	addr, end, err := startBroker(kind, b.records)
+	addr, end, err := broker.Start(kind, fmt.Sprint(b.records))
 	if err != nil {
 		return err
 	}
@@ -85,61 +78,16 @@ func (b bench) against(kind string, r *report) error {
 	return err
 }
 
-// startBroker starts a broker whose topic has so many records, and returns its address and what ends it.
-func startBroker(kind string, records int64) (addr string, end func(), err error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return "", nil, err
-	}
-	cmd := exec.Command(exe, "broker", kind, fmt.Sprint(records))
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
-	}
-	addr, err = bufio.NewReader(out).ReadString('\n')
-	end = func() {
-		_ = in.Close()
-		_ = cmd.Wait()
-	}
-	if err != nil {
-		end()
-		return "", nil, errors.New("it ended before the topic was full")
-	}
-	return strings.TrimSpace(addr), end, nil
-}
-
-// brokerChild runs a broker and fills the topic: "broker fake|real RECORDS". It prints the address and lives until its
-// standard input ends.
-func brokerChild(args []string) (err error) {
+// brokerChild runs a broker and fills the topic: "broker KIND RECORDS".
+func brokerChild(args []string) error {
 	records, err := strconv.ParseInt(args[1], 10, 64)
 	if err != nil {
 		return err
 	}
-	tb := standin.New("bench-consume")
-	defer func() { err = errors.Join(err, tb.End(recover())) }()
-	var addr string
-	if args[0] == "real" {
-		addr = kafkatest.Start(tb, kafkatest.Options{}).Addr()
-	} else {
-		addr = kafkatest.Fake(tb, kfake.NumBrokers(1)).ListenAddrs()[0]
-	}
-	client := kafkatest.Client(tb, []string{addr}, kgo.ProducerBatchCompression(kgo.ZstdCompression()),
-		kgo.ProducerLinger(50*time.Millisecond), kgo.MaxBufferedRecords(50_000))
-	kafkatest.CreateTopic(tb, client, topic, 1)
-	if err := fill(client, records); err != nil {
-		return err
-	}
-	fmt.Println(addr)
-	_, err = io.Copy(io.Discard, os.Stdin)
-	return err
+	return broker.Serve("bench-consume", args[0], broker.Topic{
+		Name: topic, Partitions: 1, Buffered: 50_000,
+		Fill: func(client *kgo.Client) error { return fill(client, records) },
+	})
 }
 
 func fill(client *kgo.Client, records int64) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/urlmill/urlmill/benchmarks/internal/broker"
 )
 
 // bench is a run of the benchmark.
@@ -69,21 +70,21 @@ func (b *bench) tasks(input string) (tasks []*task, stop func(), err error) {
 		add("duckdb", "with_duckdb.py", snappy)
 		add("clickhouse", "with_clickhouse.py", snappy)
 	}
-	brokers := []struct{ kind, name string }{{"fake", "kafka"}}
+	brokers := []struct{ kind, name string }{{broker.Fake, "kafka"}}
 	if os.Getenv("REAL_KAFKA") == "1" {
-		brokers = append(brokers, struct{ kind, name string }{"real", "kafka_real"})
+		brokers = append(brokers, struct{ kind, name string }{broker.Real, "kafka_real"})
 	}
 	if addr := os.Getenv("KAFKA_BROKERS"); addr != "" {
 		brokers = append(brokers, struct{ kind, name string }{addr, "kafka_" + addr})
 	}
-	for _, broker := range brokers {
+	for _, k := range brokers {
 		topic := fmt.Sprintf("urlmill-bench-%d", os.Getpid())
-		addr, end, err := b.broker(broker.kind, topic, input)
+		addr, end, err := broker.Start(k.kind, topic, input)
 		if err != nil {
-			return nil, stop, fmt.Errorf("broker %s: %w", broker.kind, err)
+			return nil, stop, fmt.Errorf("broker %s: %w", k.kind, err)
 		}
 		stops = append(stops, end)
-		kafka := job{Kind: broker.name, Brokers: addr, Topic: topic, Rows: b.rows, Codec: "zstd"}
+		kafka := job{Kind: k.name, Brokers: addr, Topic: topic, Rows: b.rows, Codec: "zstd"}
 		add("urlmill", "", kafka)
 		add("naive_go", "", kafka)
 	}
@@ -99,32 +100,6 @@ func (b *bench) self(args ...string) *exec.Cmd {
 	cmd := exec.Command(exe, args...)
 	cmd.Stderr = os.Stderr
 	return cmd
-}
-
-// broker starts a broker with the input in a topic, and returns its address and what ends it.
-func (b *bench) broker(kind, topic, input string) (addr string, end func(), err error) {
-	cmd := b.self("broker", kind, topic, input)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
-	}
-	addr, err = bufio.NewReader(out).ReadString('\n')
-	end = func() {
-		_ = in.Close()
-		_ = cmd.Wait()
-	}
-	if err != nil {
-		end()
-		return "", nil, errors.New("it ended before the topic was full")
-	}
-	return strings.TrimSpace(addr), end, nil
 }
 
 // measure lets the tasks take turns. The first round is for the page cache, and to find out what is not there.

@@ -6,17 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/urlmill/urlmill/benchmarks/internal/standin"
-	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/benchmarks/internal/broker"
 	"github.com/urlmill/urlmill/sources/generate"
 )
 
@@ -56,28 +52,12 @@ func generateChild(args []string) error {
 	return nil
 }
 
-// brokerChild runs a broker and fills a topic: "broker KIND TOPIC FOLDER", with KIND one of fake, real, or the
-// address of a broker that is there. It prints the address and lives until its standard input ends.
-func brokerChild(args []string) (err error) {
-	kind, topic, folder := args[0], args[1], args[2]
-	tb := standin.New("bench-e2e")
-	defer func() { err = errors.Join(err, tb.End(recover())) }()
-	addr := kind
-	switch kind {
-	case "fake":
-		addr = kafkatest.Fake(tb, kfake.NumBrokers(1)).ListenAddrs()[0]
-	case "real":
-		addr = kafkatest.Start(tb, kafkatest.Options{}).Addr()
-	}
-	client := kafkatest.Client(tb, []string{addr}, kgo.ProducerBatchCompression(kgo.ZstdCompression()),
-		kgo.ProducerLinger(50*time.Millisecond), kgo.MaxBufferedRecords(20_000))
-	kafkatest.CreateTopic(tb, client, topic, partitions)
-	if err := produce(client, topic, folder); err != nil {
-		return err
-	}
-	fmt.Println(addr)
-	_, err = io.Copy(io.Discard, os.Stdin)
-	return err
+// brokerChild runs a broker and fills a topic: "broker KIND TOPIC FOLDER".
+func brokerChild(args []string) error {
+	return broker.Serve("bench-e2e", args[0], broker.Topic{
+		Name: args[1], Partitions: partitions, Buffered: 20_000,
+		Fill: func(client *kgo.Client) error { return produce(client, args[1], args[2]) },
+	})
 }
 
 // produce sends the lines of every file to a partition.

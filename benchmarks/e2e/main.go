@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/broker"
 	"github.com/urlmill/urlmill/benchmarks/internal/results"
 )
 
@@ -41,10 +42,10 @@ func exit(err error) {
 
 // children are the programs that this one runs as processes of their own.
 var children = map[string]func(args []string) error{
-	"generate": generateChild,
-	"broker":   brokerChild,
-	"urlmill":  func(args []string) error { return jobChild(args, urlmill) },
-	"naive_go": func(args []string) error { return jobChild(args, naive) },
+	"generate":     generateChild,
+	broker.Command: brokerChild,
+	"urlmill":      func(args []string) error { return jobChild(args, urlmill) },
+	"naive_go":     func(args []string) error { return jobChild(args, naive) },
 }
 
 // run measures everything.
