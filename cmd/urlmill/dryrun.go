@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -95,7 +96,7 @@ func (a *app) dryRun(parent context.Context, c *config.Config, f dryRunFlags) (e
 	}
 	ctx, drain, release := watchSignals(parent, log)
 	defer release()
-	soft, stop := drainAfter(drain, f.timeout)
+	soft, timedOut, stop := drainAfter(drain, f.timeout)
 	defer stop()
 	stats := new(pipeline.Stats)
 	began := time.Now()
@@ -105,7 +106,13 @@ func (a *app) dryRun(parent context.Context, c *config.Config, f dryRunFlags) (e
 	}
 	r := sampleReport{
 		summary: report.New(stats.Totals(), sink, time.Since(began)), schema: job.Rows,
-		asked: f.records, all: !limit.Reached(), partitioned: partitioned,
+		whole: "all that there was", partitioned: partitioned,
+	}
+	switch {
+	case limit.Reached():
+		r.whole = "a sample; there is more, or may be"
+	case timedOut():
+		r.whole = fmt.Sprintf("what came within --timeout %s", f.timeout)
 	}
 	r.printSchema(a)
 	if f.show > 0 {
@@ -115,12 +122,17 @@ func (a *app) dryRun(parent context.Context, c *config.Config, f dryRunFlags) (e
 		}
 	}
 	r.printTotals(a)
+	if runErr == nil && r.summary.Totals.Rows == 0 && timedOut() {
+		return fmt.Errorf("no record came within %s: the log says what was waited for, such as brokers that do not answer; --timeout waits longer", f.timeout)
+	}
 	return runErr
 }
 
-// drainAfter returns a channel that is closed with drain, or when the time is over. stop lets go of it.
-func drainAfter(drain <-chan struct{}, limit time.Duration) (soft <-chan struct{}, stop func()) {
+// drainAfter returns a channel that is closed with drain, or when the time is over, which timedOut then tells. stop lets go
+// of it.
+func drainAfter(drain <-chan struct{}, limit time.Duration) (soft <-chan struct{}, timedOut func() bool, stop func()) {
 	out, over, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var late atomic.Bool
 	timer := time.NewTimer(limit)
 	go func() {
 		defer close(ended)
@@ -129,11 +141,12 @@ func drainAfter(drain <-chan struct{}, limit time.Duration) (soft <-chan struct{
 		case <-drain:
 			close(out)
 		case <-timer.C:
+			late.Store(true)
 			close(out)
 		case <-over:
 		}
 	}()
-	return out, func() {
+	return out, late.Load, func() {
 		close(over)
 		<-ended
 	}
@@ -154,10 +167,10 @@ func isPartitioned(c *config.Config) bool {
 
 // sampleReport is what a dry run says.
 type sampleReport struct {
-	summary          report.Summary
-	schema           *arrow.Schema
-	asked            int64
-	all, partitioned bool
+	summary     report.Summary
+	schema      *arrow.Schema
+	whole       string // how much of what there is was read
+	partitioned bool
 }
 
 func (r sampleReport) printSchema(a *app) {
@@ -178,11 +191,7 @@ func (r sampleReport) printSchema(a *app) {
 
 func (r sampleReport) printTotals(a *app) {
 	t := r.summary.Totals
-	whole := "a sample; there is more, or may be"
-	if r.all {
-		whole = "all that there was"
-	}
-	fmt.Fprintf(a.out, "\n%s read (%s), %s; nothing was written or committed\n", plain.Plural(t.Rows, "record"), plain.Bytes(t.Bytes), whole)
+	fmt.Fprintf(a.out, "\n%s read (%s), %s; nothing was written or committed\n", plain.Plural(t.Rows, "record"), plain.Bytes(t.Bytes), r.whole)
 	if t.Rows == 0 {
 		return
 	}
