@@ -17,6 +17,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -125,6 +126,7 @@ func TestSecondSignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, &log, func() bool { return strings.Contains(log.String(), "a second signal stops at once") })
+	time.Sleep(2 * echo)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +150,7 @@ func TestWatchSignals(t *testing.T) {
 	if ctx.Err() != nil {
 		t.Error("the first signal ended the context")
 	}
+	time.Sleep(2 * echo)
 	if err := self.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -155,6 +158,30 @@ func TestWatchSignals(t *testing.T) {
 	if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) || exitCode(cause) != exitInterrupt {
 		t.Errorf("cause %v", cause)
 	}
+}
+
+// TestSignalTwice checks that a signal that comes twice, as timeout(1) sends it, is one.
+func TestSignalTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		signals, ended, soft := make(chan os.Signal), make(chan struct{}), make(chan struct{})
+		exit := make(chan bool)
+		go func() { exit <- followSignals(signals, ended, soft, cancel, slog.New(slog.DiscardHandler)) }()
+		signals <- syscall.SIGTERM
+		<-soft
+		time.Sleep(echo)
+		signals <- syscall.SIGTERM
+		synctest.Wait()
+		if ctx.Err() != nil {
+			t.Error("the same signal once more has ended the context")
+		}
+		time.Sleep(1)
+		signals <- syscall.SIGTERM
+		<-ctx.Done()
+		if !<-exit {
+			t.Error("the process does not end after its grace")
+		}
+	})
 }
 
 // TestPromptRows checks that rows come out while standard input goes on, and that a signal ends a process that waits

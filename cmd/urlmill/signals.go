@@ -9,11 +9,16 @@ import (
 	"time"
 )
 
+// echo is how soon after the first a signal is the same one once more: timeout(1) sends it to the process and to its group,
+// and terminals and wrappers such as sudo send it both.
+const echo = 250 * time.Millisecond
+
 // exitGrace is how long a command that was told twice to stop may take to remove its temporary files.
 const exitGrace = 2 * time.Second
 
 // watchSignals returns a context and a channel for a pipeline. The first SIGINT or SIGTERM closes the channel; the
-// second cancels the context with the cause errInterrupted, and ends the process if it does not end by itself.
+// second, if it comes later than an [echo], cancels the context with the cause errInterrupted, and ends the process if it
+// does not end by itself.
 // release has to be called in the end.
 func watchSignals(parent context.Context, log *slog.Logger) (ctx context.Context, drain <-chan struct{}, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
@@ -22,30 +27,43 @@ func watchSignals(parent context.Context, log *slog.Logger) (ctx context.Context
 	soft := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
-		select {
-		case s := <-signals:
-			log.Info("stopping: what was read is being written and committed; a second signal stops at once", "signal", s.String())
-			close(soft)
-		case <-ended:
-			return
+		if followSignals(signals, ended, soft, cancel, log) {
+			os.Exit(exitInterrupt)
 		}
-		select {
-		case <-signals:
-			cancel(errInterrupted)
-		case <-ended:
-			return
-		}
-		select {
-		case <-signals:
-		case <-time.After(exitGrace):
-		case <-ended:
-			return
-		}
-		os.Exit(exitInterrupt)
 	}()
 	return ctx, soft, func() {
 		signal.Stop(signals)
 		close(ended)
 		cancel(nil)
 	}
+}
+
+// followSignals closes soft at the first of the signals and cancels at the second. It returns when ended is closed, or,
+// with true, when the process has to be ended.
+func followSignals(signals <-chan os.Signal, ended <-chan struct{}, soft chan<- struct{}, cancel context.CancelCauseFunc, log *slog.Logger) bool {
+	var first time.Time
+	select {
+	case s := <-signals:
+		first = time.Now()
+		log.Info("stopping: what was read is being written and committed; a second signal stops at once", "signal", s.String())
+		close(soft)
+	case <-ended:
+		return false
+	}
+	for second := false; !second; {
+		select {
+		case <-signals:
+			second = time.Since(first) > echo
+		case <-ended:
+			return false
+		}
+	}
+	cancel(errInterrupted)
+	select {
+	case <-signals:
+	case <-time.After(exitGrace):
+	case <-ended:
+		return false
+	}
+	return true
 }
