@@ -54,6 +54,7 @@ func checkRoot(d *decoder, c *Config) {
 			stuck, a.StuckAfter, roll, every)
 	}
 	checkTargets(d, c)
+	checkOverlap(d, c)
 	checkDedupe(d, c)
 }
 

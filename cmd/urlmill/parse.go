@@ -51,7 +51,10 @@ is the whole line; with --url-field it is the field of a JSON object that a JSON
 
 The rows go to standard output, as a table on a terminal and as NDJSON elsewhere, or with -o into a folder, as Parquet
 unless --to says otherwise. With --dedupe pages are found that are there several times, however their URLs are written:
-a URL without what pages do not depend on, such as tracking parameters, is the page. A file that cannot be read to its end does not stop the others; the exit code is then 4.`,
+a URL without what pages do not depend on, such as tracking parameters, is the page.
+
+A file that cannot be read to its end does not stop the others; the exit code is then 4. A folder that has files already
+keeps them: parse the same files into it again, and their rows are there twice. "urlmill run" delivers each file once.`,
 		Example: `  urlmill parse urls.txt
   urlmill parse --codec combined --base-url https://www.example.com access.log.gz
   urlmill parse --codec csv --url-field page --carry user=user_id:int64 --columns host,path,user clicks.csv
@@ -102,6 +105,13 @@ func (a *app) parse(ctx context.Context, f parseFlags, files []string) (err erro
 	if err != nil {
 		return err
 	}
+	if key, i, ok := c.ReadsOutput(); ok {
+		flag := "-o " + f.out
+		if strings.HasSuffix(key, "dead_letters") {
+			flag = "--dead-letters " + f.deadLetters
+		}
+		return usagef("%s is in %s: what is written there would be read the next time; give a folder beside it", flag, files[i])
+	}
 	forget, err := f.dedupe.set(c, f.out)
 	defer func() { err = errors.Join(err, forget()) }()
 	if err != nil {
@@ -119,7 +129,11 @@ func (a *app) parse(ctx context.Context, f parseFlags, files []string) (err erro
 		view.progress = view.progress && terminalWidth(a.out) == 0
 		view.summary = view.progress && a.console.terminal()
 	}
-	return a.runJob(ctx, c, registry, a.flagLogger(), view)
+	log := a.flagLogger()
+	if f.out != "-" {
+		defer warnOfRepeats(log, f.out, readOutput(f.out))
+	}
+	return a.runJob(ctx, c, registry, log, view)
 }
 
 // defaultFormat returns the format for output whose format was not given: Parquet into a folder, a table for
