@@ -52,8 +52,8 @@ func metric(i int) (in, want string) {
 	return in + end, in + `,url_scheme="https",url_host="` + host + `",url_port=8443i,url_registrable_domain="example.co.uk",url_path="/p",url_query="q=1",url_fragment="f"` + end
 }
 
-// telegraf writes a configuration with the page's block in it into a folder, and returns the command that runs it. Its
-// urlmill is wrapped in a script of sh.
+// telegraf writes a configuration with the page's block in it into a folder, and returns the command that runs it, with
+// urlmill wrapped in a script.
 func telegraf(t *testing.T, dir, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	program := hostProgram(t, "telegraf")
@@ -70,27 +70,10 @@ func telegraf(t *testing.T, dir, script string, args ...string) *exec.Cmd {
   data_format = "influx"
 ` + fenced(t, "telegraf.md", "toml")
 	write(t, filepath.Join(dir, "telegraf.conf"), config, 0o600)
-	write(t, filepath.Join(dir, "urlmill"), "#!/bin/sh\n"+strings.ReplaceAll(script, "URLMILL", "'"+filepath.Join(build(t), "urlmill")+"'"), 0o700)
 	cmd := exec.CommandContext(t.Context(), program, append([]string{"--config", "telegraf.conf"}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = wrap(t, dir, script)
 	return cmd
-}
-
-func write(t *testing.T, file, text string, mode os.FileMode) {
-	t.Helper()
-	if err := os.WriteFile(file, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // TestTelegrafItself runs the page's configuration in Telegraf over thousands of metrics, twice in a row: as many come out,
@@ -138,7 +121,7 @@ func TestTelegrafItself(t *testing.T) {
 func TestTelegrafRestarts(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "in.influx"), "nginx_access url=\"https://a.com/\"\n", 0o600)
-	cmd := telegraf(t, dir, "echo $$ >> pids\nexec URLMILL \"$@\"\n")
+	cmd := telegraf(t, dir, notePID(dir))
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -163,17 +146,10 @@ func TestTelegrafRestarts(t *testing.T) {
 			}
 		}
 	}
-	pids := func() []string { return strings.Fields(read(t, filepath.Join(dir, "pids"))) }
 	rows := func() int { return strings.Count(read(t, filepath.Join(dir, "out.influx")), `url_host="a.com"`) }
 	until("no metric comes out", func() bool { return rows() > 0 })
-	pid, err := strconv.Atoi(pids()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	until("urlmill is not started again", func() bool { return len(pids()) == 2 })
+	kill(t, pids(t, dir)[0])
+	until("urlmill is not started again", func() bool { return len(pids(t, dir)) == 2 })
 	before := rows()
 	until("no metric comes out of the second urlmill", func() bool { return rows() > before })
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
