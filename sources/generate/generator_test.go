@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/urlcore"
-	"github.com/urlmill/urlmill/urlcore/canon"
 )
 
 // clicks is how a pipeline reads the NDJSON records.
@@ -326,108 +324,6 @@ func TestFit(t *testing.T) {
 	}
 }
 
-var trackers = regexp.MustCompile(`[?&](utm_[a-z]+|[a-z]*clk?id|mc_[ce]id|igshid)=[^&#]*`)
-
-// TestRepeats checks that in the crawl profile the repeats are what they are said to be, and that nothing else is
-// one.
-func TestRepeats(t *testing.T) {
-	const n = 50000
-	g := newGenerator(t, Options{Profile: Crawl, Format: Lines, Repeats: 0.3})
-	seen := map[string]int64{} // number by href without fragment
-	urls := make([]string, n)
-	var kinds [4]int
-	for i := range n {
-		urls[i] = string(g.Append(nil))
-		truth := g.Truth()
-		kinds[truth.Repeat]++
-		if truth.Class != Page {
-			continue
-		}
-		href := hrefOf(t, urls[i])
-		first, known := seen[href]
-		if !known {
-			seen[href] = int64(i)
-		}
-		switch truth.Repeat {
-		case NoRepeat:
-			if known {
-				t.Fatalf("%d %q is the same as %d", i, urls[i], first)
-			}
-			continue
-		case SameURL:
-			if urls[i] != urls[truth.Original] {
-				t.Fatalf("%q, want %q", urls[i], urls[truth.Original])
-			}
-		case SameHref:
-			if urls[i] == urls[truth.Original] || href != hrefOf(t, urls[truth.Original]) {
-				t.Fatalf("%q repeats %q", urls[i], urls[truth.Original])
-			}
-		case SameButTracking:
-			if stripped := trackers.ReplaceAllString(href, ""); stripped == href || stripped != hrefOf(t, urls[truth.Original]) {
-				t.Fatalf("%q repeats %q", urls[i], urls[truth.Original])
-			}
-		}
-	}
-	repeats := n - kinds[NoRepeat]
-	if share := float64(repeats) / n; share < 0.18 || share > 0.3 {
-		t.Errorf("%v are repeats", share)
-	}
-	for _, k := range kinds[1:] {
-		if k < repeats/4 {
-			t.Errorf("kinds of repeats: %v", kinds)
-		}
-	}
-}
-
-// TestDistinct checks that the truth about repeats is that about canonical forms, from far back as well.
-func TestDistinct(t *testing.T) {
-	form, err := canon.New(canon.Options{Form: canon.Dedupe})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, within := range []int64{0, 1000, 1 << 32} {
-		g := newGenerator(t, Options{Profile: Crawl, Format: Lines, Repeats: 0.3, RepeatsWithin: within, Mix: Distinct()})
-		seen := make(map[string]int64)
-		far := 0
-		for n := range int64(150_000) {
-			text := string(g.Append(nil))
-			truth := g.Truth()
-			u, err := urlcore.Parse(text)
-			if err != nil {
-				if truth.Repeat != NoRepeat {
-					t.Fatalf("%q repeats, and is no URL", text)
-				}
-				continue
-			}
-			canonical := string(form.Append(nil, []byte(u.Href())))
-			first, known := seen[canonical]
-			if known != (truth.Repeat != NoRepeat) || known && first != truth.Original {
-				t.Fatalf("within %d: %d %q is there since %d (%t); the truth is %+v", within, n, text, first, known, truth)
-			}
-			if !known {
-				seen[canonical] = n
-			} else if back := n - first; within != 0 && back > within {
-				t.Fatalf("%d repeats what is %d records back", n, back)
-			} else if back > DefaultRepeatsWithin {
-				far++
-			}
-		}
-		if (far > 0) != (within == 1<<32) {
-			t.Errorf("within %d: %d repeats from farther back than by default", within, far)
-		}
-	}
-}
-
-func hrefOf(t *testing.T, url string) string {
-	t.Helper()
-	u, err := urlcore.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	href, _, _ := strings.Cut(u.Href(), "#")
-	return href
-}
-
 // TestIDNs checks that every label goes with every top-level domain, whatever the seed.
 func TestIDNs(t *testing.T) {
 	for seed := range uint64(30) {
@@ -456,34 +352,6 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-func TestValidate(t *testing.T) {
-	err := Options{
-		Records: -1, Lanes: -1, Rate: math.NaN(), Format: "xml", Profile: "dream", Repeats: 0.95, RepeatsWithin: -1, Start: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
-		Mix: map[string]float64{"page": 0.5, "nope": 0.1, "ipv4": -1, "ipv6": 0.9, "port": 0.9},
-	}.Validate()
-	var got []string
-	if err != nil {
-		got = strings.Split(err.Error(), "\n")
-	}
-	for _, want := range []string{
-		`Mix: there is no class "nope"`, `Mix: "page" has the share`, `Mix: the share of "ipv4" is -1`, "Mix: the shares of all classes add up to",
-		"Records: ", "Lanes: ", "Rate: ", "Format: ", "Profile: ", "Repeats: ", "RepeatsWithin: ", "Start: ",
-	} {
-		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, want) }) {
-			t.Errorf("no %q in %q", want, got)
-		}
-	}
-	if _, err := NewGenerator(Options{Records: -1}); err == nil {
-		t.Error("no error")
-	}
-	if _, err := New(Options{Records: -1}, nil); err == nil {
-		t.Error("no error")
-	}
-	if err := (Options{}).Validate(); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestAllocations(t *testing.T) {
 	for _, o := range []Options{{}, {Format: Lines}, {Profile: Crawl, Format: Lines}} {
 		g := newGenerator(t, o)
@@ -491,22 +359,6 @@ func TestAllocations(t *testing.T) {
 		g.url = make([]byte, 0, 4<<20)
 		if n := testing.AllocsPerRun(5000, func() { buf = g.Append(buf[:0]) }); n != 0 {
 			t.Errorf("%+v: %v allocations", o, n)
-		}
-	}
-}
-
-func TestAlias(t *testing.T) {
-	weights := []float64{5, 0, 1, 3.5, 0.5}
-	a := newAlias(weights)
-	r := newRNG(1, 2)
-	var counts [5]int
-	const n = 1000000
-	for range n {
-		counts[a.draw(&r)]++
-	}
-	for i, w := range weights {
-		if got := float64(counts[i]) / n; math.Abs(got-w/10) > 0.003 {
-			t.Errorf("%d: %v, want %v", i, got, w/10)
 		}
 	}
 }
