@@ -90,6 +90,9 @@ func (l *listener) watch(job *wire.Job, source, sink any, stats *pipeline.Stats)
 	}); ok {
 		w.Files = files.Written
 	}
+	if late, ok := sink.(interface{ LateRows() (n int64, ok bool) }); ok {
+		w.LateRows = late.LateRows
+	}
 	if database, ok := sink.(interface {
 		Loaded() (rows, bytes, loads, retries int64)
 	}); ok {

@@ -33,6 +33,7 @@ var (
 	lagDesc         = desc("lag_records", "Records of a partition that are not read yet; the partitions with the most.", "topic", "partition")
 	lagTotalDesc    = desc("lag_total_records", "Records of all partitions that are not read yet.")
 	filesDesc       = desc("files_total", "Finished files.")
+	lateDesc        = desc("late_rows_total", "Rows that came too late for the directories of their time, and are durable in that of late rows.")
 	loadsDesc       = desc("table_loads_total", "Loads into the tables of a database.")
 	loadRetriesDesc = desc("table_load_retries_total", "How often a load was tried again because the database could not be reached.")
 	snapshotsDesc   = desc("iceberg_snapshots_total", "Snapshots of the Iceberg table that this process has made.")
@@ -149,6 +150,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		files, bytes := m.opts.Files()
 		count(filesDesc, files)
 		count(fileBytesDesc, bytes)
+	}
+	if m.opts.LateRows != nil {
+		if n, ok := m.opts.LateRows(); ok {
+			count(lateDesc, n)
+		}
 	}
 	if m.opts.Loads != nil {
 		loads, retries := m.opts.Loads()

@@ -44,6 +44,8 @@ type Watch struct {
 	SinkTrouble func() (since time.Time, err error)
 	SinkRetries func() int64
 	Files       func() (files, bytes int64) // finished
+	// LateRows counts those that were committed in a place of their own; ok is false if there is none.
+	LateRows func() (n int64, ok bool)
 	// Loads counts those into a database, and how often one was tried again.
 	Loads func() (loads, retries int64)
 	// Registered tells of the table that the files are registered in; ok is false if there is none.

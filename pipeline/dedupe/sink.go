@@ -188,6 +188,14 @@ func (s *Sink) Written() (files, bytes int64) {
 	return 0, 0
 }
 
+// LateRows returns the number of late rows that the inner sink has committed; ok is false where none goes into a place of its own.
+func (s *Sink) LateRows() (n int64, ok bool) {
+	if c, is := s.inner.(interface{ LateRows() (n int64, ok bool) }); is {
+		return c.LateRows()
+	}
+	return 0, false
+}
+
 // Registered returns what the inner sink tells of the table that its files are registered in; ok is false without one.
 func (s *Sink) Registered() (snapshots, files int64, failing, ok bool) {
 	if c, is := s.inner.(interface {

@@ -126,9 +126,11 @@ func scrape(t *testing.T) map[string]metric {
 	config := fmt.Sprintf(`source:
   kafka: {brokers: [%q], topics: [clicks], group: g}
   codec: {ndjson: {url: /url}}
-sink: {parquet: {path: %q}, roll: {rows: 1000, every: 1s}}
+sink:
+  parquet: {path: %q, partition_by: [date(timestamp)], late: {path: %q, after: 1h}}
+  roll: {rows: 1000, every: 1s}
 admin: {listen: "127.0.0.1:0"}
-`, broker, filepath.Join(dir, "out"))
+`, broker, filepath.Join(dir, "out"), filepath.Join(dir, "late"))
 	file := filepath.Join(dir, "c.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -265,6 +267,9 @@ func addOthers(t *testing.T, known map[string]metric) {
 // TestNames checks every metric, label and value that dashboard and alerts name, and that none is left out.
 func TestNames(t *testing.T) {
 	known := scrape(t)
+	if _, ok := known["urlmill_late_rows_total"]; !ok {
+		t.Error("a mill with a place for late rows does not count them")
+	}
 	known["up"] = metric{labels: map[string]bool{"job": true, "instance": true}} // Prometheus' own
 	addOthers(t, known)
 	if runtime.GOOS != "linux" {

@@ -73,6 +73,7 @@ func (s *Sink) prepareLate(ctx context.Context) error {
 		return err
 	}
 	s.clock, s.late = clock, &place{store: st, name: s.places.Add(st)}
+	s.written.latePlace = s.late.name
 	return st.Prepare(ctx)
 }
 

@@ -92,12 +92,18 @@ func TestLate(t *testing.T) {
 				old = append(old, fmt.Sprintf("2026-01-%02d 05:00:00.000", day))
 			}
 			write(9, old...)
+			if n, ok := s.LateRows(); n != 0 || !ok {
+				t.Errorf("%d late rows before they are committed, %t", n, ok)
+			}
 			if _, err := w.Commit(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			write(37, "2026-03-02 00:00:00.000", "2026-03-01 21:59:00.000", "2026-03-01 22:00:00.000")
 			if _, err := w.Commit(t.Context()); err != nil {
 				t.Fatal(err)
+			}
+			if n, ok := s.LateRows(); n != 32 || !ok {
+				t.Errorf("%d late rows, %t; want 32", n, ok)
 			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)

@@ -179,7 +179,22 @@ type Sink struct {
 }
 
 // written counts what has been committed.
-type written struct{ files, bytes atomic.Int64 }
+type written struct {
+	files, bytes, late atomic.Int64
+	// latePlace is what commits call the directory of late rows; "", as no such place is called, without one.
+	latePlace string
+}
+
+// add counts the files of a commit.
+func (w *written) add(files []commit.File) {
+	for _, f := range files {
+		w.files.Add(1)
+		w.bytes.Add(f.Bytes)
+		if w.latePlace != "" && f.Place == w.latePlace {
+			w.late.Add(f.Rows)
+		}
+	}
+}
 
 // New returns a sink. The options have been validated.
 func New(opts Options) *Sink {
@@ -344,6 +359,12 @@ func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, i
 // the stream. It may be called at any time.
 func (s *Sink) Written() (files, bytes int64) {
 	return s.written.files.Load(), s.written.bytes.Load()
+}
+
+// LateRows returns the number of rows that were committed in the directory of late rows, ok only if there is one. It may be
+// called at any time once the sink has started.
+func (s *Sink) LateRows() (n int64, ok bool) {
+	return s.written.late.Load(), s.opts.Late != Late{}
 }
 
 // Registered returns what the registrar tells of itself, ok only if there is one that does: the snapshots that it has made,

@@ -190,10 +190,7 @@ func (w *writer) Commit(ctx context.Context) (int64, error) {
 	if err := w.commit.Commit(ctx, w.span, files); err != nil {
 		return 0, w.fail(err)
 	}
-	for _, f := range files {
-		w.sum.files.Add(1)
-		w.sum.bytes.Add(f.Bytes)
-	}
+	w.sum.add(files)
 	w.next, w.dirty, w.rows = w.span.Next, false, 0
 	if w.committed != nil {
 		w.committed(w.next)

@@ -27,6 +27,9 @@ type Summary struct {
 	Reasons []Reason
 	// Files and Written are the finished files and their bytes; Written also counts what went to a stream.
 	Files, Written int64
+	// Late are the rows that are in the directory of late ones; Separated tells whether there is one.
+	Late      int64
+	Separated bool
 	// Duplicates are the rows whose page was there before, which are left out if DuplicatesDropped. Deduped tells
 	// whether they were looked for.
 	Duplicates                 int64
@@ -44,6 +47,11 @@ type counting interface {
 	Written() (files, bytes int64)
 }
 
+// separating is what sinks have that keep late rows apart.
+type separating interface {
+	LateRows() (n int64, ok bool)
+}
+
 // New makes a summary. sink tells about files if it counts them.
 func New(t pipeline.Totals, sink any, elapsed time.Duration) Summary {
 	s := Summary{Totals: t, Elapsed: elapsed}
@@ -53,6 +61,9 @@ func New(t pipeline.Totals, sink any, elapsed time.Duration) Summary {
 	slices.SortStableFunc(s.Reasons, func(a, b Reason) int { return cmp.Compare(b.Rows, a.Rows) })
 	if c, ok := sink.(counting); ok {
 		s.Files, s.Written = c.Written()
+	}
+	if l, ok := sink.(separating); ok {
+		s.Late, s.Separated = l.LateRows()
 	}
 	if d, ok := sink.(finding); ok {
 		s.Deduped = true
@@ -80,6 +91,9 @@ func (s Summary) Print(w io.Writer) {
 			files = plain.Plural(s.Files, "file") + ", "
 		}
 		fmt.Fprintf(w, "%s%s written\n", files, plain.Bytes(s.Written))
+	}
+	if s.Separated {
+		fmt.Fprintf(w, "%s (%.2f %%)\n", plain.Plural(s.Late, "late row"), 100*float64(s.Late)/float64(max(t.Rows, 1)))
 	}
 	if s.Deduped {
 		fate := "marked"
@@ -117,6 +131,6 @@ func (s Summary) Log(log *slog.Logger) {
 		reasons = append(reasons, slog.Int64(r.Code, r.Rows))
 	}
 	log.Info("done", "rows", t.Rows, "bytes", t.Bytes, "invalid", t.Invalid, "dropped", t.Dropped, "dead_letters", t.DeadLetters,
-		"committed", t.Committed, "commits", t.Commits, "files", s.Files, "written", s.Written, "duplicates", s.Duplicates,
+		"committed", t.Committed, "commits", t.Commits, "files", s.Files, "written", s.Written, "late", s.Late, "duplicates", s.Duplicates,
 		"seconds", s.Elapsed.Seconds(), "rows_per_s", int64(s.RowsPerSecond()), slog.Group("errors", reasons...))
 }

@@ -50,6 +50,9 @@ func TestPrint(t *testing.T) {
 		{"marked", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, findingSink{}, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
 500,000 duplicates (25.00 %), marked
 `},
+		{"late", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, lateSink(4000), `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
+4,000 late rows (0.20 %)
+`},
 		{"all valid", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
 `},
 	} {
@@ -64,6 +67,11 @@ func TestPrint(t *testing.T) {
 		})
 	}
 }
+
+// lateSink has late rows.
+type lateSink int64
+
+func (n lateSink) LateRows() (int64, bool) { return int64(n), true }
 
 func TestLog(t *testing.T) {
 	var b bytes.Buffer
