@@ -39,7 +39,9 @@ func tableJob() (*job, error) {
 		return nil, err
 	}
 	f, err := table.New(table.Options{URL: "url", Carry: []codec.CarriedColumn{
-		{Name: "time", Column: "at", Type: pipeline.Timestamp}, {Name: "remote_addr", Column: "ip"}, {Name: "referer", Column: "referer"},
+		{Name: "time", Column: "at", Type: pipeline.Timestamp},
+		{Name: "remote_addr", Column: "ip"},
+		{Name: "referer", Column: "referer"},
 		{Name: "status", Column: "status", Type: pipeline.Int64},
 	}})
 	if err != nil {

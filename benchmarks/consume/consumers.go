@@ -70,7 +70,7 @@ func readConn(addr string, s *sink) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // nothing was written
+	defer conn.Close()
 	if _, err := conn.Seek(0, kafkago.SeekAbsolute); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func readClient(addr string, s *sink) error {
 // readReader reads as most users of kafka-go do.
 func readReader(addr string, s *sink) error {
 	r := kafkago.NewReader(kafkago.ReaderConfig{Brokers: []string{addr}, Topic: topic, MaxBytes: maxBytes, MaxWait: maxWait})
-	defer r.Close() //nolint:errcheck // nothing was written
+	defer r.Close()
 	for {
 		m, err := r.FetchMessage(context.Background())
 		if err != nil {
