@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // TestFullDisk checks what the commands say when standard output is full.
@@ -32,7 +34,7 @@ func TestFullDisk(t *testing.T) {
 			cmd := process(t, args...)
 			cmd.Stdin = strings.NewReader("{}\n")
 			cmd.Stdout = full
-			var log said
+			var log testproc.Log
 			cmd.Stderr = &log
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // reloadRow is a row of TestHangUp.
@@ -61,7 +63,7 @@ func TestHangUp(t *testing.T) {
 	writeFile(t, dir, "rules", rulesOne)
 	writeFile(t, dir, "c.yaml", hangUpConfig(dir, "300", ""))
 	cmd := process(t, "run", filepath.Join(dir, "c.yaml"))
-	var log said
+	var log testproc.Log
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/demo"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // kafkaConfig writes a configuration that reads a topic, and returns its name and its output.
@@ -48,7 +49,7 @@ func TestProduceAndRun(t *testing.T) {
 			t.Fatalf("produce: %v\n%s", err, said)
 		}
 		run := process(t, "run", file)
-		var log said
+		var log testproc.Log
 		run.Stderr = &log
 		if err := run.Start(); err != nil {
 			t.Fatal(err)
@@ -89,7 +90,7 @@ func TestMissingTopic(t *testing.T) {
 	defer broker.Close()
 	file, _ := kafkaConfig(t, broker.Addr, ", topic_timeout: 300ms")
 	cmd := process(t, "run", file)
-	var log said
+	var log testproc.Log
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -103,7 +104,7 @@ func TestMissingTopic(t *testing.T) {
 func TestBrokerDown(t *testing.T) {
 	file, _ := kafkaConfig(t, "127.0.0.1:1", "")
 	cmd := process(t, "run", file, "--log-format", "json")
-	var log said
+	var log testproc.Log
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -118,7 +119,7 @@ func TestBrokerDown(t *testing.T) {
 
 	file, _ = kafkaConfig(t, "127.0.0.1:1", ", connect_timeout: 300ms")
 	cmd = process(t, "run", file)
-	var second said
+	var second testproc.Log
 	cmd.Stderr = &second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

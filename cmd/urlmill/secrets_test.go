@@ -18,6 +18,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // plantedSecrets are the secrets of TestSecrets: of a variable, of a file, and of the variable after a change.
@@ -92,7 +93,7 @@ func TestSecrets(t *testing.T) {
 // secretsWhileRunning looks at all pages of a process that runs, and at its log, also after SIGHUP.
 func secretsWhileRunning(t *testing.T, dir, file, broker string) {
 	cmd := process(t, "run", file)
-	var log said
+	var log testproc.Log
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

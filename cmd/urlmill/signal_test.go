@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,30 +13,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
-
-// said collects what a process says, while the test waits for it.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
 
 // eventually waits for something that a process does, as long as a slow machine needs.
 func eventually(t *testing.T, what fmt.Stringer, done func() bool) {
@@ -78,7 +60,7 @@ func TestDrain(t *testing.T) {
 		t.Run(sig.String(), func(t *testing.T) {
 			file, out := endless(t, t.TempDir())
 			cmd := process(t, "run", file)
-			var log said
+			var log testproc.Log
 			cmd.Stderr = &log
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -114,7 +96,7 @@ func TestSecondSignal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log said
+	var log testproc.Log
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -196,7 +178,7 @@ func TestPromptRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log said
+	var log testproc.Log
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

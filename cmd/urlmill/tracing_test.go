@@ -17,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // TestTracing checks that the trace context of a Kafka record comes to a collector with the spans of its batch.
@@ -45,7 +46,7 @@ sink: {ndjson: {path: %q}, roll: {rows: 1}}
 tracing: {endpoint: %q, sample: 1}
 `, cluster.ListenAddrs()[0], filepath.Join(dir, "out"), collector.URL))
 	cmd := process(t, "run", filepath.Join(dir, "c.yaml"))
-	var log said
+	var log testproc.Log
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

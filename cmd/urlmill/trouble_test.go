@@ -23,6 +23,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
 	"github.com/urlmill/urlmill/internal/s3test"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // troubled is a urlmill that runs with an admin listener, from a broker of one partition, while a test makes trouble.
@@ -32,7 +33,7 @@ type troubled struct {
 	config string
 	port   int
 	cmd    *exec.Cmd
-	log    *said
+	log    *testproc.Log
 	ended  chan struct{}
 }
 
@@ -68,7 +69,7 @@ func (p *troubled) start(name string, env ...string) {
 	p.cmd = exec.Command(name, "run", p.config)
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	p.log = new(said)
+	p.log = new(testproc.Log)
 	p.cmd.Stderr = p.log
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
@@ -406,7 +407,7 @@ func TestLinger(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := process(t, "run", config)
-	var log said
+	var log testproc.Log
 	cmd.Stderr = &log
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {

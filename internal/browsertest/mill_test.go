@@ -1,7 +1,6 @@
 package browsertest
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"os"
@@ -9,57 +8,26 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
-
-// buildOnce builds the command for all tests of this process, into a folder that git ignores.
-var buildOnce = sync.OnceValues(func() (string, error) {
-	name, err := filepath.Abs(filepath.Join("..", "..", "bin", "browsertest", "urlmill"))
-	if err != nil {
-		return "", err
-	}
-	build := exec.Command("go", "build", "-o", name, "./cmd/urlmill")
-	build.Dir = filepath.Join("..", "..")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	return name, build.Run()
-})
 
 // mill is a urlmill that runs.
 type mill struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it has ended
-
-	mu  sync.Mutex
-	log bytes.Buffer
-}
-
-// Write collects what the process says.
-func (m *mill) Write(p []byte) (int, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.log.Write(p)
-}
-
-func (m *mill) String() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.log.String()
+	log  testproc.Log
 }
 
 // start runs urlmill until the end of the test.
 func start(t *testing.T, args ...string) *mill {
 	t.Helper()
-	name, err := buildOnce()
-	if err != nil {
-		t.Fatalf("go build: %v", err)
-	}
-	m := &mill{cmd: exec.Command(name, args...), done: make(chan struct{})}
-	m.cmd.Stdout, m.cmd.Stderr = m, m
+	m := &mill{cmd: exec.Command(testproc.Urlmill(t), args...), done: make(chan struct{})}
+	m.cmd.Stdout, m.cmd.Stderr = &m.log, &m.log
 	if err := m.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +44,7 @@ func start(t *testing.T, args ...string) *mill {
 			<-m.done
 		}
 		if t.Failed() {
-			t.Logf("urlmill %s:\n%s", strings.Join(args, " "), m)
+			t.Logf("urlmill %s:\n%s", strings.Join(args, " "), &m.log)
 		}
 	})
 	return m
@@ -92,11 +60,11 @@ func (m *mill) answers(t *testing.T, address string) {
 		}
 		select {
 		case <-m.done:
-			t.Fatalf("urlmill has ended:\n%s", m)
+			t.Fatalf("urlmill has ended:\n%s", &m.log)
 		default:
 		}
 		if time.Since(begin) > patience {
-			t.Fatalf("urlmill does not answer at %s:\n%s", address, m)
+			t.Fatalf("urlmill does not answer at %s:\n%s", address, &m.log)
 		}
 	}
 }

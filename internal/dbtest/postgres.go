@@ -18,7 +18,7 @@ func Postgres(tb testing.TB) (address, database string) {
 	s := newServer(tb)
 	data := filepath.Join(s.dir, "data")
 	if err := s.command(initdb, "-D", data, "-U", "urlmill", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").Run(); err != nil {
-		tb.Fatalf("initdb: %v\n%s", err, s.text())
+		tb.Fatalf("initdb: %v\n%s", err, &s.log)
 	}
 	port := freePort(tb)
 	s.start(s.command(postgres, "-D", data, "-h", "127.0.0.1", "-p", fmt.Sprint(port), "-k", s.dir, "-F"), func() error { return dial(port) })

@@ -1,7 +1,6 @@
 package dbtest
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -9,10 +8,11 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // patience bounds how long a server may take to start, on a machine that is busy with other things.
@@ -45,22 +45,9 @@ func program(name string, patterns ...string) string {
 type server struct {
 	tb  testing.TB
 	dir string
-	log bytes.Buffer
-	mu  sync.Mutex
+	log testproc.Log
 	cmd *exec.Cmd
 	as  *syscall.Credential
-}
-
-func (s *server) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.log.Write(p)
-}
-
-func (s *server) text() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.log.String()
 }
 
 // newServer returns a server that does not run yet. As root, it is to run as the user nobody, because some refuse root.
@@ -89,7 +76,7 @@ func newServer(tb testing.TB) *server {
 
 func (s *server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, s, s
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, &s.log, &s.log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as, Setpgid: true}
 	return cmd
 }
@@ -119,11 +106,11 @@ func (s *server) start(cmd *exec.Cmd, ready func() error) {
 		}
 		select {
 		case <-ended:
-			s.tb.Fatalf("the server has ended: %v\n%s", err, s.text())
+			s.tb.Fatalf("the server has ended: %v\n%s", err, &s.log)
 		default:
 		}
 		if time.Since(start) > patience {
-			s.tb.Fatalf("the server does not answer: %v\n%s", err, s.text())
+			s.tb.Fatalf("the server does not answer: %v\n%s", err, &s.log)
 		}
 	}
 }

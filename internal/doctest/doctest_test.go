@@ -7,8 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // root is the repository's.
@@ -60,44 +61,11 @@ func documents(t *testing.T) []string {
 	return append(append(docs, plugins...), filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"))
 }
 
-// bin is where urlmill is built, once for all tests.
-var bin string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		var err error
-		if bin, err = os.MkdirTemp("", "urlmill-doctest-"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(bin)
-		return m.Run()
-	}())
-}
-
-var buildOnce = sync.OnceValue(func() error {
-	cmd := exec.Command("go", "build", "-o", bin, "./cmd/urlmill")
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return nil
-})
-
-// build builds urlmill and returns the folder that it is in.
-func build(t *testing.T) string {
-	t.Helper()
-	if err := buildOnce(); err != nil {
-		t.Fatal(err)
-	}
-	return bin
-}
-
 func TestCommands(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("there is no bash")
 	}
-	bin := build(t)
+	bin := filepath.Dir(testproc.Urlmill(t))
 	ran := 0
 	for _, file := range documents(t) {
 		text, err := os.ReadFile(file)

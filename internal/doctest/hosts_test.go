@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // fenced returns the first block of a language in a page of docs/plugins.
@@ -36,7 +38,7 @@ func host(t *testing.T, command []string) (in io.Writer, out *bufio.Reader, done
 	if command[0] != "urlmill" {
 		t.Fatalf("command %q", command)
 	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(build(t), "urlmill"), command[1:]...)
+	cmd := exec.CommandContext(t.Context(), testproc.Urlmill(t), command[1:]...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // hostProgram returns where a host is that "make hosts" has got: in the folder URLMILL_HOSTS or bin/hosts, or on the
@@ -41,7 +43,7 @@ func missing(t *testing.T, what string) {
 // found first.
 func wrap(t *testing.T, dir, script string) []string {
 	t.Helper()
-	script = "#!/bin/sh\n" + strings.ReplaceAll(script, "URLMILL", "'"+filepath.Join(build(t), "urlmill")+"'")
+	script = "#!/bin/sh\n" + strings.ReplaceAll(script, "URLMILL", "'"+testproc.Urlmill(t)+"'")
 	write(t, filepath.Join(dir, "urlmill"), script, 0o700)
 	return append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/internal/itest/readers"
+	"github.com/urlmill/urlmill/internal/testproc"
 	"github.com/urlmill/urlmill/sources/generate"
 )
 
@@ -74,7 +75,7 @@ log: {format: json}
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	said, err := exec.Command(binary(t), "run", config).CombinedOutput()
+	said, err := exec.Command(testproc.Urlmill(t), "run", config).CombinedOutput()
 	if err != nil {
 		t.Fatalf("urlmill run: %v\n%s", err, said)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/urlmill/urlmill/internal/itest/readers"
+	"github.com/urlmill/urlmill/internal/testproc"
 	"github.com/urlmill/urlmill/sources/generate"
 	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/charset"
@@ -63,7 +64,7 @@ func TestEndToEnd(t *testing.T) {
 	if err := os.WriteFile(config, fmt.Appendf(nil, endToEndConfig, input, out), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := exec.Command(binary(t), "run", config).CombinedOutput(); err != nil {
+	if text, err := exec.Command(testproc.Urlmill(t), "run", config).CombinedOutput(); err != nil {
 		t.Fatalf("urlmill run: %v\n%s", err, text)
 	}
 

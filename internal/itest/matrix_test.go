@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/urlmill/urlmill/internal/itest/readers"
+	"github.com/urlmill/urlmill/internal/testproc"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
@@ -200,7 +201,7 @@ func checkFiles(t *testing.T, written []readers.Table) {
 	for _, w := range written {
 		args = append(args, w.Files...)
 	}
-	if out, err := exec.Command(binary(t), args...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(testproc.Urlmill(t), args...).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%.5000s", err, onlyProblems(string(out)))
 	}
 }

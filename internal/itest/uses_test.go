@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/urlmill/urlmill/internal/itest/readers"
+	"github.com/urlmill/urlmill/internal/testproc"
 	"github.com/urlmill/urlmill/sources/generate"
 	"github.com/urlmill/urlmill/urlcore"
 )
@@ -31,7 +32,7 @@ const (
 func demo(t *testing.T, use string) (out string) {
 	t.Helper()
 	out = filepath.Join(t.TempDir(), "out")
-	said, err := exec.CommandContext(t.Context(), binary(t), "demo", "--use", use, "--out", out,
+	said, err := exec.CommandContext(t.Context(), testproc.Urlmill(t), "demo", "--use", use, "--out", out,
 		"--records", fmt.Sprint(useRecords), "--seed", fmt.Sprint(useSeed)).CombinedOutput()
 	if err != nil {
 		t.Fatalf("urlmill demo --use %s: %v\n%s", use, err, said)

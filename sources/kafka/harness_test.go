@@ -1,7 +1,6 @@
 package kafka
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/urlmill/urlmill/internal/leaktest"
+	"github.com/urlmill/urlmill/internal/testproc"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -293,10 +293,10 @@ func (r *running) wait() error {
 
 // testLog shows the source's log in a failed test.
 func testLog(t testing.TB) *slog.Logger {
-	w := &logWriter{}
+	w := new(testproc.Log)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("log of the source:\n%s", w.text())
+			t.Logf("log of the source:\n%s", w)
 		}
 	})
 	level := slog.LevelInfo
@@ -304,23 +304,6 @@ func testLog(t testing.TB) *slog.Logger {
 		level = slog.LevelDebug
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
-}
-
-type logWriter struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (w *logWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.buf.Write(p)
-}
-
-func (w *logWriter) text() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.buf.String()
 }
 
 // quick returns options that do not make a test wait. A member that a busy machine holds up is not given up for that.

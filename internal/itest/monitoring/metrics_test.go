@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +26,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 var (
@@ -35,24 +35,6 @@ var (
 	promQL   = parser.NewParser(parser.Options{})
 	dashName = filepath.Join(root, "docs", "deploy", "grafana", "urlmill.json")
 )
-
-// said collects what a process says.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
 
 // metric is what a mill says of a metric.
 type metric struct {
@@ -112,12 +94,7 @@ func series(t *testing.T, text []byte) map[string]metric {
 func scrape(t *testing.T) map[string]metric {
 	t.Helper()
 	dir := t.TempDir()
-	bin := filepath.Join(dir, "urlmill")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./cmd/urlmill")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	bin := testproc.Urlmill(t)
 	broker := kafkatest.Fake(t, kfake.SeedTopics(2, "clicks")).ListenAddrs()[0]
 	produce := exec.CommandContext(t.Context(), bin, "produce", "--brokers", broker, "--topic", "clicks", "--records", "20000")
 	if out, err := produce.CombinedOutput(); err != nil {
@@ -135,7 +112,7 @@ admin: {listen: "127.0.0.1:0"}
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var log said
+	var log testproc.Log
 	mill := exec.Command(bin, "run", file)
 	mill.Stdout, mill.Stderr = &log, &log
 	if err := mill.Start(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/udf"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // query has ClickHouse, in the form of the Python package chdb, answer queries with the functions of a folder. Its standard
@@ -40,11 +41,7 @@ func python(t *testing.T) string {
 func TestClickHouse(t *testing.T) {
 	program := python(t)
 	dir := t.TempDir()
-	bin := filepath.Join(dir, "urlmill")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "../..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bin := testproc.Urlmill(t)
 	columns := []string{"host", "port", "has_username", "params", "url_error"}
 	var definitions bytes.Buffer
 	for name, o := range map[string]udf.Options{
