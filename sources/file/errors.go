@@ -13,6 +13,9 @@ import (
 var errNotRead = errors.New("this is not a text and not one of the compressed formats that are read: " +
 	"gzip, zstd, snappy (framed), S2, LZ4, bzip2, xz; unpack or convert it first, or give the codec parquet for Parquet files")
 
+// errUTF16 says the same of a text.
+var errUTF16 = errors.New("texts are read in UTF-8; convert it first, such as with: iconv -f UTF-16 -t UTF-8")
+
 // ReadError is the error of a file that could not be read to its end. All whole records before it have been
 // delivered, and the other files are read all the same.
 type ReadError struct {
@@ -30,7 +33,7 @@ type ReadError struct {
 
 // Error says what is wrong, how far reading got, and what to do.
 func (e *ReadError) Error() string {
-	if errors.Is(e.Err, errNotRead) {
+	if errors.Is(e.Err, errNotRead) || errors.Is(e.Err, errUTF16) {
 		return fmt.Sprintf("%s: %s file: %v", e.Path, e.Format, e.Err)
 	}
 	if e.Format == tableFormat {

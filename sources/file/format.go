@@ -25,8 +25,9 @@ type format struct {
 	name  string
 	magic string // ? stands for any byte
 	// open returns the content; an io.Closer among them is to be closed. Nil for what is not read, and not
-	// taken for text either.
+	// taken for text either, with the reason in no if it is not that of most.
 	open func(r *bufio.Reader) (io.Reader, error)
+	no   error
 	// skip is set for a frame without content, which is left out: four bytes, a length, and that many bytes.
 	skip bool
 }
@@ -48,6 +49,9 @@ var formats = append([]format{
 	{name: "Parquet", magic: "PAR1\x15"},
 	{name: "Arrow IPC", magic: "ARROW1\x00\x00"},
 	{name: "Avro", magic: "Obj\x01"},
+	// A byte order mark and a first character of ASCII, as shells of Windows write what is redirected.
+	{name: "UTF-16", magic: "\xff\xfe?\x00", no: errUTF16},
+	{name: "UTF-16", magic: "\xfe\xff\x00", no: errUTF16},
 }, skippable()...)
 
 // skippable returns the frames that zstd and LZ4 files may have before their content, for the use of whoever wrote
@@ -117,6 +121,8 @@ func decompress(r *bufio.Reader) (content io.Reader, name string, err error) {
 			if err := skipFrame(r); err != nil {
 				return nil, f.name, err
 			}
+		case f.open == nil && f.no != nil:
+			return nil, f.name, f.no
 		case f.open == nil:
 			return nil, f.name, errNotRead
 		default:

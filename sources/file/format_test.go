@@ -100,15 +100,18 @@ func TestTextThatBeginsLikeAFormat(t *testing.T) {
 
 func TestFormatsNotRead(t *testing.T) {
 	for name, data := range map[string]string{
-		"zip": "PK\x03\x04\x14\x00", "7z": "7z\xbc\xaf\x27\x1c\x00", "compress (.Z)": "\x1f\x9d\x90", "Parquet": "PAR1\x15\x04",
+		"UTF-16": "\xff\xfeh\x00t\x00\n\x00", "zip": "PK\x03\x04\x14\x00", "7z": "7z\xbc\xaf\x27\x1c\x00", "compress (.Z)": "\x1f\x9d\x90", "Parquet": "PAR1\x15\x04",
 		"Arrow IPC": "ARROW1\x00\x00\xff", "Avro": "Obj\x01\x04",
 	} {
 		path, other := write(t, "file", []byte(data)), write(t, "other", []byte("a\n"))
 		r, err := run(t, newSource(t, Options{Paths: []string{path, other}}))
-		if err == nil || !strings.Contains(err.Error(), path+": "+name+" file: ") || !strings.Contains(err.Error(), "unpack") {
+		if err == nil || !strings.Contains(err.Error(), path+": "+name+" file: ") || !strings.Contains(err.Error(), "convert it first") {
 			t.Errorf("%s: %v", name, err)
 		}
 		same(t, name, r.all(), []string{"a"})
+	}
+	if _, err := run(t, newSource(t, Options{Paths: []string{write(t, "file", []byte("\xfe\xff\x00h"))}})); !errors.Is(err, errUTF16) {
+		t.Error(err)
 	}
 }
 
