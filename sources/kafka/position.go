@@ -25,6 +25,8 @@ func (l *lane) begin(ctx context.Context, next int64) (int64, error) {
 		return l.beginAtSink(ctx, next)
 	}
 	if l.assigned >= 0 {
+		// For a new output of an old group this is the only sign that it does not get what was there before.
+		l.g.session.log.Info("the output has no position; going on where the group has committed", "lane", l.id.String(), "offset", l.assigned)
 		return l.assigned, nil
 	}
 	// The assignment says that nothing is committed. Starting over, or at the end, on the word of one

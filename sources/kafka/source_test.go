@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
 )
 
 func TestReadsTopicsAndPartitions(t *testing.T) {
@@ -84,9 +86,19 @@ func TestResumesFromCommitted(t *testing.T) {
 	c.awaitRows(100)
 	run.stop()
 	kafkatest.Produce(t, client, numbered("t", 2, 100, 200))
-	run = startRun(t, quick(k.ListenAddrs(), "t"), c)
+	log := &logWriter{}
+	source, err := New(quick(k.ListenAddrs(), "t"), codec.NewLines(codec.LinesOptions{}), slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run = startSource(t, source, c)
 	c.awaitRows(200)
 	run.stop()
+	for _, lane := range []string{"t/0", "t/1"} {
+		if said := `going on where the group has committed" source=kafka group=g lane=` + lane + " offset=50"; !strings.Contains(log.text(), said) {
+			t.Errorf("the log lacks %q:\n%s", said, log.text())
+		}
+	}
 	if repeated := c.expectAll("t", 200); repeated != 0 {
 		t.Errorf("%d rows were read twice", repeated)
 	}
