@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path"
@@ -77,6 +78,9 @@ Running it again finds nothing to do until there are new files that are old enou
 func (a *app) openPlace(parent context.Context, place string) (context.Context, context.CancelFunc, store.Store, store.Opener, error) {
 	if parent == nil {
 		parent = context.Background()
+	}
+	if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) && !strings.Contains(place, "://") {
+		return nil, nil, nil, nil, fmt.Errorf("%s: there is no such folder; give what the path of the sink is", place)
 	}
 	open := a.stores
 	if open == nil {

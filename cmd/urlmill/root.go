@@ -35,11 +35,11 @@ func execute(args []string, a *app) int {
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
 	var own *usageError
 	if err != nil && !a.started && !errors.As(err, &own) {
 		// The command line itself is wrong, by what cobra says.
-		err = usagef("%w\nsee \"%s --help\"", err, root.Name())
+		err = usagef("%w\nsee \"%s --help\"", err, cmd.CommandPath())
 	}
 	a.report(root, err)
 	return exitCode(err)

@@ -157,7 +157,7 @@ func TestSignalTwice(t *testing.T) {
 		if ctx.Err() != nil {
 			t.Error("the same signal once more has ended the context")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Millisecond)
 		signals <- syscall.SIGTERM
 		<-ctx.Done()
 		if !<-exit {

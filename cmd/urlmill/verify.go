@@ -4,16 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
-	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
 	"github.com/urlmill/urlmill/sinks/ndjson"
@@ -60,21 +55,12 @@ on_ahead) are in it, and are no problem. The exit code is 5 when there is a prob
 
 // verify runs the command.
 func (a *app) verify(parent context.Context, place string, f verifyFlags) error {
-	if parent == nil {
-		parent = context.Background()
-	}
-	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	open := a.stores
-	if open == nil {
-		open = wire.OpenStores(config.DefaultS3())
-	}
-	log := a.flagLogger()
-	root, err := open(place, log)
+	ctx, stop, root, open, err := a.openPlace(parent, place)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
-	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: log}
+	defer stop()
+	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: a.flagLogger()}
 	if f.repair {
 		if err := verify.Repair(ctx, options); err != nil {
 			return fmt.Errorf("repairing: %w", err)

@@ -75,7 +75,7 @@ type Plan struct {
 
 // OptionError is a fault in [Options].
 type OptionError struct {
-	Option string // "include", "exclude", "rename", "promote" or "also"
+	Option string // "include", "exclude", "rename", "promote" or "also"; "columns" for two of one name
 	Column string // the name at fault
 	Reason string
 }
@@ -292,7 +292,7 @@ func duplicates(chosen []column) []error {
 		if c.name == "" {
 			errs = append(errs, &OptionError{"rename", c.name, "a column needs a name"})
 		} else if seen[c.name] {
-			errs = append(errs, &OptionError{"include", c.name, "is there twice; rename one of them"})
+			errs = append(errs, &OptionError{"columns", c.name, "is there twice; rename one of them"})
 		}
 		seen[c.name] = true
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/dedupe"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/urlcore/canon"
@@ -39,6 +41,14 @@ func newPlan(c *config.Config, source Source, f codec.Factory, lists Lists) (*ur
 		var option *urlcols.OptionError
 		if !errors.As(e, &option) {
 			problems = append(problems, c.Problem("columns", "%v", e))
+			continue
+		}
+		if option.Option == "columns" {
+			problems = append(problems, c.Problem(twicePath(c, f, option.Column), "%v", option))
+			continue
+		}
+		if c.Dedupe != nil && option.Column == dedupe.Column && option.Option != "also" {
+			problems = append(problems, c.Problem(columnPath(c, option), "%s: column %q: dedupe adds it, under this name and behind all others; take it out here", option.Option, option.Column))
 			continue
 		}
 		hint := ""
@@ -100,6 +110,25 @@ func columnPath(c *config.Config, e *urlcols.OptionError) string {
 		}
 	}
 	return "columns.rename"
+}
+
+// twicePath returns where c gives a column a name that another has.
+func twicePath(c *config.Config, f codec.Factory, name string) string {
+	for from, to := range c.Columns.Rename {
+		if to == name {
+			return "columns.rename." + from
+		}
+	}
+	if i := slices.IndexFunc(c.Columns.Promote, func(p config.Promote) bool { return p.Name == name }); i >= 0 {
+		return fmt.Sprintf("columns.promote[%d]", i)
+	}
+	if i := slices.IndexFunc(f.Fields(), func(f pipeline.Field) bool { return f.Name == name }); i >= 0 {
+		return fmt.Sprintf("source.codec.%s.carry[%d]", codecName(c), i)
+	}
+	if i := slices.Index(c.Columns.Include, name); i >= 0 {
+		return fmt.Sprintf("columns.include[%d]", i)
+	}
+	return "columns"
 }
 
 // flatten returns the errors that were joined into err.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -33,6 +34,10 @@ func newDedupe(c *config.Config, rows *arrow.Schema, lists Lists) (*dedupe.Optio
 		if at := rows.FieldIndices(name); len(at) > 0 && rows.Field(at[0]).Type.ID() == arrow.TIMESTAMP {
 			options.TimeColumn = name
 		}
+	}
+	if !rows.HasField(options.KeyColumn) && c.Columns.Canonical != nil {
+		return &options, rows, fmt.Errorf("dedupe goes by the column %s, which is not among those of the output; add it to columns.include, "+
+			"or take it out of columns.exclude", options.KeyColumn)
 	}
 	err := errors.Join(options.Validate(), options.CheckRows(rows))
 	if out, schemaErr := options.Schema(rows); schemaErr == nil {

@@ -147,7 +147,7 @@ source:
   codec: {ndjson: {url: /url, base: /page, carry: [{name: user, pointer: /u}]}}
 columns: {include: [href, base_url, user], rename: {href: user}}
 sink: {parquet: {path: out}}
-`, `x.yaml:5:37: include: column "user": is there twice`,
+`, `x.yaml:5:59: columns: column "user": is there twice; rename one of them`,
 		},
 		{
 			"carried fields", `
@@ -155,7 +155,20 @@ source:
   file: {paths: [urls.txt]}
   codec: {ndjson: {url: /url, carry: [{name: href, pointer: /u}]}}
 sink: {parquet: {path: out}}
-`, `href`,
+`, `x.yaml:4:39: columns: column "href": is there twice; rename one of them`,
+		},
+		{
+			"promoted", "source: {generate: {}}\ncolumns: {promote: [{param: q}, {param: path}]}\nsink: {parquet: {path: out}}\n",
+			`x.yaml:2:33: columns: column "path": is there twice; rename one of them`,
+		},
+		{
+			"the column that dedupe adds", "source: {generate: {}}\ncolumns: {canonical: {form: dedupe}, include: [url, is_duplicate]}\n" +
+				"dedupe: {path: seen}\nsink: {parquet: {path: out}}\n",
+			`x.yaml:2:53: include: column "is_duplicate": dedupe adds it, under this name and behind all others; take it out here`,
+		},
+		{
+			"keys left out", "source: {generate: {}}\ncolumns: {canonical: {form: dedupe}, include: [url]}\ndedupe: {path: seen}\nsink: {parquet: {path: out}}\n",
+			`x.yaml:3:1: dedupe goes by the column url_key, which is not among those of the output; add it to columns.include`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
