@@ -84,12 +84,27 @@ wheel: arrowc $(PLUGINS_VENV)/.installed ## bin/dist/urlmill-*.whl, the Python p
 	rm -rf $(BIN)/dist
 	URLMILL_BUILD_LIBRARY=$(CURDIR)/$(LIBURLMILL) $(PLUGINS_PYTHON) -m build --wheel --no-isolation --outdir $(BIN)/dist plugins/python
 
+WHEELS_VENV := $(or $(URLMILL_WHEELS_VENV),$(CURDIR)/$(BIN)/venv-wheels)
+WHEELS ?= $(BIN)/wheels
+
+# Zig as a C compiler for other platforms; version 0.17 is the one that was tried.
+$(WHEELS_VENV)/.installed:
+	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
+	python3 -m venv $(WHEELS_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
+	$(WHEELS_VENV)/bin/pip install --quiet --disable-pip-version-check 'ziglang<0.18' build hatchling
+	@touch $@
+
+.PHONY: wheels
+wheels: $(WHEELS_VENV)/.installed ## bin/wheels: the Python wheels and the archives of the C library for Linux on amd64 and arm64, as in a release (python3)
+	rm -rf $(WHEELS)
+	PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(WHEELS) $(RELEASE)
+
 .PHONY: plugins
-plugins: build wheel hosts $(PLUGINS_VENV)/.chdb ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; Telegraf (C compiler, python3, Java 17, Maven)
+plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; Telegraf (C compiler, python3, Java 17, Maven)
 	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
 	URLMILL_REQUIRE_CHDB=1 URLMILL_CHDB_PYTHON=$(PLUGINS_PYTHON) $(GO) test -timeout 30m ./cmd/urlmill/internal/udf
 	URLMILL_REQUIRE_HOSTS=1 URLMILL_HOSTS=$(HOSTS) $(GO) test -timeout 30m -run 'Telegraf|Logstash|Redpanda|Vector' ./internal/doctest
-	cd plugins/arrowc && URLMILL_REQUIRE_CC=1 $(GO) test -timeout 30m ./...
+	cd plugins/arrowc && URLMILL_REQUIRE_CC=1 URLMILL_REQUIRE_ZIG=1 URLMILL_ZIG_PYTHON=$(WHEELS_VENV)/bin/python3 $(GO) test -timeout 30m ./...
 	$(PLUGINS_PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(BIN)/dist/*.whl
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider
 

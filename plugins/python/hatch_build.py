@@ -7,7 +7,6 @@ The wheel is for the platform of that file, and for every Python: nothing in it 
 from __future__ import annotations
 
 import os
-import platform
 import re
 import subprocess
 from pathlib import Path
@@ -15,11 +14,19 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+# e_machine of ELF, and what Python calls the machine.
+MACHINES = {62: "x86_64", 183: "aarch64"}
 
-def glibc(library: bytes) -> tuple[int, int]:
-    """The newest version of glibc that the library asks for, not below that of manylinux2014."""
+
+def tag(library: bytes) -> str:
+    """The tag of a wheel with that library: the machine it is for, and the newest version of glibc that it asks for, not below that
+    of manylinux2014."""
+    machine = MACHINES.get(int.from_bytes(library[18:20], "little")) if library[:6] == b"\x7fELF\2\1" else None
+    if machine is None:
+        raise SystemExit("the library is not for Linux on x86_64 or aarch64, and there are wheels for these alone")
     found = {(int(a), int(b)) for a, b in re.findall(rb"GLIBC_(\d+)\.(\d+)", library)}
-    return max(found | {(2, 17)})
+    major, minor = max(found | {(2, 17)})
+    return f"py3-none-manylinux_{major}_{minor}_{machine}"
 
 
 class Hook(BuildHookInterface):  # type: ignore[type-arg]
@@ -35,7 +42,6 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
                 raise SystemExit("a wheel is built in a clone of urlmill's repository, or with URLMILL_BUILD_LIBRARY=/path/to/liburlmill.so")
             subprocess.run(["make", "-s", "arrowc"], cwd=root, check=True)
             library = root / "bin" / "lib" / "liburlmill.so"
-        major, minor = glibc(library.read_bytes())
-        build_data["tag"] = f"py3-none-manylinux_{major}_{minor}_{platform.machine()}"
+        build_data["tag"] = tag(library.read_bytes())
         build_data["pure_python"] = False
         build_data["force_include"][str(library)] = "urlmill/liburlmill.so"

@@ -30,9 +30,15 @@ type release struct {
 	Checksum struct {
 		NameTemplate string `yaml:"name_template"`
 		Algorithm    string
+		ExtraFiles   []glob `yaml:"extra_files"`
+	}
+	Release struct {
+		ExtraFiles []glob `yaml:"extra_files"`
 	}
 	Sboms []struct{ Artifacts string }
 }
+
+type glob struct{ Glob string }
 
 func readRelease(t *testing.T) release {
 	t.Helper()
@@ -86,6 +92,14 @@ func TestRelease(t *testing.T) {
 	}
 	if r.Checksum.Algorithm != "sha256" || len(r.Sboms) == 0 {
 		t.Errorf("checksums %+v, SBOMs %+v", r.Checksum, r.Sboms)
+	}
+	// The files of the plugins are made by a hook into one folder. The test of plugins/arrowc builds and runs them.
+	if !slices.Contains(r.Before.Hooks, "make wheels WHEELS=dist-plugins RELEASE={{ .Version }}") {
+		t.Errorf("no hook makes the wheels: %q", r.Before.Hooks)
+	}
+	plugins := []glob{{"./dist-plugins/*.whl"}, {"./dist-plugins/*.tar.gz"}}
+	if !slices.Equal(r.Release.ExtraFiles, plugins) || !slices.Equal(r.Checksum.ExtraFiles, plugins) {
+		t.Errorf("released besides: %v, with checksums: %v", r.Release.ExtraFiles, r.Checksum.ExtraFiles)
 	}
 }
 

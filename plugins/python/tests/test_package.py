@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,27 @@ def test_wheel() -> None:
     wheel = importlib.metadata.distribution("urlmill").read_text("WHEEL")
     assert wheel is not None and re.search(r"Tag: py3-none-manylinux_2_\d+_\w+", wheel)
     assert importlib.metadata.version("urlmill") == urlmill.__version__
+
+
+@pytest.mark.parametrize(
+    ("machine", "asks", "tag"),
+    [
+        (62, b"GLIBC_2.2.5 GLIBC_2.14", "py3-none-manylinux_2_17_x86_64"),
+        (183, b"GLIBC_2.17", "py3-none-manylinux_2_17_aarch64"),
+        (62, b"GLIBC_2.9 GLIBC_2.34 GLIBC_2.4", "py3-none-manylinux_2_34_x86_64"),
+        (40, b"", None),  # arm
+    ],
+)
+def test_tag(machine: int, asks: bytes, tag: str | None) -> None:
+    """A wheel says what machine and what glibc its library needs."""
+    need("hatchling", "pip install hatchling")
+    hook = runpy.run_path(str(PROJECT / "hatch_build.py"))
+    library = b"\x7fELF\2\1".ljust(18, b"\0") + machine.to_bytes(2, "little") + asks
+    if tag:
+        assert hook["tag"](library) == tag
+    else:
+        with pytest.raises(SystemExit):
+            hook["tag"](library)
 
 
 def test_it_needs_no_compiler() -> None:
