@@ -17,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/testproc"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -86,7 +87,7 @@ func TestResumesFromCommitted(t *testing.T) {
 	c.awaitRows(100)
 	run.stop()
 	kafkatest.Produce(t, client, numbered("t", 2, 100, 200))
-	log := &logWriter{}
+	log := new(testproc.Log)
 	source, err := New(quick(k.ListenAddrs(), "t"), codec.NewLines(codec.LinesOptions{}), slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -95,8 +96,8 @@ func TestResumesFromCommitted(t *testing.T) {
 	c.awaitRows(200)
 	run.stop()
 	for _, lane := range []string{"t/0", "t/1"} {
-		if said := `going on where the group has committed" source=kafka group=g lane=` + lane + " offset=50"; !strings.Contains(log.text(), said) {
-			t.Errorf("the log lacks %q:\n%s", said, log.text())
+		if said := `going on where the group has committed" source=kafka group=g lane=` + lane + " offset=50"; !strings.Contains(log.String(), said) {
+			t.Errorf("the log lacks %q:\n%s", said, log.String())
 		}
 	}
 	if repeated := c.expectAll("t", 200); repeated != 0 {
