@@ -113,12 +113,29 @@ func avroTopics(t *testing.T, broker string, client *kgo.Client) {
 	if !ok || err != nil || s.Schema.Schema+"\n" != string(printed) || !strings.Contains(s.Schema.Schema, `"doc":"Kafka partition"`) {
 		t.Errorf("registered %t: %s, printed %s, %v", ok, s.Schema.Schema, printed, err)
 	}
+	avroSecrets(t, dir)
 	want, got := rowsByOrigin(t, direct, ""), rowsByOrigin(t, out, "c_")
 	if len(want) != records {
 		t.Fatalf("%d rows of %d", len(want), records)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows differ: %.5000s", diff)
+	}
+}
+
+// avroSecrets looks for the registry's password in what is said of a pipeline that is right and of one whose password is not.
+func avroSecrets(t *testing.T, dir string) {
+	t.Helper()
+	relay, err := os.ReadFile(filepath.Join(dir, "relay.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, dir, "refused.yaml", strings.Replace(string(relay), "planted-secret", "planted-mistake", 1))
+	for _, args := range [][]string{{"lint", "relay.yaml"}, {"dry-run", "relay.yaml"}, {"run", "refused.yaml"}} {
+		out, err := process(t, args[0], filepath.Join(dir, args[1]), "--log-level", "debug").CombinedOutput()
+		if refused := args[0] == "run"; (err != nil) != refused || refused && !strings.Contains(string(out), "check username and password") || strings.Contains(string(out), "planted") {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
 	}
 }
 

@@ -162,8 +162,8 @@ func (f *avroForm) explain(err error) error {
 	case errors.As(err, &refused) && refused.Login():
 		advice = "check username and password, or token, of avro.registry, and that they may read and write the subject"
 	case errors.As(err, &refused) && refused.Incompatible():
-		advice = "the columns have changed in a way that the subject's compatibility forbids: columns that may be null can be added and left out, others and types cannot; " +
-			"change columns back, write to another topic, or lower the subject's compatibility"
+		advice = "the columns have changed in a way that the subject's compatibility forbids; by the usual one, columns that may be null can be added, " +
+			"any can be left out, and types stay: change columns back, write to another topic, or lower the subject's compatibility"
 	case errors.As(err, &refused):
 		advice = "the registry does not take the schema; with register: false one that is registered already is looked up"
 	}

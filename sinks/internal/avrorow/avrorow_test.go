@@ -151,3 +151,56 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestDictionaries: an entry is null by its index or by its value, and indexes have every size.
+func TestDictionaries(t *testing.T) {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	b.Append("a")
+	b.AppendNull()
+	words := b.NewArray()
+	for _, index := range []arrow.DataType{
+		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Uint16,
+		arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64,
+	} {
+		typ := &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}
+		indexes, _, err := array.FromJSON(memory.DefaultAllocator, index, strings.NewReader("[1, null, 0]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for nullable, want := range map[bool]string{true: "\x00\x00\x02\x02a", false: "\x02a"} {
+			s := arrow.NewSchema([]arrow.Field{{Name: "a", Type: typ, Nullable: nullable}}, nil)
+			rows, err := New(s, "Row")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r arrow.Record = array.NewRecord(s, []arrow.Array{array.NewDictionaryArray(typ, indexes, words)}, 3)
+			e := rows.NewEncoder()
+			if !nullable {
+				if _, _, err := e.Append(nil, nil, nil, r.NewSlice(0, 1)); err == nil {
+					t.Errorf("%s: a null value is taken", index)
+				}
+				r = r.NewSlice(2, 3)
+			}
+			if got, _, err := e.Append(nil, nil, nil, r); err != nil || string(got) != want {
+				t.Errorf("%s: %x, want %x, %v", index, got, want, err)
+			}
+		}
+	}
+}
+
+// TestDaysOfMilliseconds: a time of a day is that day, before 1970 as well.
+func TestDaysOfMilliseconds(t *testing.T) {
+	const perDay = 24 * 60 * 60 * 1000
+	s := one("a", arrow.FixedWidthTypes.Date64)
+	rows, err := New(s, "Row")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	for _, millis := range []int64{-perDay - 1, -perDay, -1, 0, perDay - 1, perDay} {
+		b.Field(0).(*array.Date64Builder).Append(arrow.Date64(millis))
+	}
+	if got, _, err := rows.NewEncoder().Append(nil, nil, nil, b.NewRecord()); err != nil || string(got) != "\x03\x01\x01\x00\x00\x02" {
+		t.Errorf("%x %v", got, err)
+	}
+}
