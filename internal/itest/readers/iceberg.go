@@ -30,7 +30,17 @@ type Iceberg struct {
 // URLMILL_REQUIRE_PYARROW is 1.
 func Pyiceberg(tb testing.TB, catalog, table, column, filter string) Iceberg {
 	tb.Helper()
-	cmd := exec.CommandContext(tb.Context(), python(), "-c", icebergScript, catalog, table, column, filter)
+	return PyicebergWith(tb, nil, catalog, table, column, filter)
+}
+
+// PyicebergWith is Pyiceberg with properties of its catalog, such as those by which it reaches S3.
+func PyicebergWith(tb testing.TB, properties map[string]string, catalog, table, column, filter string) Iceberg {
+	tb.Helper()
+	with, err := json.Marshal(properties)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.CommandContext(tb.Context(), python(), "-c", icebergScript, catalog, table, column, filter, string(with))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

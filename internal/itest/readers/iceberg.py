@@ -1,4 +1,4 @@
-# Reads an Iceberg table with pyiceberg: iceberg.py CATALOG_FILE TABLE COLUMN FILTER. Prints a JSON object.
+# Reads an Iceberg table with pyiceberg: iceberg.py CATALOG_FILE TABLE COLUMN FILTER PROPERTIES. Prints a JSON object.
 import json
 import sys
 
@@ -8,8 +8,8 @@ except ImportError as e:
     print(json.dumps({"unavailable": str(e)}))
     sys.exit(0)
 
-catalog_file, name, column, row_filter = sys.argv[1:]
-table = SqlCatalog("urlmill", uri="sqlite:///" + catalog_file).load_table(name)
+catalog_file, name, column, row_filter, properties = sys.argv[1:]
+table = SqlCatalog("urlmill", uri="sqlite:///" + catalog_file, **(json.loads(properties) or {})).load_table(name)
 rows = table.scan().to_arrow()
 filtered = table.scan(row_filter=row_filter)
 print(json.dumps({
