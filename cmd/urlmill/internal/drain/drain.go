@@ -11,15 +11,20 @@ import (
 	"time"
 )
 
+// Patience is how long [Wait] stays while nobody reads. It is shorter than the five seconds after which Telegraf sends
+// SIGTERM, and not endless, since there are hosts that wait for the end of the process before they read.
+const Patience = 4 * time.Second
+
 const (
 	firstPause = 100 * time.Microsecond
 	longest    = 20 * time.Millisecond
 )
 
-// Wait returns when w, if it is a pipe, is empty or has no reader any more. Of anything else it knows nothing and
-// returns at once, as it does for pipes of systems other than Linux. There is no limit to the time, as there is none to that
-// of a write to a full pipe; a host that has waited enough kills.
-func Wait(w io.Writer) {
+// Wait returns when w, if it is a pipe, is empty, has no reader any more, or was not read from for [Patience]. Of anything
+// else it knows nothing and returns at once, as it does for pipes of systems other than Linux.
+func Wait(w io.Writer) { wait(w, Patience) }
+
+func wait(w io.Writer, patience time.Duration) {
 	f, ok := w.(*os.File)
 	if !ok {
 		return
@@ -31,9 +36,15 @@ func Wait(w io.Writer) {
 	if err != nil {
 		return
 	}
+	before, since := -1, time.Now()
 	for pause := firstPause; ; pause = min(2*pause, longest) {
-		done := true
-		if err := raw.Control(func(fd uintptr) { done = taken(int(fd)) }); err != nil || done {
+		left := 0
+		if err := raw.Control(func(fd uintptr) { left = unread(int(fd)) }); err != nil || left == 0 {
+			return
+		}
+		if left != before {
+			before, since = left, time.Now()
+		} else if time.Since(since) > patience {
 			return
 		}
 		time.Sleep(pause)

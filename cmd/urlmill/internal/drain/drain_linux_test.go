@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// wait starts Wait and returns what is closed when it has returned.
-func wait(w io.Writer) <-chan struct{} {
+// start starts wait, with patience for all of a test, and returns what is closed when it has returned.
+func start(w io.Writer) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		Wait(w)
+		wait(w, time.Hour)
 	}()
 	return done
 }
@@ -42,7 +42,7 @@ func TestUntilRead(t *testing.T) {
 	if _, err := w.WriteString("answer"); err != nil {
 		t.Fatal(err)
 	}
-	done := wait(w)
+	done := start(w)
 	if _, err := io.ReadFull(r, make([]byte, 5)); err != nil {
 		t.Fatal(err)
 	}
@@ -62,17 +62,25 @@ func TestReaderGone(t *testing.T) {
 	if _, err := w.WriteString("answer"); err != nil {
 		t.Fatal(err)
 	}
-	done := wait(w)
+	done := start(w)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	ended(t, done)
 }
 
+func TestPatience(t *testing.T) {
+	_, w := pipe(t)
+	if _, err := w.WriteString("answer"); err != nil {
+		t.Fatal(err)
+	}
+	wait(w, 10*time.Millisecond) // nobody reads, and it returns
+}
+
 func TestAtOnce(t *testing.T) {
 	_, empty := pipe(t)
-	ended(t, wait(empty))
-	ended(t, wait(new(bytes.Buffer)))
+	ended(t, start(empty))
+	ended(t, start(new(bytes.Buffer)))
 	file, err := os.Create(t.TempDir() + "/f")
 	if err != nil {
 		t.Fatal(err)
@@ -81,9 +89,9 @@ func TestAtOnce(t *testing.T) {
 	if _, err := file.WriteString("answer"); err != nil {
 		t.Fatal(err)
 	}
-	ended(t, wait(file))
+	ended(t, start(file))
 	closed, w := pipe(t)
 	closed.Close()
 	w.Close()
-	ended(t, wait(w))
+	ended(t, start(w))
 }
