@@ -18,6 +18,7 @@ type keys struct {
 	// sieve is asked before the store. It is nil where there are windows: keys cannot be taken out of it. Without windows
 	// there is one bucket, 0, whose number is left out.
 	sieve *sieve
+	hot   *hot // is there where the sieve is
 	// sieved is how far the sieve has the keys that were there at the start: those whose first bits are less, or all when it is
 	// the highest number.
 	sieved  atomic.Uint64
@@ -38,7 +39,7 @@ func openKeys(opts Options, db *pebble.DB) (*keys, error) {
 			return nil, err
 		}
 		k.buckets.Store(&[]int64{0})
-		k.beginSieve(newSieve(opts.sieveMemory()), empty, opts.Log)
+		k.beginSieve(newSieve(opts.sieveMemory()), newHot(opts.hotMemory()), empty, opts.Log)
 		return k, nil
 	}
 	var all []int64
@@ -54,9 +55,9 @@ func openKeys(opts Options, db *pebble.DB) (*keys, error) {
 	return k, it.Close()
 }
 
-// beginSieve gives a store, which is empty or not, its sieve.
-func (k *keys) beginSieve(s *sieve, empty bool, log *slog.Logger) {
-	k.sieve = s
+// beginSieve gives a store, which is empty or not, its sieve and hot keys.
+func (k *keys) beginSieve(s *sieve, h *hot, empty bool, log *slog.Logger) {
+	k.sieve, k.hot = s, h
 	if empty {
 		k.sieved.Store(math.MaxUint64)
 		return
@@ -104,16 +105,20 @@ func (k *keys) fill() error {
 // fillKeys is how many keys are read with one iterator.
 const fillKeys = 1 << 16
 
-// maybe moves the questions to the front whose keys may be there, in the order that they have, and returns them.
-func (k *keys) maybe(asked []question) []question {
+// seek moves the questions to the front that the store has to be asked, in the order that they have, and returns them. It
+// answers those whose keys are known to be there, or not to be.
+func (k *keys) seek(asked []question) []question {
 	if k.sieve == nil {
 		return asked
 	}
 	sieved, n := k.sieved.Load(), 0
 	for i := range asked {
 		q := &asked[i]
-		known := sieved == math.MaxUint64 || binary.BigEndian.Uint64(q.key[:]) < sieved
-		if !known || k.sieve.has(&q.key) {
+		inSieve := sieved == math.MaxUint64 || binary.BigEndian.Uint64(q.key[:]) < sieved
+		if inSieve && !k.sieve.has(&q.key) {
+			continue
+		}
+		if q.seen = k.hot.has(&q.key); !q.seen {
 			asked[n], *q = *q, asked[n]
 			n++
 		}
@@ -142,10 +147,10 @@ func (k *keys) newest() int64 {
 
 // find implements [seenSet]. Most keys are new, and the sieve knows. The others are sought in the order of the store with
 // one iterator, which goes on from where it is, and asks the filters of the levels first: of all but the last one, where
-// nine of ten keys are, or without a sieve of that one as well, which [pebble.DB.Get] never asks.
+// most keys are, or without a sieve of that one as well, which [pebble.DB.Get] never asks.
 func (k *keys) find(asked []question) error {
 	sortByKey(asked, func(q *question) *Key { return &q.key })
-	if asked = k.maybe(asked); len(asked) == 0 {
+	if asked = k.seek(asked); len(asked) == 0 {
 		return nil
 	}
 	it, err := k.db.NewIter(&pebble.IterOptions{LowerBound: []byte{seenKey}, UpperBound: []byte{seenKey + 1}, UseL6Filters: k.sieve == nil})
@@ -163,7 +168,9 @@ func (k *keys) find(asked []question) error {
 				continue
 			}
 			full = append(full[:n], q.key[:]...)
-			q.seen = it.SeekPrefixGE(full)
+			if q.seen = it.SeekPrefixGE(full); q.seen && k.hot != nil {
+				k.hot.add(&q.key)
+			}
 		}
 	}
 	return it.Close() // has the error of a seek, too

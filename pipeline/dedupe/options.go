@@ -164,6 +164,14 @@ func (o Options) sieveMemory() int64 {
 	return o.Memory / 8 * 3
 }
 
+// hotMemory is the share of the memory for keys that were found lately.
+func (o Options) hotMemory() int64 {
+	if o.sieveMemory() == 0 {
+		return 0
+	}
+	return o.Memory / 16
+}
+
 // maxClaims is how many claims fit into their share of the memory.
 func (o Options) maxClaims() int64 { return o.claimsMemory() / claimBytes }
 

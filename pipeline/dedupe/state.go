@@ -25,8 +25,9 @@ const (
 	logKey     = 'l' // number (8): entries since the snapshot; of an approximate state
 )
 
-// chunkEntries is how many keys are journaled, and become keys of committed rows, at a time.
-const chunkEntries = 4096
+// chunkEntries is how many keys are journaled, and become keys of committed rows, at a time. The store sets room for the worst
+// case of a batch aside, some 200 bytes a key, and begins another memtable where the room is not there.
+const chunkEntries = 1024
 
 // journal names keys that are durable, of rows that may be.
 type journal struct {

@@ -12,7 +12,7 @@ import (
 func openStore(opts Options) (*pebble.DB, error) {
 	memtable := min(max(opts.Memory/12, 1<<20), 64<<20)
 	// The store takes its memtables off the cache, but for one that it keeps to use again.
-	cache := pebble.NewCache(opts.Memory - opts.claimsMemory() - opts.sieveMemory() - memtable)
+	cache := pebble.NewCache(opts.Memory - opts.claimsMemory() - opts.sieveMemory() - opts.hotMemory() - memtable)
 	defer cache.Unref() // the store has its own reference
 	levels := make([]pebble.LevelOptions, 7)
 	for i := range levels {
