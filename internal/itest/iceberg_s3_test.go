@@ -13,6 +13,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/itest/readers"
 	"github.com/urlmill/urlmill/internal/s3test"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 const icebergOnS3 = `
@@ -52,7 +53,7 @@ func TestIcebergOnS3(t *testing.T) {
 			t.Fatal(err)
 		}
 		var said bytes.Buffer
-		cmd := exec.CommandContext(ctx, binary(t), args...)
+		cmd := exec.CommandContext(ctx, testproc.Urlmill(t), args...)
 		cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL_S3="+gateway.Endpoint) // for verify
 		cmd.Stdout, cmd.Stderr = &said, &said
 		return cmd, &said
