@@ -70,7 +70,7 @@ func newRoot(a *app) *cobra.Command {
 		Use:   "urlmill",
 		Short: "Parse streams of URLs into columns",
 		Long: `urlmill reads URLs from Kafka, files or standard input, parses them as browsers do (WHATWG URL Standard),
-and writes their parts as columns of Parquet, Arrow or NDJSON.`,
+and writes their parts as columns of Parquet, Arrow or NDJSON, into files, topics or tables of databases.`,
 		Example: `  urlmill demo                                 # a million records through a Kafka broker in this process
   urlmill url 'https://user@example.co.uk/?a=1'
   urlmill parse access.ndjson.gz --url-field /url --to parquet -o out/

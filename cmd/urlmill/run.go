@@ -20,15 +20,15 @@ func newRun(a *app) *cobra.Command {
 		Use:   "run CONFIG",
 		Short: "Run the pipeline that a configuration describes",
 		Long: `Run the pipeline that a YAML file describes: from a source (Kafka, files, a generator) through the URL parser into a
-sink (Parquet, Arrow IPC, NDJSON).
+sink (files of Parquet, Arrow IPC or NDJSON, a topic, or a table of PostgreSQL, ClickHouse or DuckDB).
 
 It runs until the source ends, which Kafka never does, or until SIGINT or SIGTERM: then it writes and commits what it
 has read, within pipeline.drain_timeout. A second signal stops at once; what was not committed is read again by the
 next run.
 
 Files in a folder have every record exactly once, whatever happens, and however often the command is run: the folder
-keeps the positions, in _commits. A file that was delivered is not delivered again
-unless it has changed; standard input is new each time.
+keeps the positions, in _commits. A file that was delivered is not delivered again unless it has changed; standard input
+is new each time. A topic as the sink may have records more than once after a crash.
 
 SIGHUP reads the configuration again, and the files that it names. At once change log.level, pipeline.rate,
 source.generate.rate, columns.tracking_rules and columns.public_suffix_list; with dedupe the tracking rules do not, where
