@@ -74,7 +74,7 @@ keeps them: parse the same files into it again, and their rows are there twice. 
 	flags.StringVar(&f.urlField, "url-field", "", "JSON pointer of the URL, such as /url (implies --codec ndjson)")
 	flags.StringVar(&f.baseField, "base-field", "", "JSON pointer of the base URL")
 	flags.StringArrayVar(&f.carry, "carry", nil, "carry a field along: NAME=POINTER[:TYPE]; may be repeated")
-	flags.BoolVar(&f.skipEmpty, "skip-empty", false, "leave empty lines out")
+	flags.BoolVar(&f.skipEmpty, "skip-empty", false, "leave empty lines out, with --codec lines and ndjson")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of the output, in their order")
 	flags.StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out")
 	f.dedupe.add(cmd)
@@ -196,6 +196,9 @@ func (f parseFlags) setCodec(c *config.Config) error {
 	if err := checkChoice("--codec", codec, codecNames()); err != nil {
 		return err
 	}
+	if f.skipEmpty && codec != "lines" && codec != "ndjson" {
+		return usagef("--skip-empty is for --codec lines and ndjson; take it out")
+	}
 	if codec == "csv" || codec == "tsv" {
 		return f.setDelimited(c)
 	}
@@ -237,6 +240,9 @@ func codecNames() []string {
 func (f parseFlags) setAccessLog(c *config.Config) error {
 	if f.urlField != "" || f.baseField != "" || len(f.carry) > 0 {
 		return usagef("--url-field, --base-field and --carry are not for access logs, which have all their fields as columns; use --columns")
+	}
+	if f.skipEmpty {
+		return usagef("--skip-empty is for --codec lines and ndjson; an empty line of an access log is a row with an error")
 	}
 	if f.codec != "" && !slices.Contains(logCodecs(), f.codec) {
 		return usagef("--nginx, --apache and --base-url are for access logs, and --codec is %s; take one of them out", f.codec)
