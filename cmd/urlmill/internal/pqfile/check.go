@@ -64,6 +64,7 @@ func (f *File) check(ctx context.Context, r *Report) (err error) {
 	defer guard(&err)
 	m := f.pq.Metadata()
 	r.Groups = len(m.RowGroups)
+	elements := leaves(m.Schema)
 	for i, chunks := range f.chunks() {
 		group := &m.RowGroups[i]
 		r.Rows += group.NumRows
@@ -78,6 +79,10 @@ func (f *File) check(ctx context.Context, r *Report) (err error) {
 			k := chunkCheck{
 				file: f, report: r, chunk: chunk, raw: &group.Columns[c], rows: group.NumRows, stats: f.statistics(i, c), typ: chunk.Type(),
 				name: fmt.Sprintf("row group %d: column %s", i, strings.Join(meta.PathInSchema, ".")),
+			}
+			k.order = orderOf(k.typ, new(format.SchemaElement))
+			if len(elements) == len(chunks) {
+				k.order = orderOf(k.typ, elements[c])
 			}
 			if s := group.SortingColumns; len(s) > 0 && int(s[0].ColumnIdx) == c {
 				k.sorting = &s[0]
@@ -105,6 +110,7 @@ type chunkCheck struct {
 	chunk   *parquet.FileColumnChunk
 	raw     *format.ColumnChunk
 	typ     parquet.Type
+	order   order
 	rows    int64
 	stats   *Statistics
 	sorting *format.SortingColumn
@@ -250,13 +256,13 @@ func (k *chunkCheck) take(facts *pageFacts, v *parquet.Value) error {
 			k.note("the bloom filter denies the value %.100q, which is there", v.String())
 		}
 	}
-	if isNaN(*v) || !ordered(k.typ) {
+	if k.order.compare == nil || k.order.isNaN(*v) {
 		return nil
 	}
-	if !facts.bounded || k.typ.Compare(*v, facts.low) < 0 {
+	if !facts.bounded || k.order.compare(*v, facts.low) < 0 {
 		facts.low = *v
 	}
-	if !facts.bounded || k.typ.Compare(*v, facts.high) > 0 {
+	if !facts.bounded || k.order.compare(*v, facts.high) > 0 {
 		facts.high = *v
 	}
 	facts.bounded = true

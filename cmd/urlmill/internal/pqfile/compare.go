@@ -8,9 +8,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// ordered tells whether the format defines an order of the values of a type.
-func ordered(t parquet.Type) bool { return t.Kind() != parquet.Int96 }
-
 func isNaN(v parquet.Value) bool {
 	switch v.Kind() {
 	case parquet.Float:
@@ -23,7 +20,7 @@ func isNaN(v parquet.Value) bool {
 
 // checkOrder compares a value of the first sorting column with the one before. Columns with lists have no order.
 func (k *chunkCheck) checkOrder(v *parquet.Value) {
-	if k.sorting == nil || !k.flat() {
+	if k.sorting == nil || !k.flat() || k.order.compare == nil {
 		return
 	}
 	before, begun := k.last, k.begun
@@ -36,9 +33,9 @@ func (k *chunkCheck) checkOrder(v *parquet.Value) {
 	case before.IsNull() || v.IsNull():
 		wrong = before.IsNull() != v.IsNull() && before.IsNull() != k.sorting.NullsFirst
 	case k.sorting.Descending:
-		wrong = k.typ.Compare(before, *v) < 0
+		wrong = k.order.compare(before, *v) < 0
 	default:
-		wrong = k.typ.Compare(before, *v) > 0
+		wrong = k.order.compare(before, *v) > 0
 	}
 	if wrong {
 		k.note("said to be sorted, but %.60q comes before %.60q", before.String(), v.String())
@@ -88,10 +85,10 @@ func (k *chunkCheck) compareStatistics() {
 		if !p.bounded {
 			continue
 		}
-		if !all.bounded || k.typ.Compare(p.low, all.low) < 0 {
+		if !all.bounded || k.order.compare(p.low, all.low) < 0 {
 			all.low = p.low
 		}
-		if !all.bounded || k.typ.Compare(p.high, all.high) > 0 {
+		if !all.bounded || k.order.compare(p.high, all.high) > 0 {
 			all.high = p.high
 		}
 		all.bounded = true
@@ -108,7 +105,7 @@ func (k *chunkCheck) compareStatistics() {
 
 // bound compares a minimum or maximum, which may be absent, with what was found.
 func (k *chunkCheck) bound(where string, plain []byte, found pageFacts, low bool, exact *bool) {
-	if plain == nil || !ordered(k.typ) {
+	if plain == nil || k.order.compare == nil {
 		return
 	}
 	name, is := "maximum", found.high
@@ -124,7 +121,7 @@ func (k *chunkCheck) bound(where string, plain []byte, found pageFacts, low bool
 		k.note("%s have a %s of %d bytes, which no value of the type %s has", where, name, len(plain), k.typ)
 		return
 	}
-	order := k.typ.Compare(v, is)
+	order := k.order.compare(v, is)
 	switch {
 	case low && order > 0 || !low && order < 0:
 		k.note("%s say that the %s is %.60q, and it is %.60q", where, name, v.String(), is.String())
@@ -167,7 +164,7 @@ func (k *chunkCheck) compareColumnIndex() {
 
 // compareBoundaryOrder checks that bounds which are said to be in order are.
 func (k *chunkCheck) compareBoundaryOrder(index *format.ColumnIndex) {
-	if index.BoundaryOrder == format.Unordered {
+	if index.BoundaryOrder == format.Unordered || k.order.compare == nil {
 		return
 	}
 	for _, bounds := range [][][]byte{index.MinValues, index.MaxValues} {
@@ -180,7 +177,7 @@ func (k *chunkCheck) compareBoundaryOrder(index *format.ColumnIndex) {
 			}
 			order := 0
 			if !first {
-				order = k.typ.Compare(before, v)
+				order = k.order.compare(before, v)
 			}
 			if index.BoundaryOrder == format.Ascending && order > 0 || index.BoundaryOrder == format.Descending && order < 0 {
 				k.note("its column index says %s, and data page %d is not", index.BoundaryOrder, i)
