@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,9 +51,21 @@ func TestAvro(t *testing.T) {
 	o := avroOptions(k, reg.URL())
 	o.Key = "n"
 	for part := range 2 { // a process and its successor
-		w := open(t, begin(t, o, pipeline.Schemas{rowSchema}), 0)
-		write(t, w, pipeline.Rows, rows(t, numbered(100*part, 100*part+99)...), 5)
-		write(t, w, pipeline.Rows, rows(t, fmt.Sprintf(`{"host":null,"n":%d,"list":null}`, 100*part+99)), 6)
+		s := begin(t, o, pipeline.Schemas{rowSchema})
+		var lanes sync.WaitGroup
+		for lane := range 3 {
+			w, first := open(t, s, int32(lane)), 100*part+33*lane
+			records := []arrow.Record{rows(t, numbered(first, first+20)...), rows(t, numbered(first+20, first+33)...)}
+			lanes.Go(func() {
+				for i, r := range records {
+					if err := w.Write(t.Context(), pipeline.Rows, r, pipeline.Span{First: int64(i), Next: int64(i + 1)}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		lanes.Wait()
+		write(t, open(t, s, 3), pipeline.Rows, rows(t, fmt.Sprintf(`{"host":null,"n":%d,"list":null}`, 100*part+99)), 6)
 	}
 	s, ok := reg.GetSchema("t-value", 1)
 	if _, more := reg.GetSchema("t-value", 2); !ok || more {

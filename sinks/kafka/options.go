@@ -54,8 +54,8 @@ type Target struct {
 	MaxMessageBytes int
 	// DialTimeout bounds connecting to a broker, with TLS handshake and login. Default 10 s.
 	DialTimeout time.Duration
-	// StartTimeout is how long a start waits for a broker and the topic, and a run for a topic that is gone.
-	// Default 30 s. Brokers that are down later are waited for as long as it takes.
+	// StartTimeout is how long a start waits for a broker and the topic, and then for a schema registry, and a run for a
+	// topic that is gone. Default 30 s. Brokers that are down later are waited for as long as it takes.
 	StartTimeout time.Duration
 }
 
