@@ -163,7 +163,7 @@ func runUntilRead(t *testing.T, client *kgo.Client, dir, group, topic, config st
 	p.waitFor(t, "all of "+topic, func() bool {
 		return max(0, kafkatest.Committed(t, client, group, topic, 0))+max(0, kafkatest.Committed(t, client, group, topic, 1)) == total
 	})
-	if err := p.end(t, syscall.SIGTERM); err != nil {
+	if err := p.end(syscall.SIGTERM); err != nil {
 		t.Errorf("%s: %v\n%s", group, err, p.log)
 	}
 	if strings.Contains(p.log.String(), "planted") {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -51,13 +50,11 @@ func TestCompactKill(t *testing.T) {
 		select {
 		case <-time.After(time.Duration(rand.IntN(400)) * time.Millisecond):
 			died++
-		case <-compacting.done:
+		case <-compacting.Done():
 		}
-		_ = compacting.cmd.Process.Signal(syscall.SIGKILL)
-		<-compacting.done
+		compacting.Kill()
 		if delivering != nil {
-			_ = delivering.cmd.Process.Signal(syscall.SIGKILL)
-			<-delivering.done
+			delivering.Kill()
 		}
 		n := listedRows(t, out)
 		if n < least || n > rows {

@@ -141,7 +141,7 @@ func dedupeKill(t *testing.T, mode, extra string, faults []string) {
 		group := fmt.Sprint("round-", i)
 		run := begin(group, fault)
 		run.waitOrEnd(t, "the process to die or to have committed everything", func() bool { return everything(group) })
-		err := run.end(t, syscall.SIGTERM) // some steps are taken at the end
+		err := run.end(syscall.SIGTERM) // some steps are taken at the end
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 			t.Fatalf("at %s: the process ended with %v, and was to be killed:\n%s", fault, err, run.log)
@@ -149,7 +149,7 @@ func dedupeKill(t *testing.T, mode, extra string, faults []string) {
 	}
 	run := begin("last", "")
 	run.waitFor(t, "every offset to be committed", func() bool { return everything("last") })
-	if err := run.end(t, syscall.SIGTERM); err != nil {
+	if err := run.end(syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, run.log)
 	}
 	if report, err := process(t, "verify", out).CombinedOutput(); err != nil {

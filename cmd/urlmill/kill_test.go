@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -21,6 +20,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 const killConfig = `
@@ -93,7 +93,7 @@ func killAndCount(t *testing.T, cluster *kafkatest.Cluster, delivery string) (lo
 		run := startRun(t, config)
 		run.waitFor(t, "a new file", func() bool { return len(parquetIn(t, out)) > files })
 		time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
-		_ = run.end(t, syscall.SIGKILL)
+		_ = run.end(syscall.SIGKILL)
 		t.Logf("kill %d: %d files", i+1, len(parquetIn(t, out)))
 	}
 	close(stop)
@@ -109,7 +109,7 @@ func killAndCount(t *testing.T, cluster *kafkatest.Cluster, delivery string) (lo
 		}
 		return true
 	})
-	if err := run.end(t, syscall.SIGTERM); err != nil {
+	if err := run.end(syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, run.log)
 	}
 	return checkDelivered(t, out, partitions, perPartition)
@@ -130,10 +130,8 @@ func numbered(topic string, partitions, start, end int) []*kgo.Record {
 
 // running is a urlmill that a test may kill.
 type running struct {
-	cmd  *exec.Cmd
-	log  *bytes.Buffer // complete once done is closed
-	done chan struct{}
-	err  error // of the process, once done is closed
+	*testproc.Process
+	log *testproc.Log
 }
 
 func startRun(t *testing.T, config string) *running {
@@ -143,56 +141,44 @@ func startRun(t *testing.T, config string) *running {
 
 func startCommand(t *testing.T, cmd *exec.Cmd) *running {
 	t.Helper()
-	p := &running{cmd: cmd, log: new(bytes.Buffer), done: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
+	p := &running{log: new(testproc.Log)}
+	cmd.Stdout, cmd.Stderr = p.log, p.log
+	var err error
+	if p.Process, err = testproc.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		defer close(p.done)
-		p.err = p.cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		<-p.done
-	})
+	t.Cleanup(p.Kill)
 	return p
 }
 
 // end sends sig and returns the error of the process after its end.
-func (p *running) end(t *testing.T, sig os.Signal) error {
-	t.Helper()
-	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		t.Fatal(err)
-	}
-	<-p.done
-	return p.err
+func (p *running) end(sig os.Signal) error {
+	p.Signal(sig)
+	return p.Err()
 }
 
 // waitFor polls until reached, for as long as the slowest machine needs.
 func (p *running) waitFor(t *testing.T, what string, reached func() bool) {
 	t.Helper()
 	if !p.waitOrEnd(t, what, reached) {
-		t.Fatalf("the process ended (%v) before %s:\n%s", p.err, what, p.log)
+		t.Fatalf("the process ended (%v) before %s:\n%s", p.Err(), what, p.log)
 	}
 }
 
 // waitOrEnd is waitFor, and returns false when the process has ended before.
 func (p *running) waitOrEnd(t *testing.T, what string, reached func() bool) bool {
 	t.Helper()
-	deadline := time.After(5 * time.Minute)
-	for !reached() {
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-p.done:
-			return false
-		case <-deadline:
-			_ = p.end(t, syscall.SIGKILL)
-			t.Fatalf("waited in vain for %s; the process said:\n%s", what, p.log)
+	err := p.Await(5*time.Minute, func() error {
+		if reached() {
+			return nil
 		}
+		return errors.New("it has not come to it")
+	})
+	if err != nil && !errors.Is(err, testproc.ErrEnded) {
+		p.Kill()
+		t.Fatalf("%s: %v; the process said:\n%s", what, err, p.log)
 	}
-	return true
+	return err == nil
 }
 
 // checkDelivered reads every file back and compares its rows with what was produced.

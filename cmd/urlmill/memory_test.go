@@ -58,11 +58,11 @@ pipeline: {drain_timeout: 20m}
 			run := startRun(t, config)
 			peak := int64(0)
 			run.waitFor(t, "every record to be committed", func() bool {
-				peak = max(peak, highWater(run.cmd.Process.Pid))
+				peak = max(peak, highWater(run.ID()))
 				return committed(t, client, name, partitions) >= records
 			})
-			peak = max(peak, highWater(run.cmd.Process.Pid))
-			if err := run.end(t, syscall.SIGTERM); err != nil {
+			peak = max(peak, highWater(run.ID()))
+			if err := run.end(syscall.SIGTERM); err != nil {
 				t.Errorf("after SIGTERM: %v\n%s", err, run.log)
 			}
 			t.Logf("peak %d MiB", peak>>20)

@@ -128,7 +128,7 @@ func (r *relay) run(t *testing.T) {
 		p := startRun(t, r.config)
 		p.waitFor(t, "a commit", func() bool { return r.committed(t) > before })
 		time.Sleep(time.Duration(rand.IntN(700)) * time.Millisecond)
-		_ = p.end(t, syscall.SIGKILL)
+		_ = p.end(syscall.SIGKILL)
 		t.Logf("kill %d: %d records are committed", i+1, r.committed(t))
 	}
 	close(stop)
@@ -137,7 +137,7 @@ func (r *relay) run(t *testing.T) {
 	}
 	p := startRun(t, r.config)
 	p.waitFor(t, "every offset to be committed", func() bool { return r.committed(t) == int64(r.perPartition*relayPartitions) })
-	if err := p.end(t, syscall.SIGTERM); err != nil {
+	if err := p.end(syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, p.log)
 	}
 }

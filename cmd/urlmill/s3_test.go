@@ -56,7 +56,7 @@ func TestS3ExactlyOnce(t *testing.T) {
 		if kills == 1 {
 			gateway.Stop(t)
 		}
-		_ = run.end(t, syscall.SIGKILL)
+		_ = run.end(syscall.SIGKILL)
 		gateway.Start(t)
 	}
 	kafkatest.Produce(t, client, numbered("clicks", partitions, 3*portion, total))
@@ -69,7 +69,7 @@ func TestS3ExactlyOnce(t *testing.T) {
 		}
 		return true
 	})
-	if err := run.end(t, syscall.SIGTERM); err != nil {
+	if err := run.end(syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, run.log)
 	}
 	if lost, twice := checkDelivered(t, out, partitions, total); lost > 0 || twice > 0 {

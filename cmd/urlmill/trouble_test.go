@@ -32,9 +32,8 @@ type troubled struct {
 	broker *kfake.Cluster
 	config string
 	port   int
-	cmd    *exec.Cmd
 	log    *testproc.Log
-	ended  chan struct{}
+	run    *testproc.Process
 }
 
 // newTroubled starts a broker and writes a configuration. SINK is what stands below "sink".
@@ -66,49 +65,36 @@ func (p *troubled) produce(first, end int) {
 // start starts the process, by its name.
 func (p *troubled) start(name string, env ...string) {
 	p.t.Helper()
-	p.cmd = exec.Command(name, "run", p.config)
-	p.cmd.Env = append(os.Environ(), env...)
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd := exec.Command(name, "run", p.config)
+	cmd.Env = append(os.Environ(), env...)
 	p.log = new(testproc.Log)
-	p.cmd.Stderr = p.log
-	if err := p.cmd.Start(); err != nil {
+	cmd.Stderr = p.log
+	run, err := testproc.Start(cmd)
+	if err != nil {
 		p.t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	p.ended = ended
-	cmd := p.cmd
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait() // its exit code is looked at
-	}()
-	p.t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
-	})
+	p.run = run
+	p.t.Cleanup(run.Kill)
 }
 
 // end asks the process to end and returns its exit code.
 func (p *troubled) end() int {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
-	<-p.ended
-	return p.cmd.ProcessState.ExitCode()
+	p.run.Signal(syscall.SIGTERM)
+	return p.run.Code()
 }
 
 // until waits for a page to say text.
 func (p *troubled) until(name, text string) {
 	p.t.Helper()
-	for begin := time.Now(); !strings.Contains(page(p.t, p.port, name), text); time.Sleep(50 * time.Millisecond) {
-		select {
-		case <-p.ended:
-			p.t.Fatalf("the process has ended before /%s says %q:\n%s", name, text, p.log)
-		default:
+	err := p.run.Await(3*time.Minute, func() error {
+		if got := page(p.t, p.port, name); !strings.Contains(got, text) {
+			return fmt.Errorf("/%s does not say %q but\n%s", name, text, got)
 		}
-		if time.Since(begin) > 3*time.Minute {
-			p.t.Fatalf("/%s does not say %q but\n%s\nlog:\n%s", name, text, page(p.t, p.port, name), p.log)
-		}
+		return nil
+	})
+	if err != nil {
+		p.t.Fatalf("%v\nlog:\n%s", err, p.log)
 	}
 }
 

@@ -8,9 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
 	"github.com/urlmill/urlmill/internal/testproc"
@@ -18,31 +16,22 @@ import (
 
 // mill is a urlmill that runs.
 type mill struct {
-	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended
-	log  testproc.Log
+	process *testproc.Process
+	log     testproc.Log
 }
 
 // start runs urlmill until the end of the test.
 func start(t *testing.T, args ...string) *mill {
 	t.Helper()
-	m := &mill{cmd: exec.Command(testproc.Urlmill(t), args...), done: make(chan struct{})}
-	m.cmd.Stdout, m.cmd.Stderr = &m.log, &m.log
-	if err := m.cmd.Start(); err != nil {
+	m := new(mill)
+	cmd := exec.Command(testproc.Urlmill(t), args...)
+	cmd.Stdout, cmd.Stderr = &m.log, &m.log
+	var err error
+	if m.process, err = testproc.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		defer close(m.done)
-		_ = m.cmd.Wait() // what it says is in the log
-	}()
 	t.Cleanup(func() {
-		_ = m.cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-m.done:
-		case <-time.After(patience):
-			_ = m.cmd.Process.Kill()
-			<-m.done
-		}
+		m.process.Stop(patience)
 		if t.Failed() {
 			t.Logf("urlmill %s:\n%s", strings.Join(args, " "), &m.log)
 		}
@@ -53,19 +42,15 @@ func start(t *testing.T, args ...string) *mill {
 // answers waits until the process answers at a URL.
 func (m *mill) answers(t *testing.T, address string) {
 	t.Helper()
-	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if answer, err := http.Get(address); err == nil {
+	err := m.process.Await(patience, func() error {
+		answer, err := http.Get(address)
+		if err == nil {
 			_ = answer.Body.Close()
-			return
 		}
-		select {
-		case <-m.done:
-			t.Fatalf("urlmill has ended:\n%s", &m.log)
-		default:
-		}
-		if time.Since(begin) > patience {
-			t.Fatalf("urlmill does not answer at %s:\n%s", address, &m.log)
-		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("urlmill at %s: %v\n%s", address, err, &m.log)
 	}
 }
 

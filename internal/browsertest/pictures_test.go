@@ -33,7 +33,7 @@ func TestPictures(t *testing.T) {
 	if update {
 		for _, rate := range []int{1500, 4000, 2500} { // of more producers, for something to see
 			time.Sleep(40 * time.Second)
-			<-produce(t, broker, rate, "--seed", "7", "--records", fmt.Sprint(20*rate)).done
+			<-produce(t, broker, rate, "--seed", "7", "--records", fmt.Sprint(20*rate)).process.Done()
 		}
 		time.Sleep(20 * time.Second)
 	}

@@ -83,10 +83,8 @@ admin: {listen: LISTEN}
 	b.allow("ERR_CONNECTION_RESET")
 	b.allow("ERR_EMPTY_RESPONSE")
 	b.until(tile("Rows") + " > 100")
-	if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	<-m.done
+	m.process.Signal(syscall.SIGTERM)
+	<-m.process.Done()
 	b.until(`document.getElementById("state").textContent.includes("has it ended?")`)
 	run(t, config)
 	b.until(`document.getElementById("state").textContent === "Ready"`)

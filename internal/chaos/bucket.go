@@ -150,15 +150,15 @@ func objectStore(r *run) {
 		} else {
 			proxy.fail(fault, 0.2)
 			f.produce(perRound)
-			r.await("commits, or a process that gives up", func() bool { return m.ended() || r.reached(w, f.counts) })
-			if m.ended() {
+			r.await("commits, or a process that gives up", func() bool { return m.Ended() || r.reached(w, f.counts) })
+			if m.Ended() {
 				r.refuses(m, fault.stops...)
 			}
 		}
 		proxy.fail(nil, 0)
 		switch i % 4 {
 		case 1:
-			m.kill()
+			m.Kill()
 			r.fault("kill -9")
 			r.repair(w)
 		case 3:
@@ -167,15 +167,15 @@ func objectStore(r *run) {
 			time.Sleep(randomly(time.Second))
 			g.Start(r)
 		}
-		if m.ended() {
+		if m.Ended() {
 			m = r.start(config)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(proxy.counts)) {
 		r.faults(name, proxy.counts[name])
 	}
-	r.await("the last process to commit, or to give up", func() bool { return m.ended() || r.reached(w, f.counts) })
-	if m.ended() {
+	r.await("the last process to commit, or to give up", func() bool { return m.Ended() || r.reached(w, f.counts) })
+	if m.Ended() {
 		m = r.start(config)
 	}
 	r.finish(m, f, w)

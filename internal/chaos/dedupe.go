@@ -35,9 +35,9 @@ func dropDuplicates(r *run) {
 		for i := range kills {
 			if i%2 == 0 {
 				m := r.startAs(r.env.faulty, begin(i), "URLMILL_FAULT=at,"+dedupeSteps[i/2%len(dedupeSteps)])
-				r.await("a process to be killed at a step of a commit", m.ended)
+				r.await("a process to be killed at a step of a commit", m.Ended)
 				if !m.endedBy(syscall.SIGKILL) {
-					r.Fatalf("a process that was to be killed has ended with %v\n%s", m.err, m.text())
+					r.Fatalf("a process that was to be killed has ended with %v\n%s", m.Err(), m.text())
 				}
 				r.fault("kill -9 at a step of a commit")
 				continue
@@ -46,7 +46,7 @@ func dropDuplicates(r *run) {
 			m := r.start(begin(i))
 			r.awaitWith(m, "a commit", func() bool { return sum(r.heads(w)) > before })
 			time.Sleep(randomly(800 * time.Millisecond))
-			m.kill()
+			m.Kill()
 			r.fault("kill -9")
 		}
 		f.end(int64(rows))

@@ -27,12 +27,12 @@ func storeErrors(r *run) {
 		fault := fmt.Sprintf("URLMILL_FAULT=%s,%d,%d", kind, 1+rand.IntN(60), []int{1, 3, 1_000_000}[rand.IntN(3)])
 		config := r.config(job{topic: f.topic, group: fmt.Sprint("disk-", i), out: w.out, rollRows: 100, rollEvery: 30 * time.Millisecond})
 		m := r.startAs(r.env.faulty, config, fault)
-		r.await("a process to stop or to finish", func() bool { return m.ended() || r.reached(w, f.counts) })
-		if m.ended() {
+		r.await("a process to stop or to finish", func() bool { return m.Ended() || r.reached(w, f.counts) })
+		if m.Ended() {
 			r.refuses(m, reasons[kind])
 		} else {
-			m.signal(syscall.SIGTERM)
-			r.await("a process to end", m.ended)
+			m.Signal(syscall.SIGTERM)
+			r.await("a process to end", m.Ended)
 		}
 		if strings.Contains(m.text(), "fault: ") {
 			r.fault(kind + " from the file system")

@@ -26,10 +26,10 @@ func killAtRandom(r *run) {
 			r.awaitWith(m, "a commit", func() bool { return sum(r.heads(w)) > before })
 		}
 		time.Sleep(randomly(800 * time.Millisecond))
-		if m.ended() {
-			r.Fatalf("the process ended (%v) before it was killed:\n%s", m.err, m.text())
+		if m.Ended() {
+			r.Fatalf("the process ended (%v) before it was killed:\n%s", m.Err(), m.text())
 		}
-		m.kill()
+		m.Kill()
 		r.fault("kill -9")
 		if i%10 == 9 {
 			r.repair(w) // what the next start would do
@@ -50,15 +50,15 @@ func killAtEveryStep(r *run) {
 		config := r.config(job{topic: f.topic, group: fmt.Sprint("steps-", n), out: w.out, rollRows: 20, rollEvery: 30 * time.Millisecond})
 		m := r.startAs(r.env.faulty, config, fmt.Sprint("URLMILL_FAULT=kill,", n))
 		ends := f.counts
-		r.await("a process to die or to finish", func() bool { return m.ended() || r.reached(w, ends) })
-		m.signal(syscall.SIGTERM)
-		r.await("a process to end", m.ended)
+		r.await("a process to die or to finish", func() bool { return m.Ended() || r.reached(w, ends) })
+		m.Signal(syscall.SIGTERM)
+		r.await("a process to end", m.Ended)
 		if m.endedBy(syscall.SIGKILL) {
 			r.fault("kill -9 before a call")
 			continue
 		}
-		if m.err != nil {
-			r.Errorf("%v\n%s", m.err, m.text())
+		if m.Err() != nil {
+			r.Errorf("%v\n%s", m.Err(), m.text())
 		}
 		r.Logf("%d calls", n-1)
 		break
@@ -90,14 +90,14 @@ func zombies(r *run) {
 	for range rounds {
 		progress(old, "commits in all partitions")
 		time.Sleep(randomly(300 * time.Millisecond))
-		old.signal(syscall.SIGSTOP)
+		old.Signal(syscall.SIGSTOP)
 		r.fault("SIGSTOP past the session timeout")
 		successor := r.start(config)
 		progress(successor, "the successor to commit in all partitions")
-		old.signal(syscall.SIGCONT)
+		old.Signal(syscall.SIGCONT)
 		progress(successor, "commits by both")
-		if old.ended() {
-			r.Fatalf("the process that was stopped has ended: %v\n%s", old.err, old.text())
+		if old.Ended() {
+			r.Fatalf("the process that was stopped has ended: %v\n%s", old.Err(), old.text())
 		}
 		r.stop(old)
 		old = successor
@@ -120,10 +120,10 @@ func storm(r *run) {
 		case *m == nil:
 			*m = r.start(config)
 			r.fault("member joins")
-		case (*m).ended():
-			r.Fatalf("a member has ended: %v\n%s", (*m).err, (*m).text())
+		case (*m).Ended():
+			r.Fatalf("a member has ended: %v\n%s", (*m).Err(), (*m).text())
 		case rand.IntN(3) == 0:
-			(*m).kill()
+			(*m).Kill()
 			*m = nil
 			r.fault("member is killed")
 		default:

@@ -7,10 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // job is a configuration of urlmill.
@@ -76,10 +77,8 @@ func (r *run) config(j job) string {
 
 // mill is a process of urlmill.
 type mill struct {
-	cmd  *exec.Cmd
-	log  string        // file
-	done chan struct{} // closed when it has ended
-	err  error         // of its end, once done is closed
+	*testproc.Process
+	log string // file
 }
 
 // start starts the real binary on a configuration.
@@ -92,62 +91,31 @@ func (r *run) startAs(binary, config string, environ ...string) *mill {
 	r.Helper()
 	r.mu.Lock()
 	r.out.Starts++
-	m := &mill{log: filepath.Join(r.dir, fmt.Sprintf("mill-%d.log", r.out.Starts)), done: make(chan struct{})}
+	m := &mill{log: filepath.Join(r.dir, fmt.Sprintf("mill-%d.log", r.out.Starts))}
 	r.mills = append(r.mills, m)
 	r.mu.Unlock()
 	log, err := os.Create(m.log)
 	r.must(err)
 	defer log.Close() // the process has its own
-	m.cmd = exec.Command(binary, "run", config)
-	m.cmd.Env = append(os.Environ(), environ...)
-	m.cmd.Stdout, m.cmd.Stderr = log, log
-	m.cmd.SysProcAttr = procAttr()
-	started := make(chan error)
-	go func() {
-		// The kernel's parent is the thread, so that has to live as long as the process.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(m.done)
-		err := m.cmd.Start()
-		started <- err
-		if err == nil {
-			m.err = m.cmd.Wait()
-		}
-	}()
-	r.must(<-started)
+	cmd := exec.Command(binary, "run", config)
+	cmd.Env = append(os.Environ(), environ...)
+	cmd.Stdout, cmd.Stderr = log, log
+	m.Process, err = testproc.Start(cmd)
+	r.must(err)
 	return m
 }
 
 // endMills kills what a scenario has left running.
 func (r *run) endMills() {
 	for _, m := range r.mills {
-		if !m.ended() {
-			m.kill()
-		}
+		m.Kill()
 	}
-}
-
-func (m *mill) ended() bool {
-	select {
-	case <-m.done:
-		return true
-	default:
-		return false
-	}
-}
-
-func (m *mill) signal(sig os.Signal) { _ = m.cmd.Process.Signal(sig) } // it may have ended
-
-// kill ends the process by SIGKILL. A stopped one dies as well.
-func (m *mill) kill() {
-	m.signal(syscall.SIGKILL)
-	<-m.done
 }
 
 // endedBy tells whether it was a signal that ended the process.
 func (m *mill) endedBy(sig syscall.Signal) bool {
 	var exit *exec.ExitError
-	if !errors.As(m.err, &exit) {
+	if !errors.As(m.Err(), &exit) {
 		return false
 	}
 	status, ok := exit.Sys().(syscall.WaitStatus)
@@ -170,10 +138,10 @@ func (m *mill) text() string {
 // signals yet.
 func (r *run) stop(m *mill) {
 	r.Helper()
-	m.signal(syscall.SIGTERM)
-	r.await("a process to end after SIGTERM", m.ended)
-	if early := m.endedBy(syscall.SIGTERM) && m.text() == ""; m.err != nil && !early {
-		r.Errorf("after SIGTERM: %v\n%s", m.err, m.text())
+	m.Signal(syscall.SIGTERM)
+	r.await("a process to end after SIGTERM", m.Ended)
+	if early := m.endedBy(syscall.SIGTERM) && m.text() == ""; m.Err() != nil && !early {
+		r.Errorf("after SIGTERM: %v\n%s", m.Err(), m.text())
 	}
 }
 
@@ -182,8 +150,8 @@ func (r *run) awaitWith(m *mill, what string, reached func() bool) {
 	r.Helper()
 	r.await(what, func() bool {
 		ok := reached()
-		if !ok && m.ended() {
-			r.Fatalf("the process ended (%v) before %s:\n%s", m.err, what, m.text())
+		if !ok && m.Ended() {
+			r.Fatalf("the process ended (%v) before %s:\n%s", m.Err(), what, m.text())
 		}
 		return ok
 	})
@@ -192,8 +160,8 @@ func (r *run) awaitWith(m *mill, what string, reached func() bool) {
 // refuses waits for a process to end by itself with exit code 1, and every text in what it has said.
 func (r *run) refuses(m *mill, texts ...string) {
 	r.Helper()
-	r.await("a process to stop", m.ended)
-	if code := m.cmd.ProcessState.ExitCode(); code != 1 {
+	r.await("a process to stop", m.Ended)
+	if code := m.Code(); code != 1 {
 		r.Errorf("exit code %d instead of 1\n%s", code, m.text())
 	}
 	for _, text := range texts {

@@ -53,7 +53,7 @@ func transactions(r *run) {
 			r.fault("transaction aborted")
 		}
 		if i%20 == 10 {
-			m.kill()
+			m.Kill()
 			r.fault("kill -9")
 			m = r.start(config)
 		}
@@ -94,7 +94,7 @@ func compacted(r *run) {
 		m := r.start(config)
 		ends := r.ends(client, f.topic, 1)
 		r.awaitWith(m, "a commit", func() bool { return r.reached(w, ends) })
-		m.kill()
+		m.Kill()
 		r.fault("kill -9")
 	}
 	final := map[int64]bool{}
@@ -144,7 +144,7 @@ func partitionsAdded(r *run) {
 		f.counts = append(f.counts, 0)
 		r.fault("partition added")
 		if len(f.counts)%6 == 0 {
-			m.kill()
+			m.Kill()
 			r.fault("kill -9")
 			m = r.start(config)
 		}

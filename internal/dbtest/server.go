@@ -46,7 +46,6 @@ type server struct {
 	tb  testing.TB
 	dir string
 	log testproc.Log
-	cmd *exec.Cmd
 	as  *syscall.Credential
 }
 
@@ -77,41 +76,20 @@ func newServer(tb testing.TB) *server {
 func (s *server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, &s.log, &s.log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as, Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as}
 	return cmd
 }
 
 // start starts the server, which ends with the test, and waits until ready returns nil.
 func (s *server) start(cmd *exec.Cmd, ready func() error) {
 	s.tb.Helper()
-	if err := cmd.Start(); err != nil {
+	p, err := testproc.Start(cmd)
+	if err != nil {
 		s.tb.Fatal(err)
 	}
-	s.cmd = cmd
-	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }()
-	s.tb.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-ended:
-		case <-time.After(10 * time.Second):
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-			<-ended
-		}
-	})
-	for start := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		err := ready()
-		if err == nil {
-			return
-		}
-		select {
-		case <-ended:
-			s.tb.Fatalf("the server has ended: %v\n%s", err, &s.log)
-		default:
-		}
-		if time.Since(start) > patience {
-			s.tb.Fatalf("the server does not answer: %v\n%s", err, &s.log)
-		}
+	s.tb.Cleanup(func() { p.Stop(10 * time.Second) })
+	if err := p.Await(patience, ready); err != nil {
+		s.tb.Fatalf("the server: %v\n%s", err, &s.log)
 	}
 }
 

@@ -3,13 +3,11 @@ package kafkatest
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // Broker is one process of a [Cluster].
@@ -20,8 +18,7 @@ type Broker struct {
 	addrs   map[string]string // by the name of the listener
 	proxy   *Proxy            // nil without [Options.Proxy]
 
-	cmd  *exec.Cmd
-	done chan struct{} // closed when the process has ended; nil before the first start
+	process *testproc.Process // nil before the first start
 }
 
 func (b *Broker) config() string  { return filepath.Join(b.dir, "server.properties") }
@@ -53,44 +50,18 @@ func (b *Broker) format() error {
 
 // start starts the process if it is not running, and does not wait for more.
 func (b *Broker) start() error {
-	if b.done != nil && !b.exited() {
+	if !b.process.Ended() {
 		return nil
 	}
 	log, err := os.OpenFile(b.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
+	defer log.Close() // the process has its own
 	cmd := b.cluster.dist.command(b.cluster.opts.Heap, "kafka.Kafka", b.config())
 	cmd.Dir, cmd.Stdout, cmd.Stderr = b.dir, log, log
-	cmd.SysProcAttr = procAttr()
-	started, done := make(chan error), make(chan struct{})
-	go func() {
-		// The kernel's parent is the thread, so that has to live as long as the process.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(done)
-		defer log.Close() // only the child writes to it
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait() // how it ended is in its log
-		}
-	}()
-	if err := <-started; err != nil {
-		<-done
-		return err
-	}
-	b.cmd, b.done = cmd, done
-	return nil
-}
-
-func (b *Broker) exited() bool {
-	select {
-	case <-b.done:
-		return true
-	default:
-		return false
-	}
+	b.process, err = testproc.Start(cmd)
+	return err
 }
 
 // Start starts the broker again, with the data and the addresses it had before, and returns when the cluster
@@ -108,32 +79,16 @@ func (b *Broker) Start(tb testing.TB) {
 // Stop shuts the broker down in good order.
 func (b *Broker) Stop(tb testing.TB) {
 	tb.Helper()
-	b.Signal(syscall.SIGTERM)
-	if b.done == nil {
-		return
-	}
-	select {
-	case <-b.done:
-	case <-time.After(stopTimeout):
-		b.Kill()
+	if !b.process.Stop(stopTimeout) {
 		tb.Fatalf("broker %d did not stop within %v:\n%s", b.id, stopTimeout, b.logTail())
 	}
 }
 
 // Kill ends the broker at once by SIGKILL, and returns when it is gone.
-func (b *Broker) Kill() {
-	b.Signal(syscall.SIGKILL)
-	if b.done != nil {
-		<-b.done
-	}
-}
+func (b *Broker) Kill() { b.process.Kill() }
 
 // Signal sends the broker's process a signal, SIGSTOP for example, unless it has ended.
-func (b *Broker) Signal(sig os.Signal) {
-	if b.cmd != nil && !b.exited() {
-		_ = b.cmd.Process.Signal(sig) // it may have ended by now
-	}
-}
+func (b *Broker) Signal(sig os.Signal) { b.process.Signal(sig) }
 
 // logTail returns the lines of the broker's log that tell of trouble, and the last ones.
 func (b *Broker) logTail() string {

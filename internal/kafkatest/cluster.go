@@ -196,7 +196,7 @@ func (c *Cluster) ready() error {
 			return nil
 		}
 		for _, b := range c.brokers {
-			if b.exited() {
+			if b.process.Ended() {
 				return fmt.Errorf("broker %d ended while it started:\n%s", b.id, b.logTail())
 			}
 		}

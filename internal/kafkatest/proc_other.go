@@ -2,11 +2,6 @@
 
 package kafkatest
 
-import "syscall"
-
-// procAttr has nothing to say here: only Linux kills a child when its parent dies.
-func procAttr() *syscall.SysProcAttr { return nil }
-
 // lockFile locks nothing here: test binaries that fetch at the same time cost a download more.
 func lockFile(string) (unlock func(), err error) { return func() {}, nil }
 

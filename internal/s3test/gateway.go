@@ -8,13 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 const (
@@ -31,8 +30,7 @@ type Gateway struct {
 	addr   string
 	dir    string // has the directories data and meta, and the log
 
-	cmd  *exec.Cmd
-	done chan struct{} // closed when the process has ended; nil before the first start
+	process *testproc.Process // nil before the first start
 }
 
 // Start runs a server. Without versitygw the test is skipped; see [EnvRequire].
@@ -78,97 +76,59 @@ func (g *Gateway) Start(tb testing.TB) {
 }
 
 func (g *Gateway) start() error {
-	if g.done != nil && !g.exited() {
+	if !g.process.Ended() {
 		return nil
 	}
 	log, err := os.OpenFile(g.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
+	defer log.Close() // the process has its own
 	cmd := exec.Command(g.binary, "--port", g.addr, "--quiet", "--region", g.Region, "--health", healthPath, "--keep-alive",
 		"posix", "--sidecar", g.meta(), filepath.Dir(g.Dir()))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = g.dir, log, log
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+g.AccessKey, "ROOT_SECRET_KEY="+g.SecretKey)
-	cmd.SysProcAttr = procAttr()
-	started, done := make(chan error), make(chan struct{})
-	go func() {
-		// The kernel's parent is the thread, so that has to live as long as the process.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(done)
-		defer log.Close() // only the child writes to it
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait() // how it ended is in its log
-		}
-	}()
-	if err := <-started; err != nil {
-		<-done
+	if g.process, err = testproc.Start(cmd); err != nil {
 		return err
 	}
-	g.cmd, g.done = cmd, done
 	return g.ready()
 }
 
 // ready waits until the server takes requests.
 func (g *Gateway) ready() error {
 	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	var last error
-	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if g.exited() {
-			return fmt.Errorf("versitygw has ended:\n%s", g.Log())
-		}
+	err := g.process.Await(startTimeout, func() error {
 		answer, err := client.Get(g.Endpoint + healthPath)
-		if err == nil {
-			_ = answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
-				return nil
-			}
-			err = errors.New(answer.Status)
+		if err != nil {
+			return err
 		}
-		last = err
+		_ = answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			return errors.New(answer.Status)
+		}
+		return nil
+	})
+	if err != nil {
+		g.Kill()
+		return fmt.Errorf("versitygw: %w\n%s", err, g.Log())
 	}
-	g.Kill()
-	return fmt.Errorf("versitygw does not answer: %w\n%s", last, g.Log())
-}
-
-func (g *Gateway) exited() bool {
-	select {
-	case <-g.done:
-		return true
-	default:
-		return false
-	}
+	return nil
 }
 
 // Stop ends the server by SIGTERM, which lets it finish the requests that it has, and returns when it is gone. One that is
 // killed while it completes an upload has neither the upload nor the object when it is started again.
 func (g *Gateway) Stop(tb testing.TB) {
 	tb.Helper()
-	g.Signal(syscall.SIGTERM)
-	select {
-	case <-g.done:
-	case <-time.After(stopTimeout):
-		g.Kill()
+	if !g.process.Stop(stopTimeout) {
 		tb.Fatalf("versitygw did not stop within %v:\n%s", stopTimeout, g.Log())
 	}
 }
 
 // Kill ends the server at once by SIGKILL, and returns when it is gone.
-func (g *Gateway) Kill() {
-	g.Signal(syscall.SIGKILL)
-	if g.done != nil {
-		<-g.done
-	}
-}
+func (g *Gateway) Kill() { g.process.Kill() }
 
 // Signal sends the server's process a signal, SIGSTOP for example, unless it has ended.
-func (g *Gateway) Signal(sig os.Signal) {
-	if g.cmd != nil && !g.exited() {
-		_ = g.cmd.Process.Signal(sig) // it may have ended by now
-	}
-}
+func (g *Gateway) Signal(sig os.Signal) { g.process.Signal(sig) }
 
 // Log returns what the server has printed.
 func (g *Gateway) Log() string {

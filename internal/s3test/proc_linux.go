@@ -5,13 +5,6 @@ import (
 	"syscall"
 )
 
-// procAttr puts the server into a process group of its own, so that a Ctrl-C at the test does not reach it
-// before the test has seen it, and has the kernel kill it when the thread that started it ends, however the
-// test binary dies.
-func procAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
-
 // lockFile waits for the exclusive lock on path, which ends with the process if not sooner.
 func lockFile(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)

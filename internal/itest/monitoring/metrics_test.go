@@ -3,6 +3,7 @@ package monitoring
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -115,26 +116,29 @@ admin: {listen: "127.0.0.1:0"}
 	var log testproc.Log
 	mill := exec.Command(bin, "run", file)
 	mill.Stdout, mill.Stderr = &log, &log
-	if err := mill.Start(); err != nil {
+	p, err := testproc.Start(mill)
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = mill.Process.Kill() // it has nothing to lose
-		_ = mill.Wait()
+	t.Cleanup(p.Kill) // it has nothing to lose
+	at, committed := regexp.MustCompile(`url=(http://[0-9.:]+/)`), regexp.MustCompile(`(?m)^urlmill_commits_total [1-9]`)
+	var found map[string]metric
+	err = p.Await(5*time.Minute, func() error {
+		at := at.FindStringSubmatch(log.String())
+		if at == nil {
+			return errors.New("it does not listen")
+		}
+		text := get(t, at[1]+"metrics")
+		if !committed.Match(text) || !bytes.Contains(text, []byte("urlmill_lag_records{")) {
+			return errors.New("nothing was committed")
+		}
+		found = series(t, text)
+		return nil
 	})
-	at := regexp.MustCompile(`url=(http://[0-9.:]+/)`)
-	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		found := at.FindStringSubmatch(log.String())
-		if found == nil {
-			continue
-		}
-		text := get(t, found[1]+"metrics")
-		if regexp.MustCompile(`(?m)^urlmill_commits_total [1-9]`).Match(text) && bytes.Contains(text, []byte("urlmill_lag_records{")) {
-			return series(t, text)
-		}
+	if err != nil {
+		t.Fatalf("%v; the mill says:\n%s", err, &log)
 	}
-	t.Fatalf("nothing was committed; the mill says:\n%s", &log)
-	return nil
+	return found
 }
 
 func get(t *testing.T, url string) []byte {
