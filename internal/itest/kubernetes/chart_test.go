@@ -38,6 +38,10 @@ volumes: [{name: lake, persistentVolumeClaim: {claimName: lake}}]
 volumeMounts: [{name: lake, mountPath: /lake}]
 fsGroup: 65532
 `,
+	"table": `
+config: {sink: {parquet: {iceberg: {table: web.clicks, rest: {uri: "https://catalog.example.com", token: "${CATALOG_TOKEN}"}}}}}
+secret: {env: {CATALOG_TOKEN: catalog-token}}
+`,
 	"placed": `
 image: {repository: registry.example.com/urlmill, tag: 1.2.3, pullPolicy: Always}
 imagePullSecrets: [{name: registry}]
@@ -56,7 +60,7 @@ resources: {requests: {cpu: 1500m, memory: 2Gi}, limits: {cpu: "2", memory: 2Gi}
 
 // TestChart renders every variant, and has every document judged, and what they say of each other.
 func TestChart(t *testing.T) {
-	defined, bin := keda(t), build(t)
+	defined, bin := keda(t), binary(t)
 	for name, text := range variants {
 		t.Run(name, func(t *testing.T) {
 			documents := mustRender(t, clicksWith(t, text))
@@ -183,6 +187,8 @@ func TestRefused(t *testing.T) {
 		{"secret: {env: null}", "no variable KAFKA_"},
 		{"autoscaling: {keda: {authentication: null}}", "has to log in there"},
 		{"config: {sink: {parquet: {path: out}}}", "would be gone with the pod"},
+		{"config: {dedupe: {path: /seen}}", "replicas do not know of each other's pages"},
+		{"config: {sink: {parquet: {iceberg: {table: web.clicks, catalog_file: /c.db}}}}", "Give it a REST catalog"},
 		{"config: {admin: {token: x}}", "set admin.port"},
 		{"config: {pipeline: {drain_timeout: soon}}", "is not a duration"},
 		{"{admin: {enabled: false}, autoscaling: {by: hpa}}", "set admin.enabled"},

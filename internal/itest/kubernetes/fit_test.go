@@ -241,16 +241,3 @@ func (s *set) lint(t *testing.T, bin string) {
 		t.Errorf("urlmill lint: %v\n%s\n%s", err, out, text)
 	}
 }
-
-// build builds the binary.
-func build(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "urlmill")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-tags", "grpcnotrace", "-o", bin, "./cmd/urlmill")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return bin
-}

@@ -28,7 +28,7 @@ const token = "0123456789abcdef0123456789abcdef"
 
 // TestProbes runs the pipeline of a rendering, with brokers that are not there, and asks what the kubelet and Prometheus ask.
 func TestProbes(t *testing.T) {
-	bin, dir := build(t), t.TempDir()
+	bin, dir := binary(t), t.TempDir()
 	certificate(t, dir)
 	port := freePort(t)
 	set, err := gather(mustRender(t, clicksWith(t, fmt.Sprintf(`

@@ -65,6 +65,14 @@ app.kubernetes.io/version: {{ default .Chart.AppVersion .Values.image.tag | trun
 {{- fail (printf "config.sink.%s.path: %s would be gone with the pod. Write to s3://, or mount a volume that all processes share: volumes, volumeMounts" $sink $options.path) -}}
 {{- end -}}
 {{- end -}}
+{{- if $config.dedupe -}}
+{{- fail "config.dedupe: its state is in a folder of one process, and replicas do not know of each other's pages. Run it as one process, outside of this chart" -}}
+{{- end -}}
+{{- range $sink, $options := $config.sink -}}
+{{- if kindIs "map" $options }}{{ with $options.iceberg }}{{ if not .rest -}}
+{{- fail (printf "config.sink.%s.iceberg: a catalog in a file is of one machine, and these are replicas on many. Give it a REST catalog: iceberg.rest" $sink) -}}
+{{- end }}{{ end }}{{ end -}}
+{{- end -}}
 {{- if and .Values.admin.enabled $config.admin -}}
 {{- range list "listen" "token" "tls" }}{{ if hasKey $config.admin . -}}
 {{- fail (printf "config.admin.%s is the chart's: set admin.port, admin.tokenKey and admin.tlsSecret" .) -}}
