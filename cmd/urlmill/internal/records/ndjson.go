@@ -28,6 +28,7 @@ type jsonLines struct {
 }
 
 func newNDJSON(in io.Reader, o Options) (Reader, error) {
+	o.Schema = newUnpacker(o.Schema).schema // that of another file may have dictionaries
 	p, err := newProjection(o.Schema, o.Columns)
 	if err != nil {
 		return nil, err

@@ -330,6 +330,11 @@ func TestDictionaries(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+	// JSON has their values, also by the schema of the file that has dictionaries.
+	back, rows := read(t, filepath.Join(dir, "out.ndjson"), Options{Schema: schema})
+	if len(rows) != len(want) || rows[1]["d"] != want[1] {
+		t.Errorf("%v: %d rows, %v", back, len(rows), rows)
+	}
 }
 
 // failing fails after some rows.
