@@ -155,13 +155,13 @@ const claimBytes = int64(unsafe.Sizeof(Key{})+unsafe.Sizeof(claim{})+1)*16/7 + 2
 // claimsMemory is the share of the memory that claims have; the store has the rest.
 func (o Options) claimsMemory() int64 { return o.Memory / 16 * 3 }
 
-// sieveMemory is the share of the memory that the sieve has, where there is one: ten bits for each of eighty million keys of
+// sieveMemory is the share of the memory that the sieve has, where there is one: nine bits for each of 75 million keys of
 // 256 MiB.
 func (o Options) sieveMemory() int64 {
 	if o.Approximate != nil || o.windows() {
 		return 0
 	}
-	return o.Memory / 8 * 3
+	return o.Memory / 16 * 5
 }
 
 // hotMemory is the share of the memory for keys that were found lately.
@@ -169,7 +169,7 @@ func (o Options) hotMemory() int64 {
 	if o.sieveMemory() == 0 {
 		return 0
 	}
-	return o.Memory / 16
+	return o.Memory / 32
 }
 
 // maxClaims is how many claims fit into their share of the memory.

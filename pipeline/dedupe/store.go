@@ -14,13 +14,15 @@ func openStore(opts Options) (*pebble.DB, error) {
 	// The store takes its memtables off the cache, but for one that it keeps to use again.
 	cache := pebble.NewCache(opts.Memory - opts.claimsMemory() - opts.sieveMemory() - opts.hotMemory() - memtable)
 	defer cache.Unref() // the store has its own reference
+	// A table's filter is one block, a twentieth of the table. It has to fit into a shard of the cache, of which
+	// there are four to a CPU, or it is read again and again.
+	table := min(max(opts.Memory/128, 1<<20), 8<<20)
 	levels := make([]pebble.LevelOptions, 7)
 	for i := range levels {
 		levels[i] = pebble.LevelOptions{
 			// With windows, most look-ups are for keys that are not there: filters at the last level as well spare them the disk.
 			FilterPolicy: bloom.FilterPolicy(filterBits), FilterType: pebble.TableFilter,
-			// A table's filter is one block: 1.4 MB of a table of 32 MB, which the cache can do without for a while.
-			TargetFileSize: 4 << 20 << min(i, 3), BlockSize: 4 << 10, IndexBlockSize: 256 << 10,
+			TargetFileSize: table << min(i, 3), BlockSize: 4 << 10, IndexBlockSize: 256 << 10,
 			Compression: pebble.NoCompression, // keys are hashes
 		}
 	}
@@ -34,6 +36,8 @@ func openStore(opts Options) (*pebble.DB, error) {
 		// the next one: the more it begins with, the fewer times each key is rewritten.
 		MemTableSize:          uint64(memtable),
 		L0CompactionThreshold: 12, L0StopWritesThreshold: 48,
+		// What is above the last level has filters, which have to fit.
+		LBaseMaxBytes:      min(opts.Memory/4, 64<<20),
 		FormatMajorVersion: pebble.FormatNewest, Logger: storeLog{opts.Log},
 	}
 	o.Experimental.ReadSamplingMultiplier = -1 // look-ups do not ask for compactions
