@@ -67,11 +67,11 @@ func Start(opts Options, m *Monitor, log *slog.Logger) (*Server, error) {
 		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	if opts.CertFile != "" {
-		cert, err := tls.LoadX509KeyPair(opts.CertFile, opts.KeyFile)
+		pair, err := newKeyPair(opts.CertFile, opts.KeyFile, log)
 		if err != nil {
 			return nil, fmt.Errorf("admin: certificate: %w", err)
 		}
-		s.http.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+		s.http.TLSConfig = &tls.Config{GetCertificate: pair.get, MinVersion: tls.VersionTLS12}
 	}
 	if s.listener, err = net.Listen("tcp", opts.Listen); err != nil {
 		return nil, fmt.Errorf("admin: %w; is another urlmill running? admin.listen names the address", err)
