@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // page returns what the admin listener at port answers, "" while it does not.
@@ -32,7 +32,7 @@ func page(t *testing.T, port int, name string) string {
 
 // TestDeadBroker starts a pipeline whose broker is not there: log, probe, metrics and status page all say so.
 func TestDeadBroker(t *testing.T) {
-	ports := kafkatest.Ports(t, 2)
+	ports := testproc.Ports(t, 2)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "c.yaml")
 	config := fmt.Sprintf(`source: {kafka: {brokers: ["127.0.0.1:%d"], topics: [clicks], group: g}}

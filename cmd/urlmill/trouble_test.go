@@ -39,7 +39,7 @@ type troubled struct {
 // newTroubled starts a broker and writes a configuration. SINK is what stands below "sink".
 func newTroubled(t *testing.T, sink, more string) *troubled {
 	t.Helper()
-	p := &troubled{t: t, broker: kafkatest.Fake(t), port: kafkatest.Ports(t, 1)[0]}
+	p := &troubled{t: t, broker: kafkatest.Fake(t), port: testproc.Ports(t, 1)[0]}
 	client := kafkatest.Client(t, p.broker.ListenAddrs())
 	kafkatest.CreateTopic(t, client, "clicks", 1)
 	p.config = filepath.Join(t.TempDir(), "pipeline.yaml")
@@ -385,7 +385,7 @@ func TestLinger(t *testing.T) {
 	if err := os.WriteFile(file, []byte("http://a b/\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	port := kafkatest.Ports(t, 1)[0]
+	port := testproc.Ports(t, 1)[0]
 	config := filepath.Join(t.TempDir(), "pipeline.yaml")
 	text := fmt.Sprintf("source: {file: {paths: [%q]}}\non_error: fail\nsink: {ndjson: {path: %q}}\nadmin: {listen: \"127.0.0.1:%d\", linger: 2s}\n",
 		file, filepath.Join(t.TempDir(), "out"), port)

@@ -62,7 +62,7 @@ var listens = regexp.MustCompile(`listen: "?([0-9.:]+)`)
 func run(t *testing.T, config string) (address string, m *mill) {
 	t.Helper()
 	if strings.Contains(config, "LISTEN") {
-		config = strings.ReplaceAll(config, "LISTEN", fmt.Sprintf("127.0.0.1:%d", kafkatest.Ports(t, 1)[0]))
+		config = strings.ReplaceAll(config, "LISTEN", fmt.Sprintf("127.0.0.1:%d", testproc.Ports(t, 1)[0]))
 	}
 	file := filepath.Join(t.TempDir(), "pipeline.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // maxPicture is how large a picture in the documentation may be, in bytes.
@@ -56,7 +56,7 @@ source: {kafka: {brokers: ["127.0.0.1:PORT"], topics: [clicks], group: g}}
 sink: {parquet: {path: "OUT"}, roll: {every: 500ms}}
 admin: {listen: LISTEN, stuck_after: 1s}
 `
-	port := fmt.Sprint(kafkatest.Ports(t, 1)[0])
+	port := fmt.Sprint(testproc.Ports(t, 1)[0])
 	address, _ := run(t, strings.NewReplacer("PORT", port, "OUT", filepath.Join(t.TempDir(), "out")).Replace(config))
 	b := openTab(t, screen{width: 1180, height: 420, scale: 1.5, dark: true}, address)
 	b.until(`document.getElementById("state").textContent === "Not ready"`)

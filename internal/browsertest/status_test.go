@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // tile returns the script that reads a number of the page's totals.
@@ -71,7 +71,7 @@ func TestReadsChart(t *testing.T) {
 
 // TestGone ends the process under the page, which says so, and starts another one, to which it turns.
 func TestGone(t *testing.T) {
-	listen := "127.0.0.1:" + strconv.Itoa(kafkatest.Ports(t, 1)[0])
+	listen := "127.0.0.1:" + strconv.Itoa(testproc.Ports(t, 1)[0])
 	config := strings.NewReplacer("LISTEN", listen, "OUT", filepath.Join(t.TempDir(), "out")).Replace(`
 source: {generate: {rate: 500}}
 sink: {parquet: {path: "OUT"}, roll: {every: 1s}}

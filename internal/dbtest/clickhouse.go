@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 const (
@@ -30,12 +32,12 @@ func ClickHouse(tb testing.TB) string {
 		without(tb, "URLMILL_REQUIRE_CLICKHOUSE", "there is no ClickHouse server: apt-get install clickhouse-server")
 	}
 	s := newServer(tb)
-	port := freePort(tb)
-	for name, content := range map[string]string{"config.xml": fmt.Sprintf(clickhouseConfig, port, freePort(tb)), "users.xml": clickhouseUsers} {
+	ports := testproc.Ports(tb, 2)
+	for name, content := range map[string]string{"config.xml": fmt.Sprintf(clickhouseConfig, ports[0], ports[1]), "users.xml": clickhouseUsers} {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o644); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	s.start(s.command(binary, "--config-file=config.xml"), func() error { return dial(port) })
-	return fmt.Sprintf("127.0.0.1:%d", port)
+	s.start(s.command(binary, "--config-file=config.xml"), func() error { return dial(ports[0]) })
+	return fmt.Sprintf("127.0.0.1:%d", ports[0])
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // Postgres starts a PostgreSQL server of its own and returns its address and the end of a connection string for it. Without
@@ -20,7 +22,7 @@ func Postgres(tb testing.TB) (address, database string) {
 	if err := s.command(initdb, "-D", data, "-U", "urlmill", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").Run(); err != nil {
 		tb.Fatalf("initdb: %v\n%s", err, &s.log)
 	}
-	port := freePort(tb)
+	port := testproc.Ports(tb, 1)[0]
 	s.start(s.command(postgres, "-D", data, "-h", "127.0.0.1", "-p", fmt.Sprint(port), "-k", s.dir, "-F"), func() error { return dial(port) })
 	return fmt.Sprintf("127.0.0.1:%d", port), "/postgres?sslmode=disable"
 }

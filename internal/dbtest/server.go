@@ -93,16 +93,6 @@ func (s *server) start(cmd *exec.Cmd, ready func() error) {
 	}
 }
 
-// freePort returns a port that nobody listened on a moment ago.
-func freePort(tb testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // dial tries to connect.
 func dial(port int) error {
 	c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", port), time.Second)

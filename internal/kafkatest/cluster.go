@@ -17,6 +17,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 const (
@@ -67,7 +69,7 @@ func newCluster(dir string, dist distribution, opts Options) (_ *Cluster, err er
 	if opts.Brokers == 0 {
 		opts.Brokers = 1
 	}
-	ports, release, err := reservePorts(1 + opts.Brokers*len(opts.listeners()))
+	ports, release, err := testproc.ReservePorts(1 + opts.Brokers*len(opts.listeners()))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // EnvRequire, set to "1", turns a real broker that cannot be had from a skipped test into a failed one.
@@ -78,47 +80,17 @@ func findJava() (string, error) {
 	return java, nil
 }
 
-// fetch returns the folder that holds the jar files of exactly this pom.xml. The folder is filled under
-// another name and renamed, so that one that exists is complete; test binaries that want it at the same time
-// wait for each other, since Maven's local repository does not stand two of them filling it.
+// fetch returns the folder that holds the jar files of exactly this pom.xml. That test binaries wait for each other matters:
+// Maven's local repository does not stand two of them filling it.
 func fetch() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("no folder to keep Apache Kafka in: %w", err)
-	}
 	sum := sha256.Sum256(pom)
-	dir := filepath.Join(cache, "urlmill-test", "kafka-"+Version()+"-"+hex.EncodeToString(sum[:4]))
-	libs := filepath.Join(dir, "libs")
-	if isDir(libs) {
-		return libs, nil
-	}
-	mvn, err := exec.LookPath("mvn")
-	if err != nil {
-		return "", fmt.Errorf("no Maven to fetch Apache Kafka %s with: install maven: %w", Version(), err)
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", err
-	}
-	unlock, err := lockFile(dir + ".lock")
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	if isDir(libs) {
-		return libs, nil
-	}
-	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".fetch-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(tmp) // what is left there is only waste
-	if err := runMaven(mvn, tmp); err != nil {
-		return "", err
-	}
-	if err := os.Rename(tmp, dir); err != nil && !isDir(libs) {
-		return "", err
-	}
-	return libs, nil
+	return testproc.Cached("kafka-"+Version()+"-"+hex.EncodeToString(sum[:4]), "libs", func(dir string) error {
+		mvn, err := exec.LookPath("mvn")
+		if err != nil {
+			return fmt.Errorf("no Maven to fetch Apache Kafka %s with: install maven: %w", Version(), err)
+		}
+		return runMaven(mvn, dir)
+	})
 }
 
 func runMaven(mvn, dir string) error {
@@ -137,9 +109,4 @@ func runMaven(mvn, dir string) error {
 		return fmt.Errorf("no way to fetch Apache Kafka %s: %w\n%s", Version(), errors.Join(ctx.Err(), err), out.Bytes())
 	}
 	return nil
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

@@ -3,7 +3,6 @@ package kafkatest_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
@@ -104,23 +103,5 @@ func TestSeveralBrokers(t *testing.T) {
 	c.Broker(1).Start(t)
 	if got := read(t, c.Client(t, kgo.ConsumeTopics("t")), 3); got[0] != "v0" {
 		t.Fatalf("read %q", got)
-	}
-}
-
-// TestPorts checks that nobody gets a port that somebody has, whether or not it is listened on.
-func TestPorts(t *testing.T) {
-	had := map[int]bool{}
-	for range 3 {
-		for _, port := range kafkatest.Ports(t, 5) {
-			if had[port] {
-				t.Errorf("port %d is given out twice", port)
-			}
-			had[port] = true
-			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = l.Close()
-		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/kafkatest"
 	"github.com/urlmill/urlmill/internal/testproc"
 )
 
@@ -50,7 +49,7 @@ func Start(tb testing.TB) *Gateway {
 		}
 	}
 	tb.Cleanup(g.Kill)
-	g.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(kafkatest.Ports(tb, 1)[0]))
+	g.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(testproc.Ports(tb, 1)[0]))
 	g.Server = Server{
 		Endpoint: "http://" + g.addr, Region: "us-east-1", AccessKey: "urlmill", SecretKey: "urlmill-test-secret", Bucket: bucket,
 	}

@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // EnvRequire, set to "1", turns a server that cannot be had from a skipped test into a failed one.
@@ -25,44 +26,7 @@ const (
 )
 
 // install builds the server once for all tests of this process, and returns the path of its binary.
-var install = sync.OnceValues(build)
-
-// build returns the path of the binary. It is built under another name and renamed, so that one that exists is
-// complete; test binaries that want it at the same time wait for each other.
-func build() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("no folder to keep versitygw in: %w", err)
-	}
-	dir := filepath.Join(cache, "urlmill-test", "versitygw-"+Version)
-	binary := filepath.Join(dir, "versitygw")
-	if isFile(binary) {
-		return binary, nil
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", err
-	}
-	unlock, err := lockFile(dir + ".lock")
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	if isFile(binary) {
-		return binary, nil
-	}
-	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".build-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(tmp) // what is left there is only waste
-	if err := goInstall(tmp); err != nil {
-		return "", err
-	}
-	if err := os.Rename(tmp, dir); err != nil && !isFile(binary) {
-		return "", err
-	}
-	return binary, nil
-}
+var install = sync.OnceValues(func() (string, error) { return testproc.Cached("versitygw-"+Version, "versitygw", goInstall) })
 
 // goInstall builds the server into dir, for this machine and without what the environment says about other builds.
 func goInstall(dir string) error {
@@ -85,9 +49,4 @@ func goInstall(dir string) error {
 		return fmt.Errorf("no way to build versitygw %s: %w\n%s", Version, errors.Join(ctx.Err(), err), out.Bytes())
 	}
 	return nil
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
 	"github.com/urlmill/urlmill/internal/leaktest"
+	"github.com/urlmill/urlmill/internal/testproc"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -155,7 +156,7 @@ func TestNoBroker(t *testing.T) {
 // TestBrokerRestarts writes while the broker is down: the rows wait for it.
 func TestBrokerRestarts(t *testing.T) {
 	leaktest.Check(t)
-	dir, port := t.TempDir(), kfake.Ports(kafkatest.Ports(t, 1)...)
+	dir, port := t.TempDir(), kfake.Ports(testproc.Ports(t, 1)...)
 	k := kafkatest.Fake(t, port, kfake.DataDir(dir), kfake.SyncWrites(), kfake.SeedTopics(2, "t"))
 	w := open(t, begin(t, Options{Target: target(k), Key: "n"}, pipeline.Schemas{rowSchema}), 0)
 	write(t, w, pipeline.Rows, rows(t, numbered(0, 100)...), 100)

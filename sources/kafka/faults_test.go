@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/testproc"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -56,7 +57,7 @@ func TestWaitsForTopic(t *testing.T) {
 
 func TestBrokerDownAtStart(t *testing.T) {
 	noLeaks(t)
-	port := kafkatest.Ports(t, 1)[0]
+	port := testproc.Ports(t, 1)[0]
 	addrs := []string{fmt.Sprintf("127.0.0.1:%d", port)}
 	c := newCollector(t)
 	run := startRun(t, quick(addrs, "t"), c)
@@ -91,7 +92,7 @@ func TestStopWhileBrokerIsDown(t *testing.T) {
 func TestBrokerRestarts(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
-	port := kfake.Ports(kafkatest.Ports(t, 1)...)
+	port := kfake.Ports(testproc.Ports(t, 1)...)
 	k := kafkatest.Fake(t, port, kfake.DataDir(dir), kfake.SyncWrites(), kfake.SeedTopics(2, "t"))
 	addrs := k.ListenAddrs()
 	kafkatest.Produce(t, kafkatest.Client(t, addrs), numbered("t", 2, 0, 1000))

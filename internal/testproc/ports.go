@@ -1,4 +1,4 @@
-package kafkatest
+package testproc
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ const (
 // even while the test does not listen on them itself.
 func Ports(tb testing.TB, n int) []int {
 	tb.Helper()
-	ports, release, err := reservePorts(n)
+	ports, release, err := ReservePorts(n)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -29,10 +29,10 @@ func Ports(tb testing.TB, n int) []int {
 	return ports
 }
 
-// reservePorts keeps n ports for the caller until release is called. They are outside the range from which the kernel
+// ReservePorts keeps n ports as [Ports] does, until release is called. They are outside the range from which the kernel
 // takes the ports of outgoing connections and of listeners that ask for any: such a one could sit on the port of a
 // broker that is down for a moment. Locked files keep the other test processes away.
-func reservePorts(n int) (ports []int, release func(), err error) {
+func ReservePorts(n int) (ports []int, release func(), err error) {
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("urlmill-test-ports-%d", os.Getuid()))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, err
