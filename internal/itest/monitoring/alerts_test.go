@@ -13,9 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/rules"
 )
@@ -85,22 +83,16 @@ func TestAlerts(t *testing.T) {
 // ruleOf returns a rule as the server would make it.
 func ruleOf(t *testing.T, alert string) *rules.AlertingRule {
 	t.Helper()
-	groups, errs := rulefmt.ParseFile(alerts, false, model.UTF8Validation, promQL, slog.New(slog.DiscardHandler))
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	for _, g := range groups.Groups {
-		for _, r := range g.Rules {
-			if r.Alert != alert {
-				continue
-			}
-			expr, err := promQL.ParseExpr(r.Expr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return rules.NewAlertingRule(r.Alert, expr, time.Duration(r.For), time.Duration(r.KeepFiringFor),
-				labels.FromMap(r.Labels), labels.FromMap(r.Annotations), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler))
+	for _, r := range alertRules(t) {
+		if r.Alert != alert {
+			continue
 		}
+		expr, err := promQL.ParseExpr(r.Expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rules.NewAlertingRule(r.Alert, expr, time.Duration(r.For), time.Duration(r.KeepFiringFor),
+			labels.FromMap(r.Labels), labels.FromMap(r.Annotations), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler))
 	}
 	t.Fatalf("there is no alert %s", alert)
 	return nil

@@ -208,19 +208,26 @@ func dashboardQueries(t *testing.T) (all []query) {
 	return all
 }
 
-func alertQueries(t *testing.T) (all []query) {
+// alertRules returns the rules of the alerts.
+func alertRules(t *testing.T) (all []rulefmt.Rule) {
 	t.Helper()
 	groups, errs := rulefmt.ParseFile(alerts, false, model.UTF8Validation, promQL, slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	for _, g := range groups.Groups {
-		for _, r := range g.Rules {
-			if r.Labels["severity"] != "critical" && r.Labels["severity"] != "warning" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
-				t.Errorf("alert %s needs a severity, a summary and a description", r.Alert)
-			}
-			all = append(all, query{"alert " + r.Alert, r.Expr, r.Annotations["summary"]})
+		all = append(all, g.Rules...)
+	}
+	return all
+}
+
+func alertQueries(t *testing.T) (all []query) {
+	t.Helper()
+	for _, r := range alertRules(t) {
+		if r.Labels["severity"] != "critical" && r.Labels["severity"] != "warning" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
+			t.Errorf("alert %s needs a severity, a summary and a description", r.Alert)
 		}
+		all = append(all, query{"alert " + r.Alert, r.Expr, r.Annotations["summary"]})
 	}
 	return all
 }
