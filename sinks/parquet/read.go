@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
@@ -23,15 +24,21 @@ import (
 const arrowSchema = "ARROW:schema"
 
 // Restored returns the schema that a Parquet file was written from; s is what pqarrow makes of it. pqarrow takes the types
-// from it, but not the names and the nullability of list elements and no metadata, and adds field ids that are none (arrow
-// v15).
+// from it, but not the names and the nullability of list elements and no metadata, adds field ids that are none, and says of
+// all timestamps that they are UTC (arrow v15).
 func Restored(s *arrow.Schema, r *file.Reader) *arrow.Schema {
 	fields := slices.Clone(s.Fields())
 	var written *arrow.Schema
 	if text := r.MetaData().KeyValueMetadata().FindValue(arrowSchema); text != nil {
 		written = deserialize(*text)
 	}
+	column := 0
+	next := func() *schema.Column {
+		column++
+		return r.MetaData().Schema.Column(column - 1)
+	}
 	for i := range fields {
+		fields[i].Type = localTimes(fields[i].Type, next)
 		fields[i].Metadata = arrow.Metadata{}
 		if written == nil || len(written.Fields()) != len(fields) {
 			continue
@@ -41,6 +48,43 @@ func Restored(s *arrow.Schema, r *file.Reader) *arrow.Schema {
 		}
 	}
 	return arrow.NewSchema(fields, nil)
+}
+
+// localTimes returns t with timestamps that are not of UTC by their columns in the file, of which next returns those of t.
+func localTimes(t arrow.DataType, next func() *schema.Column) arrow.DataType {
+	local := func(f arrow.Field) arrow.Field {
+		f.Type = localTimes(f.Type, next)
+		return f
+	}
+	switch t := t.(type) {
+	case *arrow.TimestampType:
+		if logical, ok := next().LogicalType().(*schema.TimestampLogicalType); ok && !logical.IsAdjustedToUTC() {
+			return &arrow.TimestampType{Unit: t.Unit}
+		}
+		return t
+	case *arrow.ListType:
+		return arrow.ListOfField(local(t.ElemField()))
+	case *arrow.LargeListType:
+		return arrow.LargeListOfField(local(t.ElemField()))
+	case *arrow.FixedSizeListType:
+		return arrow.FixedSizeListOfField(t.Len(), local(t.ElemField()))
+	case *arrow.StructType:
+		fields := slices.Clone(t.Fields())
+		for i := range fields {
+			fields[i] = local(fields[i])
+		}
+		return arrow.StructOf(fields...)
+	case *arrow.MapType:
+		m := arrow.MapOf(localTimes(t.KeyType(), next), localTimes(t.ItemType(), next))
+		m.KeysSorted = t.KeysSorted
+		m.SetItemNullable(t.ItemField().Nullable)
+		return m
+	case arrow.ExtensionType:
+		localTimes(t.StorageType(), next)
+		return t
+	}
+	next()
+	return t
 }
 
 // deserialize is the inverse of serialize, nil for what it cannot read: that is as good as none.
@@ -94,6 +138,9 @@ func Retyped(r arrow.Record, s *arrow.Schema) arrow.Record {
 
 func retypedData(d arrow.ArrayData, t arrow.DataType) arrow.ArrayData {
 	n, ok := t.(arrow.NestedType)
+	if t.ID() == arrow.TIMESTAMP {
+		return array.NewData(t, d.Len(), d.Buffers(), nil, d.NullN(), d.Offset())
+	}
 	if !ok || t.ID() == arrow.DICTIONARY {
 		d.Retain()
 		return d
@@ -131,11 +178,11 @@ func NewReader(f io.ReaderAt, size int64) (*Reader, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	schema, err := fr.Schema()
+	read, err := fr.Schema()
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	out := &Reader{schema: Restored(schema, r), r: r, fr: fr}
+	out := &Reader{schema: Restored(read, r), r: r, fr: fr}
 	for i := range r.MetaData().Schema.NumColumns() {
 		out.leaves = append(out.leaves, i)
 	}

@@ -337,6 +337,48 @@ func TestDictionaries(t *testing.T) {
 	}
 }
 
+// TestLocalTimes checks that timestamps that are not of UTC stay so, and that others do not become such.
+func TestLocalTimes(t *testing.T) {
+	local := func(u arrow.TimeUnit) arrow.DataType { return &arrow.TimestampType{Unit: u} }
+	utc := &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "local", Type: local(arrow.Microsecond), Nullable: true},
+		{Name: "utc", Type: utc, Nullable: true},
+		{Name: "list", Type: arrow.ListOf(local(arrow.Nanosecond)), Nullable: true},
+		{Name: "struct", Type: arrow.StructOf(
+			arrow.Field{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
+			arrow.Field{Name: "local", Type: local(arrow.Millisecond), Nullable: true},
+			arrow.Field{Name: "utc", Type: utc, Nullable: true},
+		), Nullable: true},
+		{Name: "map", Type: arrow.MapOf(arrow.BinaryTypes.String, local(arrow.Microsecond)), Nullable: true},
+		{Name: "last", Type: local(arrow.Millisecond), Nullable: true},
+	}, nil)
+	at := `"2026-11-22T06:00:00.123"`
+	rec, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader(strings.ReplaceAll(
+		`[{"local": AT, "utc": AT, "list": [AT, null], "struct": {"text": "x", "local": AT, "utc": AT}, "map": [{"key": "k", "value": AT}], "last": AT},
+		{"local": null, "utc": null, "list": [], "struct": null, "map": [], "last": null}]`, "AT", at)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rec.Release()
+	want := sinktest.Rows(rec)
+	var in Reader = &memoryReader{schema, []arrow.Record{rec}}
+	dir := t.TempDir()
+	for _, name := range []string{"a.parquet", "b.arrow", "c.parquet", "d.parquet", "e.arrows"} {
+		path := convert(t, in, dir, name)
+		got, values := read(t, path, Options{})
+		compare(t, name, want, values)
+		if !equalFields(schema, got) {
+			t.Errorf("%s: got %v\nwant %v", name, got, schema)
+		}
+		var err error
+		if in, err = Open(t.Context(), path, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+	}
+}
+
 // failing fails after some rows.
 type failing struct{ Reader }
 
