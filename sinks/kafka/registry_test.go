@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,15 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/sr"
 
 	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/registrytest"
 )
-
-// EnvRegistry is the URL of a schema registry for TestRealRegistry, which leaves subjects there whose topics begin with
-// urlmill-test. Apicurio's is on Maven Central: unpack io.apicurio:apicurio-registry-app:2.5.11.Final:tar.gz:all and run
-// its jar with QUARKUS_HTTP_PORT=8081; the URL is http://localhost:8081/apis/ccompat/v7 then.
-const EnvRegistry = "URLMILL_REGISTRY"
-
-// EnvRequireRegistry, set to 1, has the test fail where there is none.
-const EnvRequireRegistry = "URLMILL_REQUIRE_REGISTRY"
 
 // change is what may become of columns, and whether readers of the newer schema read what was written before.
 type change struct {
@@ -76,15 +68,9 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestRealRegistry asks a schema registry that runs somewhere.
+// TestRealRegistry asks a schema registry that is none of ours.
 func TestRealRegistry(t *testing.T) {
-	url := os.Getenv(EnvRegistry)
-	switch {
-	case url == "" && os.Getenv(EnvRequireRegistry) == "1":
-		t.Fatalf("%s is not set to the URL of a schema registry", EnvRegistry)
-	case url == "":
-		t.Skipf("%s is not set to the URL of a schema registry, such as that of io.apicurio:apicurio-registry-app from Maven Central", EnvRegistry)
-	}
+	url := registrytest.Start(t)
 	client, err := sr.NewClient(sr.URLs(url))
 	if err != nil {
 		t.Fatal(err)
