@@ -140,7 +140,7 @@ func (a *app) compact(parent context.Context, place string, f compactFlags) erro
 	if f.json {
 		err = errors.Join(err, json.NewEncoder(a.out).Encode(r))
 	} else if err == nil {
-		a.printCompaction(r)
+		a.printCompaction(r, f)
 	}
 	if err == nil && len(r.Skipped) > 0 {
 		err = &codeError{code: exitDamaged}
@@ -161,13 +161,14 @@ func (a *app) compactProgress() func(compact.Report) {
 	}
 }
 
-func (a *app) printCompaction(r *compact.Report) {
+func (a *app) printCompaction(r *compact.Report, f compactFlags) {
 	at := plain.Text(r.Location)
 	switch {
 	case r.DryRun:
 		fmt.Fprintf(a.out, "%s: %s with %s to be merged\n", at, plain.Plural(int64(r.Planned), "file"), plain.Bytes(r.PlannedBytes))
 	case r.Merged == 0:
-		fmt.Fprintf(a.out, "%s: nothing to be merged\n", at)
+		fmt.Fprintf(a.out, "%s: nothing to be merged: that would be Parquet files, %d or more, older than %s and smaller than three quarters of %s\n",
+			at, f.minFiles, f.minAge, f.target)
 	default:
 		fmt.Fprintf(a.out, "%s: %s with %s merged into %s with %s; %s\n", at, plain.Plural(int64(r.Merged), "file"), plain.Bytes(r.MergedBytes),
 			plain.Plural(int64(r.Files), "file"), plain.Bytes(r.Bytes), plain.Plural(r.Rows, "row"))
