@@ -12,15 +12,29 @@ import (
 // appender appends value i of an array, which is not null, as JSON.
 type appender func(dst []byte, i int) []byte
 
-// column is a column of a record, ready to be read row by row. It is valid as long as the record.
+// column is a column of a record, ready to be read row by row. It is valid as long as the record, and for one goroutine
+// at a time.
 type column struct {
-	nulls arrow.Array // nil if there are none
+	valid []byte // bitmap; empty if there are no nulls
+	at    int    // bit of the first value there
+	texts texts  // of a column of texts, which are most; else value appends
 	value appender
 }
 
+// texts are the values of a column of strings.
+type texts struct {
+	offsets []int32 // begins with that of the first value
+	data    []byte
+}
+
 func (c *column) append(dst []byte, i int) []byte {
-	if c.nulls != nil && c.nulls.IsNull(i) {
-		return append(dst, "null"...)
+	if len(c.valid) > 0 {
+		if at := c.at + i; c.valid[at/8]>>(at%8)&1 == 0 {
+			return append(dst, "null"...)
+		}
+	}
+	if c.value == nil {
+		return appendString(dst, c.texts.data[c.texts.offsets[i]:c.texts.offsets[i+1]])
 	}
 	return c.value(dst, i)
 }
@@ -35,7 +49,7 @@ func keysOf(fields []arrow.Field) [][]byte {
 		if i == 0 {
 			before = '{'
 		}
-		keys[i] = append(appendString([]byte{before}, f.Name), ':')
+		keys[i] = append(appendString([]byte{before}, []byte(f.Name)), ':')
 	}
 	return keys
 }
@@ -49,11 +63,28 @@ func columnsOf(r arrow.Record) []column {
 }
 
 func columnOf(a arrow.Array) column {
-	c := column{value: appenderOf(a)}
+	c := column{at: a.Data().Offset()}
 	if a.NullN() > 0 {
-		c.nulls = a
+		c.valid = a.NullBitmapBytes()
+	}
+	if t, ok := a.(*array.String); ok {
+		c.texts = textsOf(t)
+	} else {
+		c.value = appenderOf(a)
 	}
 	return c
+}
+
+func textsOf(a *array.String) texts {
+	if a.Len() == 0 {
+		return texts{}
+	}
+	buffers := a.Data().Buffers()
+	t := texts{offsets: arrow.Int32Traits.CastFromBytes(buffers[1].Bytes())[a.Data().Offset():]}
+	if buffers[2] != nil { // it may be missing when all are empty
+		t.data = buffers[2].Bytes()
+	}
+	return t
 }
 
 // appendRow appends row i as an object and a newline.
@@ -99,10 +130,8 @@ func checkType(t arrow.DataType) error {
 // appenderOf returns the appender of an array of a type that checkType accepts.
 func appenderOf(a arrow.Array) appender {
 	switch a := a.(type) {
-	case *array.String:
-		return func(dst []byte, i int) []byte { return appendString(dst, a.Value(i)) }
 	case *array.LargeString:
-		return func(dst []byte, i int) []byte { return appendString(dst, a.Value(i)) }
+		return appendLarge(a)
 	case *array.Binary:
 		return func(dst []byte, i int) []byte { return appendBase64(dst, a.Value(i)) }
 	case *array.LargeBinary:
@@ -118,12 +147,16 @@ func appenderOf(a arrow.Array) appender {
 	case *array.Date32:
 		return func(dst []byte, i int) []byte { return appendDate(dst, int64(a.Value(i))) }
 	case *array.Timestamp:
-		unit := a.DataType().(*arrow.TimestampType).Unit
-		return func(dst []byte, i int) []byte { return appendTimestamp(dst, int64(a.Value(i)), unit) }
+		c := newClock(a.DataType().(*arrow.TimestampType).Unit)
+		return func(dst []byte, i int) []byte { return c.append(dst, int64(a.Value(i))) }
 	case *array.Struct:
 		return appendStruct(a)
-	case array.ListLike:
-		return appendList(a)
+	case *array.List:
+		return appendList(a.ListValues(), a.Offsets(), a.Data().Offset())
+	case *array.Map:
+		return appendList(a.ListValues(), a.Offsets(), a.Data().Offset())
+	case *array.LargeList:
+		return appendList(a.ListValues(), a.Offsets(), a.Data().Offset())
 	}
 	return integerAppender(a)
 }
@@ -150,16 +183,29 @@ func integerAppender(a arrow.Array) appender {
 	panic(fmt.Sprintf("ndjson: type %s was not refused by check", a.DataType()))
 }
 
-func appendList(a array.ListLike) appender {
-	elems := columnOf(a.ListValues())
+// appendLarge takes the texts from the buffer: appendString reads bytes.
+func appendLarge(a *array.LargeString) appender {
+	var data []byte
+	if b := a.Data().Buffers()[2]; b != nil {
+		data = b.Bytes()
+	}
 	return func(dst []byte, i int) []byte {
-		start, end := a.ValueOffsets(i)
+		from := a.ValueOffset64(i)
+		return appendString(dst, data[from:][:a.ValueLen(i)])
+	}
+}
+
+// appendList appends list i, whose elements begin at offset at+i.
+func appendList[N int32 | int64](values arrow.Array, offsets []N, at int) appender {
+	elems := columnOf(values)
+	return func(dst []byte, i int) []byte {
+		start, end := int(offsets[at+i]), int(offsets[at+i+1])
 		dst = append(dst, '[')
 		for j := start; j < end; j++ {
 			if j > start {
 				dst = append(dst, ',')
 			}
-			dst = elems.append(dst, int(j))
+			dst = elems.append(dst, j)
 		}
 		return append(dst, ']')
 	}

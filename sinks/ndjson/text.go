@@ -3,68 +3,9 @@ package ndjson
 import (
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
-
-// plain tells the bytes that stand for themselves in a JSON string and are ASCII.
-var plain = func() (t [256]bool) {
-	for b := ' '; b < utf8.RuneSelf; b++ {
-		t[b] = b != '"' && b != '\\'
-	}
-	return t
-}()
-
-const hex = "0123456789abcdef"
-
-// appendString appends s as a JSON string (RFC 8259). Strings in Arrow are valid UTF-8; should one not be, each
-// bad byte becomes U+FFFD rather than the line becoming unreadable.
-func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0 // of what is not copied yet
-	for i := 0; i < len(s); {
-		b := s[i]
-		if plain[b] {
-			i++
-			continue
-		}
-		if b >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				dst = append(dst, s[start:i]...)
-				dst = append(dst, "\ufffd"...)
-				start = i + 1
-			}
-			i += size
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		dst = appendEscape(dst, b)
-		i++
-		start = i
-	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
-}
-
-func appendEscape(dst []byte, b byte) []byte {
-	switch b {
-	case '"', '\\':
-		return append(dst, '\\', b)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
-	case '\b':
-		return append(dst, `\b`...)
-	case '\f':
-		return append(dst, `\f`...)
-	}
-	return append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
-}
 
 // appendFloat appends the shortest number that reads back as f, in the form of ECMAScript, which is also that of
 // encoding/json.
@@ -89,33 +30,57 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 	return dst
 }
 
-// appendTimestamp appends a number of units since 1970 as RFC 3339 in UTC, with the digits that the unit has.
-func appendTimestamp(dst []byte, v int64, unit arrow.TimeUnit) []byte {
-	perSecond, digits := int64(1), 0
+// clock appends timestamps of one unit. Rows that follow each other are mostly of the same day, whose date is kept.
+type clock struct {
+	perSecond int64
+	digits    int // of the fraction
+	day       int64
+	date      []byte // of day, with the quote before it and the T behind it
+}
+
+func newClock(unit arrow.TimeUnit) *clock {
+	c := &clock{perSecond: 1}
 	switch unit {
 	case arrow.Millisecond:
-		perSecond, digits = 1e3, 3
+		c.perSecond, c.digits = 1e3, 3
 	case arrow.Microsecond:
-		perSecond, digits = 1e6, 6
+		c.perSecond, c.digits = 1e6, 6
 	case arrow.Nanosecond:
-		perSecond, digits = 1e9, 9
+		c.perSecond, c.digits = 1e9, 9
 	}
-	seconds, rest := floorDiv(v, perSecond)
-	days, ofDay := floorDiv(seconds, 86400)
-	dst = append(dst, '"')
-	dst = appendCivil(dst, days)
-	dst = append(dst, 'T')
-	dst = appendDigits(dst, ofDay/3600, 2)
-	dst = append(dst, ':')
-	dst = appendDigits(dst, ofDay/60%60, 2)
-	dst = append(dst, ':')
-	dst = appendDigits(dst, ofDay%60, 2)
-	if digits > 0 {
-		dst = append(dst, '.')
-		dst = appendDigits(dst, rest, digits)
-	}
-	return append(dst, `Z"`...)
+	return c
 }
+
+// append appends a number of units since 1970 as RFC 3339 in UTC, with the digits that the unit has.
+func (c *clock) append(dst []byte, v int64) []byte {
+	seconds, rest := floorDiv(v, c.perSecond)
+	days, ofDay := floorDiv(seconds, 86400)
+	if days != c.day || len(c.date) == 0 {
+		c.day = days
+		c.date = append(appendCivil(append(c.date[:0], '"'), days), 'T')
+	}
+	dst = append(dst, c.date...)
+	second := uint32(ofDay)
+	minute := second / 60
+	hour := minute / 60
+	second, minute = second%60, minute%60
+	dst = append(dst, twoDigits[2*hour], twoDigits[2*hour+1], ':', twoDigits[2*minute], twoDigits[2*minute+1], ':',
+		twoDigits[2*second], twoDigits[2*second+1])
+	if c.digits > 0 {
+		// One more than the fraction is '.', and nine are the most.
+		fraction, n := [10]byte{'.'}, c.digits
+		for left := uint32(rest); n > 0; n-- {
+			fraction[n] = '0' + byte(left%10)
+			left /= 10
+		}
+		dst = append(dst, fraction[:c.digits+1]...)
+	}
+	return append(dst, 'Z', '"')
+}
+
+// twoDigits holds the numbers to 99, two digits each.
+const twoDigits = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960" +
+	"616263646566676869707172737475767778798081828384858687888990919293949596979899"
 
 // appendDate appends a number of days since 1970.
 func appendDate(dst []byte, days int64) []byte {

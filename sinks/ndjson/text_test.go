@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -17,7 +18,10 @@ func FuzzString(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		text := appendString([]byte("x"), s)
+		text := appendString([]byte("x"), []byte(s))
+		if want := simpleString([]byte("x"), s); string(text) != string(want) {
+			t.Errorf("%q became %s, want %s", s, text, want)
+		}
 		var got string
 		if err := json.Unmarshal(text[1:], &got); err != nil {
 			t.Fatalf("%q: %s: %v", s, text, err)
@@ -30,6 +34,82 @@ func FuzzString(f *testing.F) {
 			t.Errorf("%q is more than a line", text)
 		}
 	})
+}
+
+// simpleString is what appendString has to do, a byte or character at a time.
+func simpleString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		b := s[i]
+		if b >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			dst = utf8.AppendRune(dst, r) // U+FFFD for a bad byte
+			i += size
+			continue
+		}
+		if i++; b >= ' ' && b != '"' && b != '\\' {
+			dst = append(dst, b)
+			continue
+		}
+		if at := strings.IndexByte("\"\\\n\r\t\b\f", b); at >= 0 {
+			dst = append(dst, '\\', `"\nrtbf`[at])
+			continue
+		}
+		dst = fmt.Appendf(dst, `\u%04x`, b)
+	}
+	return append(dst, '"')
+}
+
+// TestEveryByte puts every byte, and every two, at every place of texts up to the length of a few words, in buffers with room
+// and without: what is behind the text in its array must not be read, nor what is before the row be written.
+func TestEveryByte(t *testing.T) {
+	const longest = 26
+	room := make([]byte, 0, 6*longest+10)
+	try := func(s []byte) {
+		want := string(simpleString([]byte("before"), string(s)))
+		for _, dst := range [][]byte{[]byte("before")[:6:6], append(room[:0], "before"...)} {
+			if got := string(appendString(dst, s)); got != want {
+				t.Fatalf("%q became %s, want %s", s, got, want)
+			}
+		}
+	}
+	text := []byte("abcdefghijklmnopqrstuvwxyz\"\"\"\"\"\"\"\"")
+	for n := range longest + 1 {
+		s := text[:n]
+		try(s)
+		for i := range s {
+			for b := range 256 {
+				s[i] = byte(b)
+				try(s)
+				for _, next := range []byte("\x00\x1f !\"#[\\]\x7f\x80\xbf\xc3\xff") {
+					if i+1 == n || n != 7 && n != 8 && n != 19 {
+						break
+					}
+					was := s[i+1]
+					s[i+1] = next
+					try(s)
+					s[i+1] = was
+				}
+			}
+			s[i] = 'a' + byte(i)
+		}
+	}
+}
+
+// TestMixed compares random texts of pieces that are plain, escaped, beyond ASCII, and not UTF-8.
+func TestMixed(t *testing.T) {
+	pieces := []string{"a", "plain text", "https://example.com/?q=1&r=2", "\"", "\\", "\n", "\x00", "\x1f", " ", "\x7f", "ü", "漢字", "🎉", "\u2028", "\ufffd", "\xff", "\xc3", "\xed\xa0\x80", "\xf0\x9f\x8e"}
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		var s []byte
+		for range r.IntN(12) {
+			s = append(s, pieces[r.IntN(len(pieces))]...)
+		}
+		got, want := string(appendString(nil, s)), string(simpleString(nil, string(s)))
+		if got != want {
+			t.Fatalf("%q became %s, want %s", s, got, want)
+		}
+	}
 }
 
 func FuzzTimestamp(f *testing.F) {
@@ -52,8 +132,12 @@ func FuzzTimestamp(f *testing.F) {
 			if want.Year() > 9999 {
 				wantText = `"+` + wantText[1:]
 			}
-			if got := string(appendTimestamp(nil, v, unit)); got != wantText && want.Year() >= 0 {
-				t.Errorf("%d %s: got %s, want %s", v, unit, got, wantText)
+			c := newClock(unit)
+			for _, before := range []int64{0, v, v - 86400*perSecond, v - perSecond} { // a date that is kept is the right one
+				c.append(nil, before)
+				if got := string(c.append(nil, v)); got != wantText && want.Year() >= 0 {
+					t.Errorf("%d %s after %d: got %s, want %s", v, unit, before, got, wantText)
+				}
 			}
 		}
 	})
@@ -103,5 +187,25 @@ func TestFloats(t *testing.T) {
 		if got := string(appendFloat(nil, v, 64)); got != "null" {
 			t.Errorf("%v: %s", v, got)
 		}
+	}
+}
+
+// BenchmarkString shows what texts cost that are not all plain.
+func BenchmarkString(b *testing.B) {
+	for name, piece := range map[string]string{
+		"plain": "the quick brown fox jumps ", "short": "mail", "german": "Die Mühle mahlt größere Körner ", "cyrillic": "Быстрая мельница мелет зерно ",
+		"chinese": "风车磨坊网址处理", "json": `{"key":"value","n":1},`, "broken": "caf\xe9 cr\xe8me ",
+	} {
+		b.Run(name, func(b *testing.B) {
+			s := []byte(strings.Repeat(piece, 8))
+			if name == "short" {
+				s = s[:4]
+			}
+			var dst []byte
+			b.SetBytes(int64(len(s)))
+			for b.Loop() {
+				dst = appendString(dst[:0], s)
+			}
+		})
 	}
 }
