@@ -15,8 +15,15 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/sources/codec/avro"
+	"github.com/urlmill/urlmill/sources/codec/schema"
+	"github.com/urlmill/urlmill/sources/codec/schema/schematest"
 )
 
 // relayConfig is for a topic with good and bad URLs.
@@ -40,17 +47,21 @@ sink:
 // at least once; rows in files beside dead letters in a topic are there once.
 func TestKillWithTopics(t *testing.T) {
 	cluster := kafkatest.Start(t, kafkatest.Options{})
-	t.Run("rows", func(t *testing.T) {
-		r := newRelay(t, cluster, "relay", `kafka: {topic: relay.rows, key: href, dead_letters: {kafka: {topic: relay.dead}}}`)
-		r.run(t)
-		r.check(t, "rows", r.follow(t, "relay.rows"), true)
-		r.check(t, "dead letters", r.follow(t, "relay.dead"), false)
-	})
+	for _, f := range rowFormats(t) {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel() // most of the time a group waits for members that are dead
+			r := newRelay(t, cluster.Addrs(), "relay-"+f.name, f.sink("relay-"+f.name))
+			r.run(t)
+			r.check(t, "rows", r.follow(t, r.topic+".rows", f.read), true)
+			r.check(t, "dead letters", r.follow(t, r.topic+".dead", f.read), false)
+		})
+	}
 	t.Run("files", func(t *testing.T) {
+		t.Parallel()
 		out := filepath.Join(t.TempDir(), "out")
-		r := newRelay(t, cluster, "letters", fmt.Sprintf(`parquet: {path: %s, dead_letters: {kafka: {topic: letters.dead}}}`, out))
+		r := newRelay(t, cluster.Addrs(), "letters", fmt.Sprintf(`parquet: {path: %s, dead_letters: {kafka: {topic: letters.dead}}}`, out))
 		r.run(t)
-		r.check(t, "dead letters", r.follow(t, "letters.dead"), false)
+		r.check(t, "dead letters", r.follow(t, "letters.dead", readJSON), false)
 		seen := r.counts()
 		for _, name := range parquetIn(t, out) {
 			countRows(t, name, seen)
@@ -61,9 +72,60 @@ func TestKillWithTopics(t *testing.T) {
 	})
 }
 
+// relayRow is what a row in a topic says.
+type relayRow struct {
+	Href              string
+	Partition, Offset int
+}
+
+// rowFormat is a format of rows in a topic.
+type rowFormat struct {
+	name    string
+	options string // of the sink
+	read    func(value []byte) (relayRow, error)
+}
+
+// sink returns the sink of a relay.
+func (f *rowFormat) sink(topic string) string {
+	return fmt.Sprintf(`kafka: {topic: %s.rows, key: href, %s dead_letters: {kafka: {topic: %[1]s.dead}}}`, topic, f.options)
+}
+
+// rowFormats returns JSON, and Avro with an imitated registry that lives as long as the test.
+func rowFormats(t *testing.T) []rowFormat {
+	t.Helper()
+	reg := srfake.New()
+	t.Cleanup(reg.Close)
+	factory, err := avro.New(schema.Options{
+		Registry: &registry.Options{URLs: []string{reg.URL()}}, URL: "/href",
+		Carry: []codec.CarriedField{{Name: "partition", Pointer: "/partition", Type: pipeline.Int64}, {Name: "offset", Pointer: "/offset", Type: pipeline.Int64}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	readAvro := func(value []byte) (relayRow, error) {
+		if err := factory.New().(codec.Resolver).Resolve(t.Context(), value); err != nil {
+			return relayRow{}, err
+		}
+		got := schematest.Row(t, factory, value)
+		url, _ := got["url"].(string)
+		partition, ok := got["partition"].(int64)
+		offset, also := got["offset"].(int64)
+		if !ok || !also || got["fault"] != nil {
+			return relayRow{}, fmt.Errorf("%v", got)
+		}
+		return relayRow{Href: url, Partition: int(partition), Offset: int(offset)}, nil
+	}
+	return []rowFormat{
+		{name: "json", read: readJSON},
+		{name: "avro", options: fmt.Sprintf(`format: avro, avro: {registry: {urls: [%q]}},`, reg.URL()), read: readAvro},
+	}
+}
+
+func readJSON(value []byte) (row relayRow, err error) { return row, json.Unmarshal(value, &row) }
+
 // relay is a topic that is filled while a process that reads it is killed.
 type relay struct {
-	cluster       *kafkatest.Cluster
+	addrs         []string
 	topic, config string
 	client        *kgo.Client
 	perPartition  int // records so far
@@ -71,13 +133,13 @@ type relay struct {
 
 const relayPartitions = 3
 
-func newRelay(t *testing.T, cluster *kafkatest.Cluster, topic, sink string) *relay {
+func newRelay(t *testing.T, addrs []string, topic, sink string) *relay {
 	t.Helper()
-	cluster.CreateTopic(t, topic, relayPartitions)
-	cluster.CreateTopic(t, topic+".rows", 2)
-	cluster.CreateTopic(t, topic+".dead", 1)
-	r := &relay{cluster: cluster, topic: topic, client: cluster.Client(t), config: filepath.Join(t.TempDir(), "relay.yaml")}
-	if err := os.WriteFile(r.config, fmt.Appendf(nil, relayConfig, cluster.Addr(), topic, sink), 0o600); err != nil {
+	r := &relay{addrs: addrs, topic: topic, client: kafkatest.Client(t, addrs), config: filepath.Join(t.TempDir(), "relay.yaml")}
+	kafkatest.CreateTopic(t, r.client, topic, relayPartitions)
+	kafkatest.CreateTopic(t, r.client, topic+".rows", 2)
+	kafkatest.CreateTopic(t, r.client, topic+".dead", 1)
+	if err := os.WriteFile(r.config, fmt.Appendf(nil, relayConfig, addrs[0], topic, sink), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -135,6 +197,12 @@ func (r *relay) run(t *testing.T) {
 	if err := <-produced; err != nil {
 		t.Fatal(err)
 	}
+	r.finish(t)
+}
+
+// finish lets a process do what is left.
+func (r *relay) finish(t *testing.T) {
+	t.Helper()
 	p := startRun(t, r.config)
 	p.waitFor(t, "every offset to be committed", func() bool { return r.committed(t) == int64(r.perPartition*relayPartitions) })
 	if err := p.end(syscall.SIGTERM); err != nil {
@@ -161,11 +229,11 @@ func (r *relay) counts() [][]int {
 }
 
 // follow counts what is in a topic, and checks that it says where it comes from.
-func (r *relay) follow(t *testing.T, topic string) [][]int {
+func (r *relay) follow(t *testing.T, topic string, read func(value []byte) (relayRow, error)) [][]int {
 	t.Helper()
 	seen := r.counts()
 	ends := kafkatest.Records(t, r.client, topic)
-	client := r.cluster.Client(t, kgo.ConsumeTopics(topic))
+	client := kafkatest.Client(t, r.addrs, kgo.ConsumeTopics(topic))
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var once sync.Once
@@ -176,7 +244,7 @@ func (r *relay) follow(t *testing.T, topic string) [][]int {
 		}
 		fetches.EachRecord(func(record *kgo.Record) {
 			left--
-			p, i, err := origin(record)
+			p, i, err := origin(record, read)
 			if err != nil || p >= relayPartitions || i >= r.perPartition {
 				once.Do(func() { t.Errorf("%s: %s %v: %v", topic, record.Value, record.Headers, err) })
 				return
@@ -188,17 +256,13 @@ func (r *relay) follow(t *testing.T, topic string) [][]int {
 }
 
 // origin returns the place of the record that a row, or a dead letter, comes from.
-func origin(record *kgo.Record) (partition, offset int, err error) {
+func origin(record *kgo.Record, read func(value []byte) (relayRow, error)) (partition, offset int, err error) {
 	headers := map[string]string{}
 	for _, h := range record.Headers {
 		headers[h.Key] = string(h.Value)
 	}
 	if headers["urlmill.error"] == "" {
-		var row struct {
-			Href              string
-			Partition, Offset int
-		}
-		err = json.Unmarshal(record.Value, &row)
+		row, err := read(record.Value)
 		if want := fmt.Sprintf("https://example.com/%d/%d", row.Partition, row.Offset); err == nil && (row.Href != want || string(record.Key) != want) {
 			err = fmt.Errorf("want %s", want)
 		}
