@@ -15,9 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sr"
 	"github.com/twmb/franz-go/pkg/sr/srfake"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/registrytest"
 )
 
 // The pipelines of TestAvroTopics: from JSON into a topic of Avro records, from there into files, and from JSON into files
@@ -83,37 +85,39 @@ sink:
 func TestAvroTopics(t *testing.T) {
 	t.Run("imitated broker", func(t *testing.T) {
 		k := kafkatest.Fake(t, kfake.SeedTopics(2, "clicks", "clicks.parsed"))
-		avroTopics(t, k.ListenAddrs()[0], kafkatest.Client(t, k.ListenAddrs(), kgo.RecordPartitioner(kgo.ManualPartitioner())))
+		reg := srfake.New(srfake.WithAuth("Basic bWlsbDpwbGFudGVkLXNlY3JldA=="))
+		t.Cleanup(reg.Close)
+		avroSecrets(t, avroTopics(t, k.ListenAddrs()[0], kafkatest.Client(t, k.ListenAddrs()), reg.URL()))
 	})
-	t.Run("Apache Kafka", func(t *testing.T) {
+	t.Run("Apache Kafka and Apicurio Registry", func(t *testing.T) {
+		reg := registrytest.Start(t) // it lets in whoever comes, also with a name and a password
 		cluster := kafkatest.Start(t, kafkatest.Options{})
 		cluster.CreateTopic(t, "clicks", 2)
 		cluster.CreateTopic(t, "clicks.parsed", 2)
-		avroTopics(t, cluster.Addr(), cluster.Client(t, kgo.RecordPartitioner(kgo.ManualPartitioner())))
+		avroTopics(t, cluster.Addr(), cluster.Client(t), reg)
 	})
 }
 
-func avroTopics(t *testing.T, broker string, client *kgo.Client) {
+// avroTopics returns the folder of the pipelines' configurations.
+func avroTopics(t *testing.T, broker string, client *kgo.Client, url string) (dir string) {
+	t.Helper()
 	const records = 2000
 	var in []*kgo.Record
 	for i := range records {
 		in = append(in, &kgo.Record{Topic: "clicks", Partition: int32(i % 2), Value: []byte(clickOf(i))})
 	}
 	kafkatest.Produce(t, client, in)
-	reg := srfake.New(srfake.WithAuth("Basic bWlsbDpwbGFudGVkLXNlY3JldA=="))
-	t.Cleanup(reg.Close)
-	dir := t.TempDir()
+	dir = t.TempDir()
 	out, direct := filepath.Join(dir, "back"), filepath.Join(dir, "direct")
-	runUntilRead(t, client, dir, "relay", "clicks", fmt.Sprintf(avroClicks, broker, "relay", fmt.Sprintf(avroSink, reg.URL())))
-	runUntilRead(t, client, dir, "back", "clicks.parsed", fmt.Sprintf(avroBack, broker, reg.URL(), out))
+	runUntilRead(t, client, dir, "relay", "clicks", fmt.Sprintf(avroClicks, broker, "relay", fmt.Sprintf(avroSink, url)))
+	runUntilRead(t, client, dir, "back", "clicks.parsed", fmt.Sprintf(avroBack, broker, url, out))
 	runUntilRead(t, client, dir, "direct", "clicks", fmt.Sprintf(avroClicks, broker, "direct", fmt.Sprintf("ndjson: {path: %s}", direct)))
 
-	s, ok := reg.GetSchema("clicks.parsed-value", 1)
+	registered := registeredSchema(t, url, "clicks.parsed-value")
 	printed, err := process(t, "config", "avro-schema", filepath.Join(dir, "relay.yaml")).Output()
-	if !ok || err != nil || s.Schema.Schema+"\n" != string(printed) || !strings.Contains(s.Schema.Schema, `"doc":"Kafka partition"`) {
-		t.Errorf("registered %t: %s, printed %s, %v", ok, s.Schema.Schema, printed, err)
+	if err != nil || registered+"\n" != string(printed) || !strings.Contains(registered, `"doc":"Kafka partition"`) {
+		t.Errorf("registered %s, printed %s, %v", registered, printed, err)
 	}
-	avroSecrets(t, dir)
 	want, got := rowsByOrigin(t, direct, ""), rowsByOrigin(t, out, "c_")
 	if len(want) != records {
 		t.Fatalf("%d rows of %d", len(want), records)
@@ -121,6 +125,21 @@ func avroTopics(t *testing.T, broker string, client *kgo.Client) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows differ: %.5000s", diff)
 	}
+	return dir
+}
+
+// registeredSchema returns the only version of a subject.
+func registeredSchema(t *testing.T, url, subject string) string {
+	t.Helper()
+	client, err := sr.NewClient(sr.URLs(url), sr.BasicAuth("mill", "planted-secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, err := client.Schemas(t.Context(), subject)
+	if err != nil || len(versions) != 1 {
+		t.Fatal(subject, versions, err)
+	}
+	return versions[0].Schema.Schema
 }
 
 // avroSecrets looks for the registry's password in what is said of a pipeline that is right and of one whose password is not.
