@@ -27,29 +27,43 @@ type texts struct {
 	data    []byte
 }
 
+func (c *column) isNull(i int) bool {
+	at := c.at + i
+	return len(c.valid) > 0 && c.valid[at>>3]>>(at&7)&1 == 0
+}
+
+// append appends value i, as an element of a list.
 func (c *column) append(dst []byte, i int) []byte {
-	if len(c.valid) > 0 {
-		if at := c.at + i; c.valid[at/8]>>(at%8)&1 == 0 {
-			return append(dst, "null"...)
-		}
+	if c.isNull(i) {
+		return null.append(dst)
 	}
 	if c.value == nil {
-		return appendString(dst, c.texts.data[c.texts.offsets[i]:c.texts.offsets[i+1]])
+		from, to := c.texts.offsets[i], c.texts.offsets[i+1]
+		return appendText(dst, &quote, c.texts.data[from:], int(to-from))
 	}
 	return c.value(dst, i)
 }
 
-// namesOf returns what stands before the value of each column: its name, and the brace or comma before that.
-func namesOf(s *arrow.Schema) [][]byte { return keysOf(s.Fields()) }
+// key is what stands before the value of a column: its name, and the brace or comma before that.
+type key struct {
+	name fixed
+	text fixed // with the quote that opens a text
+	null fixed // with the null
+}
 
-func keysOf(fields []arrow.Field) [][]byte {
-	keys := make([][]byte, len(fields))
+// namesOf returns the keys of a record.
+func namesOf(s *arrow.Schema) []key { return keysOf(s.Fields()) }
+
+func keysOf(fields []arrow.Field) []key {
+	keys := make([]key, len(fields))
 	for i, f := range fields {
 		before := byte(',')
 		if i == 0 {
 			before = '{'
 		}
-		keys[i] = append(appendString([]byte{before}, []byte(f.Name)), ':')
+		name := append(appendString([]byte{before}, []byte(f.Name)), ':')
+		name = name[:len(name):len(name)]
+		keys[i] = key{name: fixedOf(name), text: fixedOf(append(name, '"')), null: fixedOf(append(name, "null"...))}
 	}
 	return keys
 }
@@ -88,15 +102,27 @@ func textsOf(a *array.String) texts {
 }
 
 // appendRow appends row i as an object and a newline.
-func appendRow(dst []byte, names [][]byte, cols []column, i int) []byte {
+func appendRow(dst []byte, names []key, cols []column, i int) []byte {
+	return append(appendObject(dst, names, cols, i), '\n')
+}
+
+func appendObject(dst []byte, keys []key, cols []column, i int) []byte {
 	if len(cols) == 0 {
 		dst = append(dst, '{')
 	}
-	for c := range cols {
-		dst = append(dst, names[c]...)
-		dst = cols[c].append(dst, i)
+	for j := range cols {
+		c, k := &cols[j], &keys[j]
+		switch {
+		case c.isNull(i):
+			dst = k.null.append(dst)
+		case c.value == nil:
+			from, to := c.texts.offsets[i], c.texts.offsets[i+1]
+			dst = appendText(dst, &k.text, c.texts.data[from:], int(to-from))
+		default:
+			dst = c.value(k.name.append(dst), i)
+		}
 	}
-	return append(dst, "}\n"...)
+	return append(dst, '}')
 }
 
 // check refuses types that appenderOf does not know.
@@ -217,16 +243,7 @@ func appendStruct(a *array.Struct) appender {
 	for j := range fields {
 		fields[j] = columnOf(a.Field(j))
 	}
-	return func(dst []byte, i int) []byte {
-		if len(fields) == 0 {
-			dst = append(dst, '{')
-		}
-		for j := range fields {
-			dst = append(dst, keys[j]...)
-			dst = fields[j].append(dst, i)
-		}
-		return append(dst, '}')
-	}
+	return func(dst []byte, i int) []byte { return appendObject(dst, keys, fields, i) }
 }
 
 func appendBase64(dst, v []byte) []byte {

@@ -74,7 +74,7 @@ func (format) NewEncoder(w io.Writer, s *arrow.Schema) (lanesink.Encoder, error)
 // encoder writes one file.
 type encoder struct {
 	w     io.Writer
-	names [][]byte
+	names []key
 	line  []byte
 }
 
@@ -111,7 +111,7 @@ func (e *encoder) Discard()                         {}
 
 // stream implements [lanesink.Stream]. Lanes make their lines side by side and take turns to write them.
 type stream struct {
-	names [][]byte
+	names []key
 	lines sync.Pool // of *[]byte
 
 	mu  sync.Mutex

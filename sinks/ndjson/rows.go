@@ -3,7 +3,7 @@ package ndjson
 import "github.com/apache/arrow/go/v15/arrow"
 
 // Rows makes a JSON object of every row, for outputs other than those of this package.
-type Rows struct{ names [][]byte }
+type Rows struct{ names []key }
 
 // NewRows returns the encoder for records with schema s, or an error for a type that has no form in JSON.
 func NewRows(s *arrow.Schema) (Rows, error) {
@@ -18,8 +18,7 @@ func NewRows(s *arrow.Schema) (Rows, error) {
 func (e Rows) Append(dst []byte, ends []int, r arrow.Record) ([]byte, []int) {
 	cols := columnsOf(r)
 	for i := range int(r.NumRows()) {
-		dst = appendRow(dst, e.names, cols, i)
-		dst = dst[:len(dst)-1] // the newline
+		dst = appendObject(dst, e.names, cols, i)
 		ends = append(ends, len(dst))
 	}
 	return dst, ends

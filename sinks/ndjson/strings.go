@@ -11,17 +11,71 @@ const hex = "0123456789abcdef"
 
 // appendString appends s as a JSON string (RFC 8259). Texts in Arrow are valid UTF-8; should one not be, each
 // bad byte becomes U+FFFD rather than the line becoming unreadable.
-func appendString(dst, s []byte) []byte {
-	at := len(dst) + 1
-	dst = slices.Grow(dst, len(s)+2)
-	room := dst[:at+len(s)+1]
-	room[at-1] = '"'
-	if n := copyPlain(room[at:], s); n < len(s) {
-		dst = appendEscaped(room[:at+n], s[n:])
-		return append(dst, '"')
+func appendString(dst, s []byte) []byte { return appendAtEnd(dst, &quote, s) }
+
+// fixed is a text that is appended often.
+type fixed struct {
+	short [32]byte // begins with it, if it is not longer
+	text  []byte
+}
+
+func fixedOf(text []byte) fixed {
+	f := fixed{text: text}
+	copy(f.short[:], text)
+	return f
+}
+
+// append copies a short text with two moves, also what is behind it, where there is room for that.
+func (f *fixed) append(dst []byte) []byte {
+	at, n := len(dst), len(f.text)
+	if n > len(f.short) || cap(dst)-at < len(f.short) {
+		return append(dst, f.text...)
 	}
-	room[at+len(s)] = '"'
-	return room
+	*(*[len(f.short)]byte)(dst[at : at+len(f.short)]) = f.short
+	return dst[:at+n]
+}
+
+var (
+	quote = fixedOf([]byte{'"'})
+	null  = fixedOf([]byte("null"))
+)
+
+// appendText appends before, which ends in the quote that opens a string, and the first n bytes of s as appendString does.
+// Bytes of s behind them are read, if they are there, for whole words to be copied, and are of no consequence.
+//
+// The words are copied here and not by copyPlain because texts are short: a call for each costs as much as to copy it.
+func appendText(dst []byte, before *fixed, s []byte, n int) []byte {
+	at, end := len(dst)+len(before.text), (n+7)&^7
+	if end > len(s) || cap(dst)-at <= end {
+		return appendAtEnd(dst, before, s[:n])
+	}
+	dst = before.append(dst)
+	room := dst[at : at+end+1]
+	s = s[:end:end]
+	for i := 0; i < len(s)-7 && i < len(room)-7; i += 8 {
+		word := binary.LittleEndian.Uint64(s[i : i+8 : i+8])
+		binary.LittleEndian.PutUint64(room[i:i+8:i+8], word)
+		if stop := stops(word); stop != 0 {
+			if i += bits.TrailingZeros64(stop) / 8; i < n {
+				return append(appendEscaped(dst[:at+i], s[i:n]), '"')
+			}
+			break
+		}
+	}
+	room[n] = '"'
+	return dst[:at+n+1]
+}
+
+// appendAtEnd is appendText for a text that its memory ends with, and for a dst without room.
+func appendAtEnd(dst []byte, before *fixed, s []byte) []byte {
+	dst = slices.Grow(dst, len(before.text)+len(s)+8) // room for the words of appendText
+	dst = before.append(dst)
+	n := copyPlain(dst[len(dst):cap(dst)], s)
+	dst = dst[:len(dst)+n]
+	if n < len(s) {
+		dst = appendEscaped(dst, s[n:])
+	}
+	return append(dst, '"')
 }
 
 // stops tests the eight bytes of a word, the lowest first, for those that do not stand for themselves in a JSON string or
@@ -36,25 +90,20 @@ func stops(word uint64) uint64 {
 }
 
 // copyPlain copies what s begins with that stands for itself, and returns how many bytes that is. dst has room for all of s;
-// behind what is copied it holds anything.
+// behind what is copied it holds anything. The last eight bytes are looked at together, also those of them that were before.
 func copyPlain(dst, s []byte) int {
 	n := len(s)
 	dst = dst[:n]
 	if n < 8 {
 		return copyShort(dst, s)
 	}
-	for i := 0; i < n-8; i += 8 {
-		word := binary.LittleEndian.Uint64(s[i:])
-		binary.LittleEndian.PutUint64(dst[i:], word)
+	for i := 0; i < n; i += 8 {
+		from := min(i, n-8)
+		word := binary.LittleEndian.Uint64(s[from:])
+		binary.LittleEndian.PutUint64(dst[from:], word)
 		if stop := stops(word); stop != 0 {
-			return i + bits.TrailingZeros64(stop)/8
+			return from + bits.TrailingZeros64(stop)/8
 		}
-	}
-	// The last eight, of which some were looked at already.
-	word := binary.LittleEndian.Uint64(s[n-8:])
-	binary.LittleEndian.PutUint64(dst[n-8:], word)
-	if stop := stops(word); stop != 0 {
-		return n - 8 + bits.TrailingZeros64(stop)/8
 	}
 	return n
 }

@@ -61,15 +61,21 @@ func simpleString(dst []byte, s string) []byte {
 }
 
 // TestEveryByte puts every byte, and every two, at every place of texts up to the length of a few words, in buffers with room
-// and without: what is behind the text in its array must not be read, nor what is before the row be written.
+// and without, at the end of their memory and within it: what is behind a text is not of it, and what is before the row stays.
 func TestEveryByte(t *testing.T) {
 	const longest = 26
-	room := make([]byte, 0, 6*longest+10)
+	room, within := make([]byte, 0, 6*longest+30), make([]byte, 0, longest+16)
 	try := func(s []byte) {
 		want := string(simpleString([]byte("before"), string(s)))
 		for _, dst := range [][]byte{[]byte("before")[:6:6], append(room[:0], "before"...)} {
 			if got := string(appendString(dst, s)); got != want {
 				t.Fatalf("%q became %s, want %s", s, got, want)
+			}
+			for _, behind := range [][]byte{[]byte("plain, and more"), []byte("\"\\\n\xff\x00\"\"\"\"")} {
+				more := append(append(within[:0], s...), behind...)
+				if got := string(appendText(dst, &quote, more, len(s))); got != want {
+					t.Fatalf("%q of %q became %s, want %s", s, more, got, want)
+				}
 			}
 		}
 	}
