@@ -190,21 +190,21 @@ func appenderOf(a arrow.Array) appender {
 func integerAppender(a arrow.Array) appender {
 	switch a := a.(type) {
 	case *array.Int8:
-		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(a.Value(i)), 10) }
+		return func(dst []byte, i int) []byte { return appendInt(dst, int64(a.Value(i))) }
 	case *array.Int16:
-		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(a.Value(i)), 10) }
+		return func(dst []byte, i int) []byte { return appendInt(dst, int64(a.Value(i))) }
 	case *array.Int32:
-		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(a.Value(i)), 10) }
+		return func(dst []byte, i int) []byte { return appendInt(dst, int64(a.Value(i))) }
 	case *array.Int64:
-		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, a.Value(i), 10) }
+		return func(dst []byte, i int) []byte { return appendInt(dst, a.Value(i)) }
 	case *array.Uint8:
-		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, uint64(a.Value(i)), 10) }
+		return func(dst []byte, i int) []byte { return appendUint(dst, uint64(a.Value(i))) }
 	case *array.Uint16:
-		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, uint64(a.Value(i)), 10) }
+		return func(dst []byte, i int) []byte { return appendUint(dst, uint64(a.Value(i))) }
 	case *array.Uint32:
-		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, uint64(a.Value(i)), 10) }
+		return func(dst []byte, i int) []byte { return appendUint(dst, uint64(a.Value(i))) }
 	case *array.Uint64:
-		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, a.Value(i), 10) }
+		return func(dst []byte, i int) []byte { return appendUint(dst, a.Value(i)) }
 	}
 	panic(fmt.Sprintf("ndjson: type %s was not refused by check", a.DataType()))
 }

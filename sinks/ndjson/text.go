@@ -2,6 +2,7 @@ package ndjson
 
 import (
 	"math"
+	"math/bits"
 	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -29,6 +30,48 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 	}
 	return dst
 }
+
+// appendInt appends v in decimal.
+func appendInt(dst []byte, v int64) []byte {
+	if v < 0 {
+		return appendUint(append(dst, '-'), -uint64(v))
+	}
+	return appendUint(dst, uint64(v))
+}
+
+// appendUint appends v in decimal. The digits are written where they stay: those that strconv appends are written one by one
+// and copied at once, for which the processor waits until they have arrived.
+func appendUint(dst []byte, v uint64) []byte {
+	if v < 10 {
+		return append(dst, '0'+byte(v))
+	}
+	// A number of b bits has as many digits as 2^(b-1), or one more; 1233/4096 is the logarithm of 2 to base 10.
+	n := bits.Len64(v) * 1233 >> 12
+	if v >= powers[n] {
+		n++
+	}
+	dst = append(dst, "00000000000000000000"[:n]...)
+	at := len(dst)
+	for v >= 10 {
+		at -= 2
+		two := v % 100 * 2
+		dst[at], dst[at+1] = twoDigits[two], twoDigits[two+1]
+		v /= 100
+	}
+	if v > 0 {
+		dst[at-1] = '0' + byte(v)
+	}
+	return dst
+}
+
+// powers holds those of ten.
+var powers = func() (p [20]uint64) {
+	p[0] = 1
+	for i := range p[1:] {
+		p[i+1] = 10 * p[i]
+	}
+	return p
+}()
 
 // clock appends timestamps of one unit. Rows that follow each other are mostly of the same day, whose date is kept.
 type clock struct {
@@ -67,13 +110,12 @@ func (c *clock) append(dst []byte, v int64) []byte {
 	dst = append(dst, twoDigits[2*hour], twoDigits[2*hour+1], ':', twoDigits[2*minute], twoDigits[2*minute+1], ':',
 		twoDigits[2*second], twoDigits[2*second+1])
 	if c.digits > 0 {
-		// One more than the fraction is '.', and nine are the most.
-		fraction, n := [10]byte{'.'}, c.digits
-		for left := uint32(rest); n > 0; n-- {
-			fraction[n] = '0' + byte(left%10)
-			left /= 10
+		dst = append(dst, ".000000000"[:c.digits+1]...)
+		at := len(dst)
+		for left := uint32(rest); left > 0; left /= 10 {
+			at--
+			dst[at] = '0' + byte(left%10)
 		}
-		dst = append(dst, fraction[:c.digits+1]...)
 	}
 	return append(dst, 'Z', '"')
 }

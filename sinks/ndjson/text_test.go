@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -164,6 +165,32 @@ func TestDates(t *testing.T) {
 	for day, want := range map[int64]string{-719529: `"-0001-12-31"`, 2932896: `"9999-12-31"`, 2932897: `"+10000-01-01"`} {
 		if got := string(appendDate(nil, day)); got != want {
 			t.Errorf("day %d: got %s, want %s", day, got, want)
+		}
+	}
+}
+
+// TestIntegers tries the numbers around every power of two and of ten, and random ones of every length.
+func TestIntegers(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	values := []uint64{0, math.MaxUint64}
+	for b := range 64 {
+		values = append(values, 1<<b-1, 1<<b, 1<<b+1)
+		for range 50 {
+			values = append(values, r.Uint64()>>b)
+		}
+	}
+	for p := uint64(1); ; p *= 10 {
+		values = append(values, p-1, p, p+1, 2*p-1, 5*p)
+		if p > math.MaxUint64/10 {
+			break
+		}
+	}
+	for _, v := range values {
+		if got, want := string(appendUint([]byte("x"), v)), "x"+strconv.FormatUint(v, 10); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if got, want := string(appendInt([]byte("x"), int64(v))), "x"+strconv.FormatInt(int64(v), 10); got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }
