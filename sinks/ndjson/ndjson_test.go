@@ -216,6 +216,32 @@ func TestForm(t *testing.T) {
 	}
 }
 
+// TestNames has names of all lengths around those that are copied in one piece, with room behind a row and without.
+func TestNames(t *testing.T) {
+	for n := range 45 {
+		name := strings.Repeat("n", n)
+		schema := arrow.NewSchema([]arrow.Field{
+			{Name: name + "t", Type: arrow.BinaryTypes.String, Nullable: true},
+			{Name: name + "i", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+		}, nil)
+		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		b.Field(0).(*array.StringBuilder).AppendValues([]string{"", "text", "", "a text of some words"}, []bool{true, true, false, true})
+		b.Field(1).(*array.Int64Builder).AppendValues([]int64{0, -1, 0, 1 << 40}, []bool{true, true, false, true})
+		r := b.NewRecord()
+		names, cols := namesOf(schema), columnsOf(r)
+		for i, want := range [][2]string{{`""`, "0"}, {`"text"`, "-1"}, {"null", "null"}, {`"a text of some words"`, "1099511627776"}} {
+			row := `{"` + name + `t":` + want[0] + `,"` + name + `i":` + want[1] + "}\n"
+			for room := range 150 {
+				if got := string(appendRow(make([]byte, 0, room), names, cols, i)); got != row {
+					t.Fatalf("room for %d: got %s, want %s", room, got, row)
+				}
+			}
+		}
+		r.Release()
+		b.Release()
+	}
+}
+
 // TestStreamSideBySide has lanes write at the same time: lines stay whole and in the order of their lane.
 func TestStreamSideBySide(t *testing.T) {
 	schema := sinktest.AllTypes()

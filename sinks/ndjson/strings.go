@@ -121,7 +121,7 @@ func copyShort(dst, s []byte) int {
 		}
 	}
 	for i, b := range s {
-		if b < ' ' || b == '"' || b == '\\' || b >= utf8.RuneSelf {
+		if !plain[b] {
 			return i
 		}
 		dst[i] = b
@@ -129,36 +129,51 @@ func copyShort(dst, s []byte) int {
 	return n
 }
 
-// appendEscaped appends s, which begins with a byte that copyPlain stopped at.
-func appendEscaped(dst, s []byte) []byte {
-	for len(s) > 0 {
-		if s[0] < utf8.RuneSelf {
-			dst = appendEscape(dst, s[0])
-			s = s[1:]
-		} else {
-			n := validRun(s)
-			dst = append(dst, s[:n]...)
-			if s = s[n:]; len(s) > 0 && s[0] >= utf8.RuneSelf {
-				dst = append(dst, "\ufffd"...)
-				s = s[1:]
-			}
-		}
-		dst = slices.Grow(dst, len(s)+1)
-		n := copyPlain(dst[len(dst):cap(dst)], s)
-		dst, s = dst[:len(dst)+n], s[n:]
+// plain tells the bytes that stand for themselves in a JSON string and are ASCII.
+var plain = func() (t [256]bool) {
+	for b := ' '; b < utf8.RuneSelf; b++ {
+		t[b] = b != '"' && b != '\\'
 	}
-	return dst
+	return t
+}()
+
+// appendEscaped appends s, which begins with a byte that copyPlain stopped at. Where there is one such byte the next is often
+// near: words are looked at only after eight bytes without one.
+func appendEscaped(dst, s []byte) []byte {
+	start := 0 // of what is not copied yet
+	for i := 0; i < len(s); {
+		b := s[i]
+		if plain[b] {
+			end := min(i+8, len(s))
+			for i++; i < end && plain[s[i]]; i++ {
+			}
+			if i == end {
+				i = skipPlain(s, i)
+			}
+			continue
+		}
+		if b >= utf8.RuneSelf {
+			r, size := utf8.DecodeRune(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				dst = append(dst, s[start:i]...)
+				dst = append(dst, "\ufffd"...)
+				start = i + 1
+			}
+			i += size
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		dst = appendEscape(dst, b)
+		i++
+		start = i
+	}
+	return append(dst, s[start:]...)
 }
 
-// validRun returns the length of the characters beyond ASCII that s begins with, up to one that is not UTF-8.
-func validRun(s []byte) int {
-	i := 0
-	for i < len(s) && s[i] >= utf8.RuneSelf {
-		r, size := utf8.DecodeRune(s[i:])
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		i += size
+// skipPlain returns i behind the words from i on that stand for themselves.
+func skipPlain(s []byte, i int) int {
+	for i+8 <= len(s) && stops(binary.LittleEndian.Uint64(s[i:])) == 0 {
+		i += 8
 	}
 	return i
 }
