@@ -33,7 +33,8 @@ its first bytes, OUT by its extension; - is standard input or output, for stream
 
 Types are kept, but for dictionaries, which become their values. NDJSON has fewer types: it is read twice to find them
 out, or takes those of the Parquet or Arrow file that --schema names; timestamps are RFC 3339 in it, and binary values
-base64. What the metadata of a Parquet file says of its rows is kept, whoever has written it. Rows go through a batch at a
+base64. Numbers among which an integer has more digits than their type, be it int64, uint64 or, with fractions, float64,
+become text as they are written. What the metadata of a Parquet file says of its rows is kept, whoever has written it. Rows go through a batch at a
 time: memory is that of a row group, whatever the size of the file.
 
 OUT appears when it is complete and on disk. One that is there is replaced only with --force.`,

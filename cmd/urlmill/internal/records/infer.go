@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -18,6 +19,15 @@ type shape struct {
 	elem   *shape   // of a list
 	fields []*field // of a struct, in the order in which they were first seen
 	byName map[string]*field
+	ints   integers
+}
+
+// integers is what is known of the numbers of a shape that are written without fraction and exponent.
+type integers struct {
+	negative bool // one is
+	unsigned bool // one is too large for int64, and not for uint64
+	beyond   bool // one is neither
+	unsafe   bool // one has more digits than float64 has of every integer
 }
 
 type field struct {
@@ -41,7 +51,8 @@ func (k kind) String() string {
 	return [...]string{"null", "a boolean", "an integer", "a number", "a string", "an array", "an object"}[k]
 }
 
-// inferSchema reads NDJSON to its end. Integers beyond 64 bits are floats; a field that is null in every row is text.
+// inferSchema reads NDJSON to its end. A field that is null in every row is text, and so are numbers among which there are
+// integers that no type holds to their last digit: see numberType.
 func inferSchema(in io.Reader) (*arrow.Schema, error) {
 	lines := newLines(in)
 	root := shape{kind: structOf}
@@ -79,19 +90,59 @@ func (s *shape) take(d *json.Decoder, path string) error {
 	case string:
 		return s.is(text, path)
 	case json.Number:
-		if _, err := v.Int64(); err == nil {
-			return s.is(integer, path)
-		}
-		if f, err := v.Float64(); err != nil || math.IsInf(f, 0) {
-			return fmt.Errorf("%s: the number %s is beyond any type", path, v)
-		}
-		return s.is(float, path)
+		return s.takeNumber(v, path)
 	case json.Delim:
 		if v == '[' {
 			return s.takeList(d, path)
 		}
 	}
 	return s.takeStruct(d, path)
+}
+
+func (s *shape) takeNumber(v json.Number, path string) error {
+	if !strings.ContainsAny(v.String(), ".eE") {
+		s.ints.take(v.String())
+		return s.is(integer, path)
+	}
+	if f, err := v.Float64(); err != nil || math.IsInf(f, 0) {
+		return fmt.Errorf("%s: the number %s is beyond any type; give --schema FILE with a Parquet or Arrow file that has the column as text", path, v)
+	}
+	return s.is(float, path)
+}
+
+// take adds an integer.
+func (n *integers) take(digits string) {
+	if strings.HasPrefix(digits, "-") {
+		n.negative = true
+	}
+	if i, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		n.unsafe = n.unsafe || i > maxSafe || i < -maxSafe
+		return
+	}
+	n.unsafe = true
+	if _, err := strconv.ParseUint(digits, 10, 64); err == nil {
+		n.unsigned = true
+	} else {
+		n.beyond = true
+	}
+}
+
+// maxSafe is the integer up to which float64 has every one.
+const maxSafe = 1 << 53
+
+// numberType returns the type that holds every integer of the shape to its last digit: int64, uint64 for those without a
+// sign, float64 where there are fractions too, and text where none of them does.
+func (s *shape) numberType() arrow.DataType {
+	n := s.ints
+	switch {
+	case s.kind == float && !n.unsafe:
+		return arrow.PrimitiveTypes.Float64
+	case s.kind == float || n.beyond || n.unsigned && n.negative:
+		return arrow.BinaryTypes.String
+	case n.unsigned:
+		return arrow.PrimitiveTypes.Uint64
+	}
+	return arrow.PrimitiveTypes.Int64
 }
 
 // is merges a kind into the shape.
@@ -162,10 +213,8 @@ func (s *shape) arrowType() arrow.DataType {
 	switch s.kind {
 	case boolean:
 		return arrow.FixedWidthTypes.Boolean
-	case integer:
-		return arrow.PrimitiveTypes.Int64
-	case float:
-		return arrow.PrimitiveTypes.Float64
+	case integer, float:
+		return s.numberType()
 	case listOf:
 		return arrow.ListOf(s.elem.arrowType())
 	case structOf:

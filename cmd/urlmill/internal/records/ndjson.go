@@ -171,11 +171,16 @@ func appendValue(d *jsontext.Decoder, b array.Builder) error {
 		return nil
 	}
 	text := isText(b.Type())
+	if kind == '0' && isString(b.Type()) {
+		return b.AppendValueFromString(t.String()) // as it is written: the column holds what no type of numbers does
+	}
 	if text != (kind == '"') {
 		return fmt.Errorf("%s, where %s is expected", t.Kind(), b.Type())
 	}
 	return b.AppendValueFromString(t.String())
 }
+
+func isString(t arrow.DataType) bool { return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING }
 
 // isText tells whether values of a type are JSON strings.
 func isText(t arrow.DataType) bool {
