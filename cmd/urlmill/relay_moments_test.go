@@ -68,19 +68,21 @@ func TestKillAtMoments(t *testing.T) {
 // killAt kills a process at a moment, and returns the positions that it wanted to commit then, by their partitions.
 func (r *relay) killAt(t *testing.T, k *kfake.Cluster, m moment) map[int32]int64 {
 	t.Helper()
-	started, asked, n := make(chan *running, 1), map[int32]int64{}, 0
+	started, sent, n := make(chan *running, 1), make(chan map[int32]int64, 1), 0
 	k.ControlKey(m.kind.Int16(), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		if n++; n < m.n {
 			return nil, nil, false
 		}
 		k.DropControl()
+		positions := map[int32]int64{}
 		if commit, ok := request.(*kmsg.OffsetCommitRequest); ok {
 			for _, topic := range commit.Topics {
 				for _, p := range topic.Partitions {
-					asked[p.Partition] = p.Offset
+					positions[p.Partition] = p.Offset
 				}
 			}
 		}
+		sent <- positions
 		(<-started).Kill()
 		return nil, errors.New("the connection is gone"), m.lost
 	})
@@ -92,6 +94,7 @@ func (r *relay) killAt(t *testing.T, k *kfake.Cluster, m moment) map[int32]int64
 	if p.Code() != -1 {
 		t.Fatalf("%s: the process ended before: %v\n%s", m.name, p.Err(), p.log)
 	}
+	asked := <-sent
 	if m.kind == kmsg.OffsetCommit && len(asked) == 0 {
 		t.Errorf("%s: a commit without positions", m.name)
 	}
