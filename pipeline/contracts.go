@@ -211,6 +211,19 @@ func (e *RowError) Error() string {
 	if e.Pos >= 0 {
 		at = fmt.Sprintf(" at byte %d", e.Pos)
 	}
-	return fmt.Sprintf("%s: offset %d: %s%s in %q: stopped, because the error policy is \"fail\"; "+
-		"use keep, drop or dead_letter to go on past such rows", e.Lane, e.Offset, e.Code, at, e.Input)
+	return fmt.Sprintf("%s: %s%s in %q: stopped, because the error policy is \"fail\"; "+
+		"use keep, drop or dead_letter to go on past such rows", e.place(), e.Code, at, e.Input)
+}
+
+// place names the record: by its offset in a partition, and by its number in a file or standard input, which are the lanes
+// that have sessions: from 0, as in the column "record".
+func (e *RowError) place() string {
+	if e.Lane.Session == "" {
+		return fmt.Sprintf("%s: offset %d", e.Lane, e.Offset)
+	}
+	name := e.Lane.Stream
+	if name == "-" {
+		name = "standard input"
+	}
+	return fmt.Sprintf("%s: record %d (counted from 0)", name, e.Offset)
 }
