@@ -16,7 +16,12 @@ func TestFullDisk(t *testing.T) {
 	if err := os.WriteFile(input, []byte("https://example.com/\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	config := t.TempDir() + "/ok.yaml"
+	if err := os.WriteFile(config, []byte("source: {file: {paths: [urls.txt]}}\nsink: {parquet: {path: out}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, args := range [][]string{
+		{"lint", config},
 		{"parse", input, "--to", "ndjson"},
 		{"parse", input, "--to", "arrow"},
 		{"parse", input, "--to", "table"},

@@ -34,7 +34,9 @@ connected to and nothing is written. The exit code is 2 when there is a problem.
 				case err != nil:
 					return &usageError{err}
 				default:
-					fmt.Fprintf(a.out, "%s: ok\n", file)
+					if _, err := fmt.Fprintf(a.out, "%s: ok\n", file); err != nil {
+						return err
+					}
 				}
 			}
 			if failed {
