@@ -29,6 +29,13 @@ type Observer interface {
 	Observe(record []byte)
 }
 
+// Headed is a codec that finds its columns by the names in the first record, such as a header line. It is optional.
+type Headed interface {
+	// CheckHeader returns what the first record lacks that the options name, once it has been decoded or observed, and
+	// nil before.
+	CheckHeader() error
+}
+
 // Factory describes a configured codec and makes one instance of it for every lane.
 type Factory interface {
 	New() Codec

@@ -97,8 +97,20 @@ func (l *lane) add(b *pipeline.Batch, record []byte, cut bool) {
 	if row {
 		b.Offsets = append(b.Offsets, l.at)
 	}
+	if l.at == 0 {
+		l.checkHeader()
+	}
 	l.at++
 	b.Next = l.at
+}
+
+// checkHeader warns of columns that the first line lacks. It is no error: other files may have them.
+func (l *lane) checkHeader() {
+	if headed, ok := l.codec.(codec.Headed); ok {
+		if err := headed.CheckHeader(); err != nil {
+			l.source.log.Warn("the header lacks columns", "path", l.in.path, "error", err)
+		}
+	}
 }
 
 // skip reads over the lines before the first that is wanted.
@@ -119,6 +131,9 @@ func (l *lane) skip(ctx context.Context) error {
 		}
 		if observes {
 			observer.Observe(record)
+			if l.at == 0 {
+				l.checkHeader()
+			}
 		}
 		l.at++
 	}

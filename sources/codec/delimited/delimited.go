@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -60,7 +62,7 @@ func (o Options) Validate() error {
 //
 // Values are quoted as RFC 4180 has it, but for line breaks, which end a record here. The line is kept in
 // Batch.Records. A header line is no row. A line whose quotes do not fit has a null URL, null fields and FaultMalformed
-// at the byte where; so has every line when the header has no URL column, with FaultFieldMissing. A line with fewer
+// at the byte where; so has every line when the header has no URL column, with FaultFieldMissing. Instances implement [codec.Headed]. A line with fewer
 // values than columns lacks the last ones; those beyond the columns are left out. An empty value that is not quoted is
 // null. A value that is not of its type is null and gives FaultFieldType.
 func New(o Options) (codec.Factory, error) {
@@ -116,6 +118,7 @@ type lines struct {
 	carry     []int
 	values    []value
 	scratch   []byte
+	lacks     error // see CheckHeader
 }
 
 // bind notes where the columns are.
@@ -132,7 +135,8 @@ func (c *lines) bind(index func(name string) int) {
 // header takes the names of the columns.
 func (c *lines) header(line []byte) {
 	line = bytes.TrimPrefix(line, []byte("\ufeff"))
-	if _, ok := c.split(line); !ok {
+	if at, ok := c.split(line); !ok {
+		c.lacks = fmt.Errorf("its quotes do not fit at byte %d, so that no column is known and every row has an error", at)
 		c.bound, c.url, c.base = true, -1, -1
 		for i := range c.carry {
 			c.carry[i] = -1
@@ -142,6 +146,37 @@ func (c *lines) header(line []byte) {
 	c.bind(func(name string) int {
 		return slices.IndexFunc(c.values, func(v value) bool { return string(c.plain(v)) == name })
 	})
+	c.lacks = c.missing()
+}
+
+// CheckHeader implements [codec.Headed].
+func (c *lines) CheckHeader() error { return c.lacks }
+
+// missing returns which columns the options name and the header does not, with the names that there are.
+func (c *lines) missing() error {
+	const most = 50 // names
+	var lost, found []string
+	note := func(name string, at int) {
+		if quoted := strconv.Quote(name); name != "" && at < 0 && !slices.Contains(lost, quoted) {
+			lost = append(lost, quoted)
+		}
+	}
+	note(c.URL, c.url)
+	note(c.Base, c.base)
+	for i, f := range c.Carry {
+		note(f.Column, c.carry[i])
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	for _, v := range c.values[:min(len(c.values), most)] {
+		found = append(found, strconv.Quote(string(c.plain(v))))
+	}
+	if len(c.values) > most {
+		found = append(found, "...")
+	}
+	return fmt.Errorf("there is no column %s, and what would be in it is null; there are %s",
+		strings.Join(lost, ", "), strings.Join(found, ", "))
 }
 
 // Prepare implements [codec.Codec].

@@ -233,3 +233,40 @@ func BenchmarkCSV(b *testing.B) {
 		c.Decode(&batch, line)
 	}
 }
+
+// TestCheckHeader checks what is said of columns that a header lacks.
+func TestCheckHeader(t *testing.T) {
+	f, err := New(Options{URL: "url", Base: "page", Carry: []codec.CarriedColumn{{Name: "a", Column: "id"}, {Name: "b", Column: "id"}, {Name: "c", Column: "page"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for header, want := range map[string]string{
+		"id,url,page,more":  "<nil>",
+		"url,page,ID,\"x\"": `there is no column "id", and what would be in it is null; there are "url", "page", "ID", "x"`,
+		"id\turl\tpage":     `there is no column "url", "page", "id", and what would be in it is null; there are "id\turl\tpage"`,
+		`id,"url`:           "its quotes do not fit at byte 3, so that no column is known and every row has an error",
+		"id" + strings.Repeat(",n", 60) + ",url": `there is no column "page", and what would be in it is null; there are "id"` +
+			strings.Repeat(`, "n"`, 49) + ", ...",
+	} {
+		for _, observed := range []bool{false, true} {
+			c := f.New()
+			headed, ok := c.(codec.Headed)
+			if !ok {
+				t.Fatal("the codec does not check its header")
+			}
+			if err := headed.CheckHeader(); err != nil {
+				t.Errorf("before the header: %v", err)
+			}
+			if observed {
+				c.(codec.Observer).Observe([]byte(header)) //nolint:forcetypeassert // a test
+			} else {
+				var b pipeline.Batch
+				c.Prepare(&b)
+				c.Decode(&b, []byte(header))
+			}
+			if got := fmt.Sprint(headed.CheckHeader()); got != want {
+				t.Errorf("%s: got %s, want %s", header, got, want)
+			}
+		}
+	}
+}
