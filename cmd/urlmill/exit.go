@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
@@ -82,6 +83,21 @@ func onlyIncomplete(err error) bool {
 	var read *file.ReadError
 	var short *file.TooShortError
 	return errors.As(err, &read) || errors.As(err, &short)
+}
+
+// withoutPaths takes "paths[0]: " away from problems with the arguments of a command line, which has no such key.
+func withoutPaths(err error) error {
+	var bad *config.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	for i := range bad.Problems {
+		p := &bad.Problems[i]
+		if key, rest, ok := strings.Cut(p.Message, ": "); ok && strings.HasPrefix(key, "paths[") {
+			p.Message = rest
+		}
+	}
+	return bad
 }
 
 // errInterrupted is the error of a command that was told twice to stop.

@@ -133,7 +133,7 @@ func (a *app) parse(ctx context.Context, f parseFlags, files []string) (err erro
 	if f.out != "-" {
 		defer warnOfRepeats(log, f.out, readOutput(f.out))
 	}
-	return a.runJob(ctx, c, registry, log, view)
+	return withoutPaths(a.runJob(ctx, c, registry, log, view))
 }
 
 // defaultFormat returns the format for output whose format was not given: Parquet into a folder, a table for

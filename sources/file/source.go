@@ -66,7 +66,9 @@ func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(conte
 			switch {
 			case err == nil:
 			case isOwn(err):
-				s.log.Warn("file not read to its end", "path", in.path, "error", err)
+				if len(s.inputs) > 1 { // the error itself may be long in coming
+					s.log.Warn("file not read to its end; what is wrong is said at the end", "path", in.path)
+				}
 				errs = append(errs, err)
 			default:
 				if fatal == nil {
