@@ -59,7 +59,8 @@ type shared struct {
 	processor *processor.Processor
 	rows      int // most rows of a batch, 0 for any number
 	model     *C.struct_urlmill_schema
-	refs      atomic.Int64 // of the processor of C, and of streams
+	last      atomic.Pointer[arranged] // of the last stream of record batches
+	refs      atomic.Int64             // of the processor of C, and of streams
 }
 
 func newShared(options string) (*shared, error) {

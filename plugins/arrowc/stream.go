@@ -75,16 +75,17 @@ func (s *stream) look(schema *C.struct_ArrowSchema) (err error) {
 		return nil
 	}
 	s.records = true
-	var fields []arrow.Field
-	for _, c := range unsafe.Slice(schema.children, schema.n_children) {
-		fields = append(fields, arrow.Field{Name: C.GoString(c.name), Type: typeOf(c)})
+	l := s.last.Load()
+	if l == nil || !l.fits(schema) {
+		if l, err = arrange(s.processor, schema); err != nil {
+			return err
+		}
+		s.last.Store(l)
 	}
-	if s.columns, err = s.processor.Arrange(arrow.NewSchema(fields, nil)); err != nil {
-		return err
-	}
-	s.urlType = fields[s.columns.URL].Type
+	s.columns = l.columns
+	s.urlType = l.columnsOfInput[s.columns.URL].Type
 	if s.columns.Base >= 0 {
-		s.base = fields[s.columns.Base].Type
+		s.base = l.columnsOfInput[s.columns.Base].Type
 	}
 	return nil
 }

@@ -97,6 +97,27 @@ def test_columns_go_along_whatever_they_are() -> None:
     assert Parser(url="page", columns=["host"], carry=[]).table(table).column_names == ["host"]
 
 
+def test_tables_of_other_columns_in_turn() -> None:
+    """What is known of the columns of a table is not taken for those of the next one."""
+    urls, numbers, names = pa.array(["http://a/", "http://b/"]), pa.array([1, 2]), pa.array(["x", "y"])
+    encoded, far = urls.dictionary_encode(), pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int64()), pa.array(["http://b/", "http://a/"]))
+    tables = [
+        pa.table({"page": urls, "n": numbers}), pa.table({"n": numbers, "page": urls}), pa.table({"page": urls, "m": numbers}),
+        pa.table({"page": urls, "n": names}), pa.table({"page": urls.cast(pa.large_string()), "n": numbers}),
+        pa.table({"page": encoded, "n": numbers}), pa.table({"page": far, "n": numbers}), pa.table({"page": urls, "n": names.dictionary_encode()}),
+        pa.table({"page": urls}), pa.table({"page": urls, "n": numbers, "nn": names}),
+    ]  # fmt: skip
+    parser = Parser(url="page", columns=["host"])
+    for table in [t for before in tables for after in tables for t in (before, after)]:
+        got, others = parser.table(table), [c for c in table.column_names if c != "page"]
+        got.validate(full=True)
+        assert got["host"].to_pylist() == ["a", "b"] and got.column_names == ["host", *others] and got.select(others).equals(table.select(others))
+    with pytest.raises(Exception, match="page"):
+        parser.table(pa.table({"pages": urls, "n": numbers}))
+    with pytest.raises(Exception, match="page"):
+        parser.table(pa.table({"page": numbers, "n": numbers}))
+
+
 def test_a_column_outlives_the_rest() -> None:
     """The memory of the library is kept for as long as somebody refers to any of it."""
     host = urlmill.parse(pa.array(ODD * 1000)).field("host")
