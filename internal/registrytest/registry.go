@@ -7,9 +7,7 @@
 package registrytest
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
@@ -95,22 +93,8 @@ func Start(tb testing.TB) (url string) {
 		}
 	})
 	server := "http://127.0.0.1:" + port
-	if err := process.Await(startTimeout, func() error { return ready(server) }); err != nil {
+	if err := process.Await(startTimeout, func() error { return testproc.AnswersOK(server + "/health/ready") }); err != nil {
 		tb.Fatalf("Apicurio Registry %s: %v", Version, err)
 	}
 	return server + apiPath
-}
-
-// ready asks the server whether it takes requests.
-func ready(server string) error {
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Get(server + "/health/ready")
-	if err != nil {
-		return err
-	}
-	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return errors.New(answer.Status)
-	}
-	return nil
 }

@@ -1,10 +1,8 @@
 package s3test
 
 import (
-	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,18 +93,7 @@ func (g *Gateway) start() error {
 
 // ready waits until the server takes requests.
 func (g *Gateway) ready() error {
-	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	err := g.process.Await(startTimeout, func() error {
-		answer, err := client.Get(g.Endpoint + healthPath)
-		if err != nil {
-			return err
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return errors.New(answer.Status)
-		}
-		return nil
-	})
+	err := g.process.Await(startTimeout, func() error { return testproc.AnswersOK(g.Endpoint + healthPath) })
 	if err != nil {
 		g.Kill()
 		return fmt.Errorf("versitygw: %w\n%s", err, g.Log())
