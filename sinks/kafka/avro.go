@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -117,28 +116,17 @@ func (f *avroForm) prepare(s *arrow.Schema) (err error) {
 // connect gets the id of the schema from the registry, for which it waits as long as for the topic.
 func (f *avroForm) connect(ctx context.Context) error {
 	defer f.client.CloseIdle() // it is not asked again
-	began, pause := time.Now(), backoff{}
-	for {
+	return patience{f.target.StartTimeout, f.log, "the schema registry does not answer; trying again"}.wait(ctx, func() error {
 		id, err := f.ask(ctx)
-		switch {
-		case err == nil:
-			f.header = binary.BigEndian.AppendUint32([]byte{0}, id)
-			f.log.Info("the registry has the schema of the rows", "schema", id)
-			return nil
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
+		if err != nil {
+			return f.explain(err)
 		}
-		if err = f.explain(err); isFatal(err) {
-			return err
-		}
-		if time.Since(began) > f.target.StartTimeout {
-			return fmt.Errorf("kafka: no word from the schema registry %s after %v: %w", strings.Join(f.options.Registry.URLs, ","), f.target.StartTimeout, err)
-		}
-		f.log.Warn("the schema registry does not answer; trying again", "error", err)
-		if !pause.wait(ctx) {
-			return context.Cause(ctx)
-		}
-	}
+		f.header = binary.BigEndian.AppendUint32([]byte{0}, id)
+		f.log.Info("the registry has the schema of the rows", "schema", id)
+		return nil
+	}, func(err error) error {
+		return fmt.Errorf("kafka: no word from the schema registry %s after %v: %w", strings.Join(f.options.Registry.URLs, ","), f.target.StartTimeout, err)
+	})
 }
 
 func (f *avroForm) ask(ctx context.Context) (uint32, error) {

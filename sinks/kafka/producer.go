@@ -64,25 +64,43 @@ func (t Target) newTransport() (*kafkago.Transport, error) {
 
 // start returns when a broker says that the topic is there.
 func (p *producer) start(ctx context.Context) error {
+	return patience{p.target.StartTimeout, p.log, "the topic to write to is not there yet; trying again"}.wait(ctx, func() error {
+		if err := p.look(ctx); err != nil {
+			return p.explain(err)
+		}
+		return nil
+	}, func(err error) error {
+		if isMissing(err) {
+			return p.missing()
+		}
+		return fmt.Errorf("kafka: no broker of %s after %v: %w", strings.Join(p.target.Brokers, ","), p.target.StartTimeout, err)
+	})
+}
+
+// patience is how something is waited for at the start: until limit has passed, with a warning before each further try.
+type patience struct {
+	limit   time.Duration
+	log     *slog.Logger
+	warning string
+}
+
+// wait returns when try returns nil, an error that is fatal, or, after the limit, one that late makes an error of. Once ctx is
+// done, it returns its cause.
+func (w patience) wait(ctx context.Context, try func() error, late func(error) error) error {
 	began, pause := time.Now(), backoff{}
 	for {
-		err := p.look(ctx)
+		err := try()
 		switch {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		}
-		if err = p.explain(err); isFatal(err) {
+		case isFatal(err):
 			return err
+		case time.Since(began) > w.limit:
+			return late(err)
 		}
-		if time.Since(began) > p.target.StartTimeout {
-			if isMissing(err) {
-				return p.missing()
-			}
-			return fmt.Errorf("kafka: no broker of %s after %v: %w", strings.Join(p.target.Brokers, ","), p.target.StartTimeout, err)
-		}
-		p.log.Warn("the topic to write to is not there yet; trying again", "error", err)
+		w.log.Warn(w.warning, "error", err)
 		if !pause.wait(ctx) {
 			return context.Cause(ctx)
 		}
