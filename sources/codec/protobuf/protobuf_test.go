@@ -106,7 +106,7 @@ func click(t testing.TB, text string) []byte {
 	if err := protojson.Unmarshal([]byte(text), m); err != nil {
 		t.Fatal(err)
 	}
-	data, err := proto.Marshal(m)
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
