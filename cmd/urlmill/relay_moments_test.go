@@ -70,18 +70,14 @@ func (r *relay) killAt(t *testing.T, k *kfake.Cluster, m moment) map[int32]int64
 	t.Helper()
 	started, sent, n := make(chan *running, 1), make(chan map[int32]int64, 1), 0
 	k.ControlKey(m.kind.Int16(), func(request kmsg.Request) (kmsg.Response, error, bool) {
-		if n++; n < m.n {
+		positions, counts := advances(request)
+		if counts {
+			n++
+		}
+		if n < m.n {
 			return nil, nil, false
 		}
 		k.DropControl()
-		positions := map[int32]int64{}
-		if commit, ok := request.(*kmsg.OffsetCommitRequest); ok {
-			for _, topic := range commit.Topics {
-				for _, p := range topic.Partitions {
-					positions[p.Partition] = p.Offset
-				}
-			}
-		}
 		sent <- positions
 		(<-started).Kill()
 		return nil, errors.New("the connection is gone"), m.lost
@@ -99,4 +95,21 @@ func (r *relay) killAt(t *testing.T, k *kfake.Cluster, m moment) map[int32]int64
 		t.Errorf("%s: a commit without positions", m.name)
 	}
 	return asked
+}
+
+// advances returns the positions that a request commits, and whether it counts. A commit does if it comes after records:
+// where a partition begins is committed as well, by the first process that lives long enough to know it.
+func advances(request kmsg.Request) (positions map[int32]int64, counts bool) {
+	commit, ok := request.(*kmsg.OffsetCommitRequest)
+	if !ok {
+		return nil, true
+	}
+	positions = map[int32]int64{}
+	for _, topic := range commit.Topics {
+		for _, p := range topic.Partitions {
+			positions[p.Partition] = p.Offset
+			counts = counts || p.Offset > 0
+		}
+	}
+	return positions, counts
 }
