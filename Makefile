@@ -4,6 +4,9 @@ GO ?= go
 BIN := bin
 LINT_VERSION := v2.15.0
 TOOLS := $(CURDIR)/$(BIN)/tools
+AGAIN := $(CURDIR)/.ci/again # before what takes something from the network
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --retries 10 --timeout 180
+MAVEN_COPY := mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
 
 .DEFAULT_GOAL := help
 
@@ -50,16 +53,17 @@ arrowc: ## bin/lib/liburlmill.so with urlmill.h: the C library over the Arrow C 
 PLUGINS_VENV := $(or $(URLMILL_PLUGINS_VENV),$(CURDIR)/$(BIN)/venv-plugins)
 PLUGINS_PYTHON := $(PLUGINS_VENV)/bin/python3
 
-# The hosts, by name from PyPI. PySpark brings Spark with it.
-$(PLUGINS_VENV)/.installed: plugins/python/pyproject.toml
+# PySpark comes as source: what builds it is of a known version, too.
+$(PLUGINS_VENV)/.installed: plugins/python/pyproject.toml plugins/python/tests/requirements.txt
 	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
 	python3 -m venv $(PLUGINS_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
-	$(PLUGINS_VENV)/bin/pip install --quiet --disable-pip-version-check pyarrow pyspark polars duckdb pandas pytest mypy hatchling build tldextract
+	PIP_CONSTRAINT=$(word 2,$^) PIP_BUILD_CONSTRAINT=$(word 2,$^) $(AGAIN) $(PLUGINS_PYTHON) $(PIP_INSTALL) -r $(word 2,$^)
 	@touch $@
 
-# ClickHouse, as a package of Python; version 3 is the one that was tried.
+# ClickHouse, as a package of Python.
+CHDB_VERSION := 3.7.2
 $(PLUGINS_VENV)/.chdb: $(PLUGINS_VENV)/.installed
-	$(PLUGINS_VENV)/bin/pip install --quiet --disable-pip-version-check 'chdb<4'
+	$(AGAIN) $(PLUGINS_PYTHON) $(PIP_INSTALL) --no-deps chdb==$(CHDB_VERSION)
 	@touch $@
 
 HOSTS := $(CURDIR)/$(BIN)/hosts
@@ -71,12 +75,12 @@ hosts: $(HOSTS)/telegraf $(HOSTS)/jruby-complete.jar ## bin/hosts: Telegraf, and
 
 # Telegraf with nothing but the plugins of docs/plugins/telegraf.md and those that read and write files.
 $(HOSTS)/telegraf: Makefile
-	GOBIN=$(HOSTS) CGO_ENABLED=0 $(GO) install -tags custom,inputs.file,outputs.file,processors.execd,parsers.influx,serializers.influx github.com/influxdata/telegraf/cmd/telegraf@$(TELEGRAF_VERSION)
+	GOBIN=$(HOSTS) CGO_ENABLED=0 $(AGAIN) $(GO) install -tags custom,inputs.file,outputs.file,processors.execd,parsers.influx,serializers.influx github.com/influxdata/telegraf/cmd/telegraf@$(TELEGRAF_VERSION)
 	@touch $@
 
 $(HOSTS)/jruby-complete.jar: Makefile
 	@command -v mvn >/dev/null || { echo "there is no mvn, which gets JRuby: apt-get install maven"; exit 1; }
-	mvn -q -B dependency:copy -Dartifact=org.jruby:jruby-complete:$(JRUBY_VERSION) -Dmdep.stripVersion=true -DoutputDirectory=$(HOSTS)
+	$(AGAIN) $(MAVEN_COPY) -Dartifact=org.jruby:jruby-complete:$(JRUBY_VERSION) -Dmdep.stripVersion=true -DoutputDirectory=$(HOSTS)
 	@touch $@
 
 .PHONY: wheel
@@ -87,11 +91,11 @@ wheel: arrowc $(PLUGINS_VENV)/.installed ## bin/dist/urlmill-*.whl, the Python p
 WHEELS_VENV := $(or $(URLMILL_WHEELS_VENV),$(CURDIR)/$(BIN)/venv-wheels)
 WHEELS ?= $(BIN)/wheels
 
-# Zig as a C compiler for other platforms; version 0.17 is the one that was tried.
-$(WHEELS_VENV)/.installed:
+# Zig as a C compiler for other platforms.
+$(WHEELS_VENV)/.installed: plugins/arrowc/requirements.txt
 	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
 	python3 -m venv $(WHEELS_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
-	$(WHEELS_VENV)/bin/pip install --quiet --disable-pip-version-check 'ziglang<0.18' build hatchling
+	$(AGAIN) $(WHEELS_VENV)/bin/python3 $(PIP_INSTALL) -r $<
 	@touch $@
 
 .PHONY: wheels
@@ -105,12 +109,12 @@ plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## th
 	URLMILL_REQUIRE_CHDB=1 URLMILL_CHDB_PYTHON=$(PLUGINS_PYTHON) $(GO) test -timeout 30m ./cmd/urlmill/internal/udf
 	URLMILL_REQUIRE_HOSTS=1 URLMILL_HOSTS=$(HOSTS) $(GO) test -timeout 30m -run 'Telegraf|Logstash|Redpanda|Vector' ./internal/doctest
 	cd plugins/arrowc && URLMILL_REQUIRE_CC=1 URLMILL_REQUIRE_ZIG=1 URLMILL_ZIG_PYTHON=$(WHEELS_VENV)/bin/python3 $(GO) test -timeout 30m ./...
-	$(PLUGINS_PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(BIN)/dist/*.whl
+	$(PLUGINS_PYTHON) $(PIP_INSTALL) --no-deps --no-index --force-reinstall $(BIN)/dist/*.whl
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider
 
 .PHONY: bench-spark
 bench-spark: build wheel ## ten million rows backfilled by Spark, compared with urlmill parse and measured beside parse_url and tldextract; QUICK=1
-	$(PLUGINS_PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(BIN)/dist/*.whl
+	$(PLUGINS_PYTHON) $(PIP_INSTALL) --no-deps --no-index --force-reinstall $(BIN)/dist/*.whl
 	$(PLUGINS_PYTHON) plugins/python/bench/spark.py --urlmill $(BIN)/urlmill $(if $(QUICK),--quick,--out benchmarks/results/spark.json)
 
 .PHONY: bench-crossing
@@ -157,7 +161,7 @@ lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, tid
 	cd urlcore/internal/scan/_asm && $(GO) mod tidy -diff && $(GO) vet ./...
 
 $(TOOLS)/golangci-lint: Makefile
-	GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	GOBIN=$(TOOLS) $(AGAIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	@touch $@
 
 .PHONY: conformance

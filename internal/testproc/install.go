@@ -9,13 +9,30 @@ import (
 	"time"
 )
 
-const installTimeout = 8 * time.Minute // of which one is enough on two free cores
+const (
+	installTimeout = 20 * time.Minute // of which one is enough on two free cores
+	installTries   = 3                // networks fail for a moment
+)
 
-// Install runs, in dir, a program that fetches or builds what a test needs. A nil environ is that of this process. The error
-// has what the program said.
-func Install(dir string, environ []string, program string, args ...string) error {
+var installPause = 2 * time.Second // before another try
+
+// Install runs, in dir, a program that fetches or builds what a test needs, and runs it again when it fails. A nil environ is
+// that of this process. The error has what the program said the last time.
+func Install(dir string, environ []string, program string, args ...string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), installTimeout)
 	defer cancel()
+	for try := range installTries {
+		if try > 0 {
+			time.Sleep(installPause)
+		}
+		if err = install(ctx, dir, environ, program, args...); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return err
+}
+
+func install(ctx context.Context, dir string, environ []string, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = dir, environ
 	var out bytes.Buffer

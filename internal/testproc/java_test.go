@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // script writes a program into a folder.
@@ -39,8 +40,10 @@ func TestJava(t *testing.T) {
 	}
 }
 
-// TestMaven: what Maven is asked for is kept, and what it says when it fails is told.
+// TestMaven: what Maven is asked for is kept, what it says when it fails is told, and it is asked again when it has failed.
 func TestMaven(t *testing.T) {
+	installPause = time.Millisecond
+	t.Cleanup(func() { installPause = 2 * time.Second })
 	cache, bin := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
 	t.Setenv("HOME", cache)
@@ -53,7 +56,8 @@ func TestMaven(t *testing.T) {
 	if _, err := Maven("a", "jar", goals); err == nil || !strings.Contains(err.Error(), "no such artifact") {
 		t.Errorf("that fails: %v", err)
 	}
-	script(t, bin, "mvn", `echo "$1 $2" >"$3"`)
+	tried := filepath.Join(cache, "tried")
+	script(t, bin, "mvn", `[ -e `+tried+` ] || { : >`+tried+`; echo connection reset; exit 1; }; echo "$1 $2" >"$3"`)
 	jar, err := Maven("a", "jar", goals)
 	if err != nil {
 		t.Fatal(err)

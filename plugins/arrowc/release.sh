@@ -16,7 +16,7 @@ python=${PYTHON:-python3}
 case $python in */*) python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python") ;; esac
 cd "$(dirname "$0")"
 
-"$python" -c 'import ziglang' 2>/dev/null || { echo "$python has no zig, which compiles for other platforms: $python -m pip install ziglang"; exit 1; }
+"$python" -c 'import ziglang' 2>/dev/null || { echo "$python has no zig, which compiles for other platforms: $python -m pip install -r $PWD/requirements.txt"; exit 1; }
 
 # A release of the Python package has the version of its source. Snapshots have any.
 package=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' ../python/src/urlmill/__init__.py)

@@ -39,7 +39,7 @@ var platforms = []struct {
 func TestRelease(t *testing.T) {
 	python := cmp.Or(os.Getenv("URLMILL_ZIG_PYTHON"), "python3")
 	if out, err := exec.Command(python, "-c", "import ziglang, build, hatchling").CombinedOutput(); err != nil {
-		missing(t, "URLMILL_REQUIRE_ZIG", fmt.Sprintf("URLMILL_ZIG_PYTHON, or python3, has to have zig: pip install ziglang build hatchling: %s", bytes.TrimSpace(out)))
+		missing(t, "URLMILL_REQUIRE_ZIG", fmt.Sprintf("URLMILL_ZIG_PYTHON, or python3, has to have zig: pip install -r requirements.txt: %s", bytes.TrimSpace(out)))
 	}
 	dir := t.TempDir()
 	cmd := exec.Command("bash", "release.sh", dir, "0.0.1-test")

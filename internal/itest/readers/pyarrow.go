@@ -90,7 +90,7 @@ func Pyarrow(tb testing.TB, format, path string) (About, []Row) {
 // without skips a test for which a library of Python is missing, or fails it where it has to be there.
 func without(tb testing.TB, library, reason string) {
 	tb.Helper()
-	advice := "; run: pip install pyarrow polars datafusion 'pyiceberg[pyarrow,sql-sqlite]', or set URLMILL_PYTHON to a Python that has them"
+	advice := "; run: pip install -r internal/itest/requirements.txt, or set URLMILL_PYTHON to a Python that has them"
 	if os.Getenv("URLMILL_REQUIRE_PYARROW") == "1" || library == "spark" {
 		tb.Fatal("there is no " + library + ": " + reason + advice)
 	}
