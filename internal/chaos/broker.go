@@ -49,7 +49,7 @@ func leaders(r *run) {
 	}})
 	client := cluster.Client(r)
 	const topic, partitions = "leaders", 3
-	r.must(createReplicated(client, topic, partitions, 3))
+	kafkatest.CreateReplicated(r, client, topic, partitions, 3)
 	f := r.feedOf(cluster, topic, partitions)
 	w := want{topic: topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
 	m := r.start(r.config(job{topic: topic, group: "leaders", out: w.out, brokers: cluster.Addrs()}))
@@ -74,20 +74,6 @@ func leaders(r *run) {
 	}
 	f.end(int64(rows))
 	r.finish(m, f, w)
-}
-
-func createReplicated(client *kgo.Client, topic string, partitions int32, replicas int16) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	t := kmsg.NewCreateTopicsRequestTopic()
-	t.Topic, t.NumPartitions, t.ReplicationFactor = topic, partitions, replicas
-	req := kmsg.NewPtrCreateTopicsRequest()
-	req.Topics = append(req.Topics, t)
-	resp, err := req.RequestWith(ctx, client)
-	if err != nil {
-		return err
-	}
-	return kerr.ErrorForCode(resp.Topics[0].ErrorCode)
 }
 
 // moveLeader makes a broker the first choice among the replicas of a partition, and has the first choice elected. It is

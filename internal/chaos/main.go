@@ -71,7 +71,7 @@ var scenarios = []scenario{
 	{"network", "connections to the broker are broken, refused, silent, slow, and change bytes", network},
 	{"store", "calls to the file system fail: full, read-only, broken; for some calls or for good", storeErrors},
 	{"disk", "a file system is full, or read-only", fullDisk},
-	{"bucket", "requests to a real S3 server fail, its answers are lost, it is killed, and so is the process", objectStore},
+	{"bucket", "requests to a real S3 server fail, its answers are lost, it is restarted, and the process is killed", objectStore},
 	{"transactions", "a producer aborts every other transaction, with a kill now and then", transactions},
 	{"compacted", "the broker compacts what was not read yet, with kills", compacted},
 	{"partitions", "partitions are added to the topic that is read, with kills", partitionsAdded},

@@ -75,14 +75,22 @@ func (r *run) ends(client *kgo.Client, topic string, partitions int) []int64 {
 	}
 	req.Topics = append(req.Topics, t)
 	ends := make([]int64, partitions)
-	for _, shard := range client.RequestSharded(context.Background(), req) {
-		r.must(shard.Err)
-		for _, t := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
-			for _, p := range t.Partitions {
-				ends[p.Partition] = p.Offset
+	r.await("the ends of topic "+topic, func() bool {
+		for _, shard := range client.RequestSharded(context.Background(), req) {
+			if shard.Err != nil {
+				return false
+			}
+			for _, t := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
+				for _, p := range t.Partitions {
+					if p.ErrorCode != 0 {
+						return false // it has no leader for the moment
+					}
+					ends[p.Partition] = p.Offset
+				}
 			}
 		}
-	}
+		return true
+	})
 	return ends
 }
 

@@ -46,10 +46,16 @@ func (c *Cluster) CreateTopic(tb testing.TB, topic string, partitions int, confi
 // CreateTopic does the same through any client.
 func CreateTopic(tb testing.TB, client *kgo.Client, topic string, partitions int, configs ...string) {
 	tb.Helper()
+	CreateReplicated(tb, client, topic, partitions, 1, configs...)
+}
+
+// CreateReplicated is CreateTopic with so many replicas of each partition.
+func CreateReplicated(tb testing.TB, client *kgo.Client, topic string, partitions, replicas int, configs ...string) {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	t := kmsg.NewCreateTopicsRequestTopic()
-	t.Topic, t.NumPartitions, t.ReplicationFactor = topic, int32(partitions), 1
+	t.Topic, t.NumPartitions, t.ReplicationFactor = topic, int32(partitions), int16(replicas)
 	for i := 0; i+1 < len(configs); i += 2 {
 		config := kmsg.NewCreateTopicsRequestTopicConfig()
 		config.Name, config.Value = configs[i], &configs[i+1]
@@ -57,11 +63,20 @@ func CreateTopic(tb testing.TB, client *kgo.Client, topic string, partitions int
 	}
 	req := kmsg.NewPtrCreateTopicsRequest()
 	req.Topics = append(req.Topics, t)
-	resp, err := req.RequestWith(ctx, client)
+	tries := 0
+	err := patiently(ctx, func() error {
+		resp, err := req.RequestWith(ctx, client)
+		if err != nil {
+			return err
+		}
+		tries++
+		err = kerr.ErrorForCode(resp.Topics[0].ErrorCode)
+		if tries > 1 && errors.Is(err, kerr.TopicAlreadyExists) {
+			return nil
+		}
+		return err
+	})
 	if err != nil {
-		tb.Fatalf("creating topic %s: %v", topic, err)
-	}
-	if err := kerr.ErrorForCode(resp.Topics[0].ErrorCode); err != nil {
 		tb.Fatalf("creating topic %s: %v", topic, err)
 	}
 	awaitTopic(ctx, tb, client, topic, partitions)
@@ -148,11 +163,12 @@ func Commit(tb testing.TB, client *kgo.Client, group, topic string, partition in
 }
 
 // patiently calls request until its error is none that goes by itself: the first that asks for groups, for example, has
-// the brokers create the topic that they keep them in.
+// the brokers create the topic that they keep them in. There are too few brokers for a topic while one that a busy machine
+// has held up for longer than its session is not let in again.
 func patiently(ctx context.Context, request func() error) error {
 	for {
 		err := request()
-		if err == nil || !kerr.IsRetriable(err) || ctx.Err() != nil {
+		if err == nil || !kerr.IsRetriable(err) && !errors.Is(err, kerr.InvalidReplicationFactor) || ctx.Err() != nil {
 			return err
 		}
 		time.Sleep(50 * time.Millisecond)
