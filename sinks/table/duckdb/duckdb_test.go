@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,18 +19,22 @@ import (
 	"github.com/urlmill/urlmill/sinks/table/tabletest"
 )
 
-// telling tells of each load on standard output, before and after it.
-type telling struct{ *Driver }
+// telling tells of each load on standard output, before and after it, and goes on after it when it has read a line.
+type telling struct {
+	*Driver
+	goOn *bufio.Reader
+}
 
 func (t telling) Load(ctx context.Context, l table.Load) error {
 	fmt.Println("begin")
 	err := t.Driver.Load(ctx, l)
 	fmt.Println("end")
-	return err
+	_, reading := t.goOn.ReadString('\n')
+	return errors.Join(err, reading)
 }
 
 func TestMain(m *testing.M) {
-	tabletest.IfChild(func(path string) *table.Sink { return newSink(telling{New(path)}) })
+	tabletest.IfChild(func(path string) *table.Sink { return newSink(telling{New(path), bufio.NewReader(os.Stdin)}) })
 	os.Exit(m.Run())
 }
 
@@ -49,7 +54,8 @@ func ask(t *testing.T, path, query string) (text string) {
 	return text
 }
 
-// TestKilled kills a process with SIGKILL when a load begins, so within it, and when it has ended, and has another go on.
+// TestKilled kills a process with SIGKILL when a load begins, so within it, and when it has ended, and has another go on. A
+// process waits after each load, however late the one is that kills it.
 func TestKilled(t *testing.T) {
 	for nth := 1; nth <= 12; nth++ {
 		path := filepath.Join(t.TempDir(), "web.db")
@@ -60,6 +66,10 @@ func TestKilled(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				return err
+			}
 			if err := cmd.Start(); err != nil {
 				return err
 			}
@@ -67,6 +77,8 @@ func TestKilled(t *testing.T) {
 			for seen := 1; lines.Scan(); seen++ {
 				if seen == kill {
 					_ = cmd.Process.Kill()
+				} else if lines.Text() == "end" {
+					_, _ = io.WriteString(in, "\n") // one that was killed does not read it
 				}
 			}
 			return cmd.Wait()
