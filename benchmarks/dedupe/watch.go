@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 const configText = `
@@ -41,14 +43,11 @@ type mill struct {
 
 // start runs urlmill over the files.
 func start(dir string, o options) (*mill, error) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, release, err := testproc.ReservePorts(1)
 	if err != nil {
 		return nil, err
 	}
-	address := free.Addr().String()
-	if err := free.Close(); err != nil {
-		return nil, err
-	}
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[0]))
 	config := filepath.Join(dir, "dedupe.yaml")
 	if err := os.WriteFile(config, fmt.Appendf(nil, configText, dir, o.memory, o.limit, address), 0o600); err != nil {
 		return nil, err
@@ -71,6 +70,7 @@ func start(dir string, o options) (*mill, error) {
 		if closing := log.Close(); err == nil {
 			err = closing
 		}
+		release()
 		m.ended <- err
 	}()
 	return m, nil

@@ -71,7 +71,7 @@ func openTab(t *testing.T, s screen, address string) *tab {
 	flags := []chromedp.ExecAllocatorOption{chromedp.ExecPath(chromium(t)), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(patience)}
 	for _, name := range []string{
 		"headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking",
-		"disable-component-update", "disable-sync", "hide-scrollbars",
+		"disable-component-update", "disable-sync", "disable-dev-shm-usage", "hide-scrollbars",
 	} {
 		flags = append(flags, chromedp.Flag(name, true))
 	}

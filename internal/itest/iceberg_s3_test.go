@@ -59,14 +59,14 @@ func TestIcebergOnS3(t *testing.T) {
 		return cmd, &said
 	}
 	metadata := filepath.Join(gateway.Dir(), "lake", "clicks", "_iceberg")
-	// Slowly, so that it is not done when the table has its second snapshot.
+	// Slowly, so that it is not done when the table has its second snapshot, as it has when there is a file of the third.
 	killed, said := command(t.Context(), rows/60, "run", config)
 	if err := killed.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- killed.Wait() }()
-	for deadline := time.Now().Add(5 * time.Minute); len(filesIn(metadata, "snap-")) < 2; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); len(filesIn(metadata, "snap-")) < 3; time.Sleep(20 * time.Millisecond) {
 		select {
 		case err := <-ended:
 			t.Fatalf("it ended: %v\n%s", err, said)

@@ -82,7 +82,7 @@ func build(t *testing.T) string {
 // run runs the binary with an environment of its own.
 func run(t *testing.T, bin string, env []string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, args...)
 	cmd.Env = env

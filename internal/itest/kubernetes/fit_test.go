@@ -233,7 +233,7 @@ func (s *set) lint(t *testing.T, bin string) {
 	for name := range variables(c) {
 		env = append(env, name+"="+token)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, "lint", file)
 	cmd.Env = env

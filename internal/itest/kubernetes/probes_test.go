@@ -71,7 +71,7 @@ volumeMounts: [{name: lake, mountPath: %q}]
 	})
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 	base := fmt.Sprintf("https://127.0.0.1:%d", port)
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		select {
 		case err := <-done:
 			done <- err
