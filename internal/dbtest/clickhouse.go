@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/urlmill/urlmill/internal/testproc"
@@ -38,6 +39,7 @@ func ClickHouse(tb testing.TB) string {
 			tb.Fatal(err)
 		}
 	}
-	s.start(s.command(binary, "--config-file=config.xml"), func() error { return dial(ports[0]) })
-	return fmt.Sprintf("127.0.0.1:%d", ports[0])
+	address := fmt.Sprintf("127.0.0.1:%d", ports[0])
+	s.start(s.command(binary, "--config-file=config.xml"), syscall.SIGTERM, func() error { return testproc.AnswersOK("http://" + address + "/ping") })
+	return address
 }

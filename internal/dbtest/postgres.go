@@ -1,9 +1,13 @@
 package dbtest
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
+	"syscall"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/urlmill/urlmill/internal/testproc"
 )
@@ -23,6 +27,16 @@ func Postgres(tb testing.TB) (address, database string) {
 		tb.Fatalf("initdb: %v\n%s", err, &s.log)
 	}
 	port := testproc.Ports(tb, 1)[0]
-	s.start(s.command(postgres, "-D", data, "-h", "127.0.0.1", "-p", fmt.Sprint(port), "-k", s.dir, "-F"), func() error { return dial(port) })
-	return fmt.Sprintf("127.0.0.1:%d", port), "/postgres?sslmode=disable"
+	address, database = fmt.Sprintf("127.0.0.1:%d", port), "/postgres?sslmode=disable"
+	// It listens before it lets anybody in. Asked to end, it would wait for its clients first.
+	s.start(s.command(postgres, "-D", data, "-h", "127.0.0.1", "-p", fmt.Sprint(port), "-k", s.dir, "-F"), syscall.SIGINT, func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		c, err := pgx.Connect(ctx, "postgres://urlmill@"+address+database)
+		if err != nil {
+			return err
+		}
+		return c.Close(ctx)
+	})
+	return address, database
 }

@@ -1,8 +1,6 @@
 package dbtest
 
 import (
-	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -15,7 +13,7 @@ import (
 	"github.com/urlmill/urlmill/internal/testproc"
 )
 
-// patience bounds how long a server may take to start, on a machine that is busy with other things.
+// patience bounds how long a server may take to start or to end, on a machine that is busy with other things.
 const patience = 3 * time.Minute
 
 // without skips a test for which a server is missing, or fails it where it has to be there.
@@ -80,24 +78,22 @@ func (s *server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts the server, which ends with the test, and waits until ready returns nil.
-func (s *server) start(cmd *exec.Cmd, ready func() error) {
+// start starts the server and waits until ready returns nil. It ends with the test, by a signal: before its folder is removed,
+// and with all of its processes, which are not killed with the first one where they are in groups of their own.
+func (s *server) start(cmd *exec.Cmd, end os.Signal, ready func() error) {
 	s.tb.Helper()
 	p, err := testproc.Start(cmd)
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	s.tb.Cleanup(func() { p.Stop(10 * time.Second) })
+	s.tb.Cleanup(func() {
+		p.Signal(end)
+		if !p.Within(patience) {
+			p.Kill()
+			s.tb.Errorf("the server has not ended within %v:\n%s", patience, &s.log)
+		}
+	})
 	if err := p.Await(patience, ready); err != nil {
 		s.tb.Fatalf("the server: %v\n%s", err, &s.log)
 	}
-}
-
-// dial tries to connect.
-func dial(port int) error {
-	c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", port), time.Second)
-	if err != nil {
-		return err
-	}
-	return c.Close()
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/urlmill/urlmill/internal/s3test"
@@ -64,14 +65,19 @@ type faulty struct {
 	seen   atomic.Int64
 }
 
-const attempts = 3
+const (
+	attempts = 3
+	// timeout is longer than any machine holds up a request that is answered. Tests that wait for its end do so in a bubble,
+	// where it takes no time.
+	timeout = time.Hour
+)
 
 func newFaulty(t *testing.T, op string, fault func(*http.Request, http.RoundTripper) (*http.Response, error)) *faulty {
 	t.Helper()
 	server, direct := s3test.Direct(t)
 	o := options(t, server)
 	f := &faulty{op: op, fault: fault, direct: direct}
-	o.Attempts, o.Timeout = attempts, time.Second
+	o.Attempts, o.Timeout = attempts, timeout
 	o.Pause = func(int) time.Duration { return time.Millisecond }
 	o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
 		if operation(r) == f.op {
@@ -130,7 +136,7 @@ func half(r *http.Request, _ http.RoundTripper) (*http.Response, error) {
 	return nil, io.ErrUnexpectedEOF
 }
 
-// silent never answers.
+// silent never answers. It belongs into a bubble.
 func silent(r *http.Request, _ http.RoundTripper) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()
@@ -145,11 +151,7 @@ func deaf(r *http.Request, next http.RoundTripper) (*http.Response, error) {
 	return nil, errors.Join(a.Body.Close(), io.ErrUnexpectedEOF)
 }
 
-var faults = map[string]struct {
-	fault func(*http.Request, http.RoundTripper) (*http.Response, error)
-	final bool   // is not tried again
-	says  string // in the end
-}{
+var faults = map[string]wrong{
 	"500":           {says(500, refusal("InternalError")), false, "failed after 3 attempts; the server is in trouble"},
 	"503":           {says(503, refusal("SlowDown")), false, "the server cannot take so many requests: lower parallel"},
 	"403":           {says(403, refusal("AccessDenied")), true, "allow the actions that docs/s3.md lists in s3://fake/out"},
@@ -158,7 +160,7 @@ var faults = map[string]struct {
 	"region":        {says(301, refusal("PermanentRedirect")), true, "the bucket is in another region: set region"},
 	"full":          {says(507, refusal("InsufficientStorage")), true, "no space left"},
 	"half sent":     {half, false, "failed after 3 attempts; the server cannot be reached"},
-	"no answer":     {silent, false, "does not answer in 1s"},
+	"no answer":     {silent, false, "does not answer in 1h0m0s"},
 	"not XML":       {says(502, "<html>Bad Gateway"), false, "failed after 3 attempts; the server is in trouble"},
 	"answer lost":   {deaf, false, ""},
 	"empty failure": {says(500, ""), false, "the server is in trouble"},
@@ -169,39 +171,50 @@ func TestFaults(t *testing.T) {
 	for name, tc := range faults {
 		for _, op := range []string{"CreateMultipartUpload", "UploadPart", "ListParts", "PutObject", "CompleteMultipartUpload"} {
 			t.Run(name+" "+op, func(t *testing.T) {
-				t.Parallel() // some wait
-				if !tc.final {
-					f := newFaulty(t, op, tc.fault)
-					f.left.Store(attempts - 1)
-					if err := f.deliver(t); err != nil || f.seen.Load() != attempts-1 {
-						t.Errorf("after %d failures: %v", f.seen.Load(), err)
-					}
-					must(t, f.Close())
-				}
-				if tc.says == "" {
-					return
-				}
-				f := newFaulty(t, op, tc.fault)
-				f.left.Store(1000)
-				err := f.deliver(t)
-				if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), op) {
-					t.Errorf("got %v", err)
-				}
-				want := int64(attempts)
-				if tc.final {
-					want = 1
-				}
-				if f.seen.Load() != want {
-					t.Errorf("tried %d times instead of %d", f.seen.Load(), want)
-				}
-				if strings.Contains(fmt.Sprint(err), f.secret(t)) {
-					t.Errorf("the secret is in %v", err)
-				}
-				f.left.Store(0)
-				f.check(t, op)
+				synctest.Test(t, func(t *testing.T) { tc.of(t, op) })
 			})
 		}
 	}
+}
+
+// wrong is a fault, and what becomes of requests that meet it.
+type wrong struct {
+	fault func(*http.Request, http.RoundTripper) (*http.Response, error)
+	final bool   // is not tried again
+	says  string // in the end; "" for no error
+}
+
+// of has it in one operation: as often as other attempts make up for it, and for good.
+func (c wrong) of(t *testing.T, op string) {
+	if !c.final {
+		f := newFaulty(t, op, c.fault)
+		f.left.Store(attempts - 1)
+		if err := f.deliver(t); err != nil || f.seen.Load() != attempts-1 {
+			t.Errorf("after %d failures: %v", f.seen.Load(), err)
+		}
+		must(t, f.Close())
+	}
+	if c.says == "" {
+		return
+	}
+	f := newFaulty(t, op, c.fault)
+	f.left.Store(1000)
+	err := f.deliver(t)
+	if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), op) {
+		t.Errorf("got %v", err)
+	}
+	want := int64(attempts)
+	if c.final {
+		want = 1
+	}
+	if f.seen.Load() != want {
+		t.Errorf("tried %d times instead of %d", f.seen.Load(), want)
+	}
+	if strings.Contains(fmt.Sprint(err), f.secret(t)) {
+		t.Errorf("the secret is in %v", err)
+	}
+	f.left.Store(0)
+	f.check(t, op)
 }
 
 // check looks at what a failed delivery has left: nothing but what was committed.

@@ -79,18 +79,28 @@ func TestMemory(t *testing.T) {
 	o := options(t, server)
 	o.PartSize, o.Parallel = minPartSize, 2
 	var onWay, most atomic.Int64
+	two := make(chan struct{}) // closed when as many are on their way
+	prepared := false
 	o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
-		if operation(r) == "UploadPart" {
+		if prepared && operation(r) == "UploadPart" {
 			n := onWay.Add(1)
-			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			for m := most.Load(); n > m; m = most.Load() {
+				if most.CompareAndSwap(m, n) && n == 2 {
+					close(two)
+				}
 			}
 			defer onWay.Add(-1)
+			select {
+			case <-two:
+			case <-time.After(2 * time.Minute):
+			}
 			time.Sleep(5 * time.Millisecond) // so that they pile up
 		}
 		return direct.RoundTrip(r)
 	})
 	s := open(t, o, Scheme+server.Bucket+"/out")
 	must(t, s.Prepare(t.Context()))
+	prepared = true
 	var files []*file
 	for range 3 {
 		f, err := s.Begin(t.Context(), "a-"+s.Run()+"0001.bin")
