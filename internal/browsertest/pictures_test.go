@@ -67,9 +67,7 @@ admin: {listen: LISTEN, stuck_after: 1s}
 	if title := eval[string](b, "document.title"); title != "urlmill: not ready" {
 		t.Errorf("the title is %q", title)
 	}
-	if text := b.text("#messages"); !strings.Contains(text, "WARN") {
-		t.Errorf("messages: %s", text)
-	}
+	b.until(`document.getElementById("messages").textContent.includes("WARN")`)
 	for _, faint := range eval[[]string](b, contrast) {
 		t.Error(faint)
 	}
