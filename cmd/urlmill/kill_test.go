@@ -5,12 +5,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -63,25 +65,22 @@ func killAndCount(t *testing.T, cluster *kafkatest.Cluster, delivery string) (lo
 	topic := delivery
 	cluster.CreateTopic(t, topic, partitions)
 	client := cluster.Client(t)
+	const ahead = 150_000
 	var perPartition int
-	stop, produced := make(chan struct{}), make(chan error, 1)
-	go func() { // while the consumer is being killed
-		for {
-			select {
-			case <-stop:
-				produced <- nil
-				return
-			case <-time.After(10 * time.Millisecond):
-			}
-			batch := numbered(topic, partitions, perPartition, perPartition+2000)
-			if err := client.ProduceSync(t.Context(), batch...).FirstErr(); err != nil {
-				produced <- err
-				return
-			}
-			perPartition += 2000
+	produce := func() (int, error) {
+		batch := numbered(topic, partitions, perPartition, perPartition+2000)
+		perPartition += 2000
+		return perPartition, client.ProduceSync(t.Context(), batch...).FirstErr()
+	}
+	records := startFeed(10*time.Millisecond, ahead, produce)
+	committed := func() int {
+		least := int64(math.MaxInt64)
+		for p := range int32(partitions) {
+			least = min(least, max(0, kafkatest.Committed(t, client, topic, topic, p)))
 		}
-	}()
-
+		records.read(int(least))
+		return int(least)
+	}
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	config := filepath.Join(dir, "kill.yaml")
@@ -91,28 +90,64 @@ func killAndCount(t *testing.T, cluster *kafkatest.Cluster, delivery string) (lo
 	for i := range kills {
 		files := len(parquetIn(t, out))
 		run := startRun(t, config)
-		run.waitFor(t, "a new file", func() bool { return len(parquetIn(t, out)) > files })
-		time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
+		run.waitFor(t, "a new file", func() bool { committed(); return len(parquetIn(t, out)) > files })
+		for until := time.Now().Add(rand.N(time.Second)); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+			committed()
+		}
 		_ = run.end(syscall.SIGKILL)
 		t.Logf("kill %d: %d files", i+1, len(parquetIn(t, out)))
 	}
-	close(stop)
-	if err := <-produced; err != nil {
+	if err := records.end(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := produce(); err != nil { // something is left for the last one
 		t.Fatal(err)
 	}
 	run := startRun(t, config)
-	run.waitFor(t, "every offset to be committed", func() bool {
-		for p := range int32(partitions) {
-			if kafkatest.Committed(t, client, topic, topic, p) < int64(perPartition) {
-				return false
-			}
-		}
-		return true
-	})
+	run.waitFor(t, "every offset to be committed", func() bool { return committed() == perPartition })
 	if err := run.end(syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, run.log)
 	}
 	return checkDelivered(t, out, partitions, perPartition)
+}
+
+// feed produces records while processes that read them are killed, and no more than they can read in a while, however slow
+// they are.
+type feed struct {
+	ahead int // how many may be there that are not read
+	done  atomic.Int64
+	over  chan struct{}
+	ended chan error
+}
+
+// startFeed calls produce again and again, with pauses, until that fails. It returns how many records it has produced in all.
+func startFeed(pause time.Duration, ahead int, produce func() (total int, err error)) *feed {
+	f := &feed{ahead: ahead, over: make(chan struct{}), ended: make(chan error, 1)}
+	go func() { f.ended <- f.run(pause, produce) }()
+	return f
+}
+
+func (f *feed) run(pause time.Duration, produce func() (total int, err error)) (err error) {
+	for total := 0; err == nil; {
+		select {
+		case <-f.over:
+			return nil
+		case <-time.After(pause):
+		}
+		if total < int(f.done.Load())+f.ahead {
+			total, err = produce()
+		}
+	}
+	return err
+}
+
+// read says how many of the records have been read.
+func (f *feed) read(n int) { f.done.Store(int64(n)) }
+
+// end ends it and returns its error.
+func (f *feed) end() error {
+	close(f.over)
+	return <-f.ended
 }
 
 // numbered makes the records start to end of every partition.

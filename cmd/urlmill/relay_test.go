@@ -169,40 +169,38 @@ func (r *relay) produce(ctx context.Context, n int) error {
 
 // run kills processes while records arrive, and lets the last one finish.
 func (r *relay) run(t *testing.T) {
-	const kills = 3
-	stop, produced := make(chan struct{}), make(chan error, 1)
-	go func() {
-		for {
-			select {
-			case <-stop:
-				produced <- nil
-				return
-			case <-time.After(50 * time.Millisecond):
-			}
-			if err := r.produce(t.Context(), 300); err != nil {
-				produced <- err
-				return
-			}
-		}
-	}()
+	const kills, ahead = 3, 10_000
+	records := startFeed(50*time.Millisecond, ahead, func() (int, error) {
+		err := r.produce(t.Context(), 300)
+		return r.perPartition, err
+	})
+	committed := func() int64 {
+		n := r.committed(t)
+		records.read(int(n) / relayPartitions)
+		return n
+	}
 	for i := range kills {
-		before := r.committed(t)
+		before := committed()
 		p := startRun(t, r.config)
-		p.waitFor(t, "a commit", func() bool { return r.committed(t) > before })
-		time.Sleep(time.Duration(rand.IntN(700)) * time.Millisecond)
+		p.waitFor(t, "a commit", func() bool { return committed() > before })
+		for until := time.Now().Add(rand.N(700 * time.Millisecond)); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+			committed()
+		}
 		_ = p.end(syscall.SIGKILL)
 		t.Logf("kill %d: %d records are committed", i+1, r.committed(t))
 	}
-	close(stop)
-	if err := <-produced; err != nil {
+	if err := records.end(); err != nil {
 		t.Fatal(err)
 	}
 	r.finish(t)
 }
 
-// finish lets a process do what is left.
+// finish lets a process do what is left, which is something.
 func (r *relay) finish(t *testing.T) {
 	t.Helper()
+	if err := r.produce(t.Context(), 10); err != nil {
+		t.Fatal(err)
+	}
 	p := startRun(t, r.config)
 	p.waitFor(t, "every offset to be committed", func() bool { return r.committed(t) == int64(r.perPartition*relayPartitions) })
 	if err := p.end(syscall.SIGTERM); err != nil {
