@@ -30,7 +30,8 @@ columns:
 dedupe: {path: %q, mode: %s, memory: 16MiB%s}
 sink:
   parquet: {path: %q, delivery: exactly_once}
-  roll: {rows: 20000, every: 300ms}
+  roll: {rows: 2000, every: 300ms}
+pipeline: {batch_rows: 2000}
 `
 
 // planted are records of several partitions with pages that come again, in the same partition and in others.
@@ -103,7 +104,9 @@ func TestDedupeKill(t *testing.T) {
 }
 
 func dedupeKill(t *testing.T, mode, extra string, faults []string) {
-	const partitions, perRound = 2, 9000 // so many keys are journaled and promoted in several parts
+	// By dedupeKillConfig, each partition has several commits a round, however fast it goes, and their keys are journaled and
+	// promoted in several parts.
+	const partitions, perRound = 2, 9000
 	broker, err := demo.StartBroker("crawl", partitions)
 	if err != nil {
 		t.Fatal(err)
