@@ -49,7 +49,7 @@ source:
 sink:
   parquet: {path: "%s"%s}
   roll: {every: 20s}
-pipeline: {drain_timeout: 20m}
+pipeline: {drain_timeout: 20m, workers: 2}
 %s
 `, broker.Addr, name, out, by, limit)
 			if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
