@@ -117,9 +117,10 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// TestWatchSignals checks what the signals do within a process.
+// TestWatchSignals checks what the signals do within a process, which would be ended by now if it did nothing.
 func TestWatchSignals(t *testing.T) {
-	ctx, drain, release := watchSignals(context.Background(), slog.New(slog.DiscardHandler))
+	exited := make(chan struct{})
+	ctx, drain, release := watchSignalsOr(context.Background(), slog.New(slog.DiscardHandler), func() { close(exited) })
 	defer release()
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
@@ -140,6 +141,7 @@ func TestWatchSignals(t *testing.T) {
 	if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) || exitCode(cause) != exitInterrupt {
 		t.Errorf("cause %v", cause)
 	}
+	<-exited
 }
 
 // TestSignalTwice checks that a signal that comes twice, as timeout(1) sends it, is one.

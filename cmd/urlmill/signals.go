@@ -21,6 +21,11 @@ const exitGrace = 2 * time.Second
 // does not end by itself.
 // release has to be called in the end.
 func watchSignals(parent context.Context, log *slog.Logger) (ctx context.Context, drain <-chan struct{}, release func()) {
+	return watchSignalsOr(parent, log, func() { os.Exit(exitInterrupt) })
+}
+
+// watchSignalsOr is watchSignals that ends the process by exit.
+func watchSignalsOr(parent context.Context, log *slog.Logger, exit func()) (ctx context.Context, drain <-chan struct{}, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -28,7 +33,7 @@ func watchSignals(parent context.Context, log *slog.Logger) (ctx context.Context
 	ended := make(chan struct{})
 	go func() {
 		if followSignals(signals, ended, soft, cancel, log) {
-			os.Exit(exitInterrupt)
+			exit()
 		}
 	}()
 	return ctx, soft, func() {
