@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from conftest import ODD, need
 
 import urlmill
@@ -65,3 +66,89 @@ def test_pandas() -> None:
         assert list(frame.index) == list(series.index)
         got = pa.Table.from_pandas(frame, preserve_index=False).to_pylist()
         assert got == expected(columns=["host", "port", "url_error"])
+
+
+LINKS, PAGES = ["x", "/y", None, "http://z/"], ["http://a/b/", None, "http://c/", "http://d/"]
+RESOLVED = [{"href": h} for h in ("http://a/b/x", None, None, "http://z/")]
+
+
+def test_bases_in_polars() -> None:
+    pl = need("polars", "pip install polars")
+    import urlmill.polars as host
+
+    frame = pl.DataFrame({"link": LINKS, "page": PAGES})
+    for bases in ("page", pl.col("page")):
+        lazy = frame.lazy().select(pl.col("link").urlmill.parse(bases, columns=["href"]))
+        assert lazy.collect_schema() == {"link": pl.Struct({"href": pl.String})} and lazy.collect().to_series().to_list() == RESOLVED
+    assert frame["link"].urlmill.parse(frame["page"], columns=["href"]).to_list() == RESOLVED
+    assert frame.select(host.parse("link", "page", columns=["href"])).to_series().to_list() == RESOLVED
+    fixed = frame.lazy().select(pl.col("link").urlmill.parse(pl.lit("http://k/"), columns=["href"]).struct.field("href")).collect()
+    assert fixed.to_series().to_list() == ["http://k/x", "http://k/y", None, "http://z/"]
+    assert "base_url" in dict(host.dtype(urlmill.Parser(), bases=True)) and "base_url" not in dict(host.dtype(urlmill.Parser()))
+    for wrong in (pl.col("link"), frame["link"]):
+        with pytest.raises(urlmill.Error, match="give bases"):
+            wrong.urlmill.parse(base="page")
+
+
+def test_columns_of_any_size_in_polars_and_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No array of Arrow is made of the whole column: with more than 2 GiB it would fail."""
+    pl, pd = need("polars", "pip install polars"), need("pandas", "pip install pandas")
+    import urlmill.pandas
+    import urlmill.polars  # noqa: F401
+
+    joined = []
+    monkeypatch.setattr(pa, "concat_arrays", lambda arrays: joined.append(arrays))
+    monkeypatch.setattr(pl, "from_arrow", lambda data, **_: joined.append(data) if len(data) else pl.Series("", data.to_pylist(), dtype=pl.Struct({"host": pl.String})))
+    want = expected(columns=["host"])
+    assert pl.Series("url", ODD).urlmill.parse(columns=["host"], batch_rows=3).to_list() == want
+    assert pd.Series(ODD).urlmill.parse(columns=["host"], batch_rows=3)["host"].isna().tolist() == [r["host"] is None for r in want]
+    assert not joined
+
+
+def test_bases_in_duckdb() -> None:
+    duckdb = need("duckdb", "pip install duckdb")
+    import urlmill.duckdb as host
+
+    con, given = duckdb.connect(), pa.table({"link": LINKS, "page": PAGES})  # noqa: F841
+    host.register(con, "resolve", bases=True, columns=["href"])
+    assert [r[0] for r in con.sql("SELECT resolve(link, page) FROM given").fetchall()] == RESOLVED
+    host.register(con, "resolve_all", bases=True)
+    assert con.sql("SELECT resolve_all('x', 'http://a/').base_url").fetchall() == [("http://a/",)]
+    with pytest.raises(urlmill.Error, match="give bases"):
+        host.register(con, "wrong", base="page")
+
+
+def test_bases_in_pandas() -> None:
+    pd = need("pandas", "pip install pandas")
+    import urlmill.pandas as host
+
+    frame = pd.DataFrame({"link": LINKS, "page": PAGES}, index=[4, 4, 5, 6])
+    for bases in (frame["page"], PAGES, pa.array(PAGES)):
+        got = frame["link"].urlmill.parse(bases, columns=["href"])
+        assert pa.Table.from_pandas(got, preserve_index=False).to_pylist() == RESOLVED and list(got.index) == [4, 4, 5, 6]
+        assert host.parse(frame["link"], bases, columns=["href"]).equals(got)
+    with pytest.raises(urlmill.Error, match="another index"):
+        frame["link"].urlmill.parse(frame["page"].reset_index(drop=True))
+
+
+def test_columns_of_pandas_as_files_give_them() -> None:
+    """Bytes, and a column without any text, which read_csv takes for floats."""
+    pd = need("pandas", "pip install pandas")
+    import urlmill.pandas  # noqa: F401
+
+    def hosts(series: Any) -> list[Any]:
+        return [None if h is pd.NA else h for h in series.urlmill.parse(columns=["host"])["host"]]
+
+    assert hosts(pd.Series([float("nan")] * 2)) == [None, None]
+    assert hosts(pd.Series([b"http://a/\xff", None])) == ["a", None]
+    assert hosts(pd.Series([b"http://a/\xff", None], dtype=pd.ArrowDtype(pa.binary()))) == ["a", None]
+    assert hosts(pd.Series([], dtype=object)) == []
+    with pytest.raises(urlmill.Error, match="int64"):
+        hosts(pd.Series([1]))
+
+
+def test_frames_are_streams() -> None:
+    for module in ("polars", "pandas"):
+        frame = need(module, f"pip install {module}").DataFrame({"url": ODD, "id": range(len(ODD))})
+        got = urlmill.Parser(url="url", columns=["host"]).table(frame)
+        assert got.column_names == ["host", "id"] and got["host"].to_pylist() == [r["host"] for r in expected(columns=["host"])]

@@ -24,6 +24,49 @@ def test_types() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+USER = """
+from collections.abc import Iterable, Iterator
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import urlmill
+import urlmill.pandas
+import urlmill.polars
+from urlmill import Canonical, Parser, Promote
+
+parser = Parser(url="page", columns=["host"], promote=["a", Promote("b", also=["c"], take="last")], canonical=Canonical("dedupe"))
+table: pa.Table = parser.table(pa.table({"page": ["http://a/"]}))
+parts: pa.StructArray = urlmill.parse(["http://a/", b"http://b/", None], columns=["host"])
+frame: pl.DataFrame = pl.DataFrame({"page": ["http://a/"]}).select(urlmill.polars.parse("page", columns=["host"]))
+other: pd.DataFrame = urlmill.pandas.parse(pd.Series(["http://a/"]))
+
+
+def mapped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from urlmill.map_batches("page")(batches)
+
+
+Parser(take="all")  # E
+urlmill.Promote("q", take="any")  # E
+urlmill.parse(7)  # E, with types of pyarrow
+"""
+
+
+def test_types_for_users(tmp_path: Path) -> None:
+    """A program of a user passes a strict check, and its mistakes do not."""
+    need("mypy", "pip install mypy")
+    for host in ("polars", "pandas"):
+        need(host, f"pip install {host}")
+    (tmp_path / "user.py").write_text(USER)
+    (tmp_path / "mypy.ini").write_text("[mypy]\nstrict = True\ndisable_error_code = import-untyped\n")
+    code = [sys.executable, "-m", "mypy", "user.py"]
+    done = subprocess.run(code, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    wrong = {n for n, line in enumerate(USER.split("\n"), 1) if line.endswith("# E")}
+    found = {int(m.group(1)) for m in re.finditer(r"^user.py:(\d+): error", done.stdout, re.MULTILINE)}
+    perhaps = {n for n, line in enumerate(USER.split("\n"), 1) if "# E, " in line}
+    assert found - perhaps == wrong, done.stdout + done.stderr
+
+
 def test_wheel() -> None:
     """The wheel has the library and is for every Python of its platform. It is what is tested here, where make plugins runs."""
     package = Path(urlmill.__file__).parent
@@ -35,6 +78,8 @@ def test_wheel() -> None:
     wheel = importlib.metadata.distribution("urlmill").read_text("WHEEL")
     assert wheel is not None and re.search(r"Tag: py3-none-manylinux_2_\d+_\w+", wheel)
     assert importlib.metadata.version("urlmill") == urlmill.__version__
+    licences = [f for f in importlib.metadata.files("urlmill") or () if f.name == "LICENSE"]
+    assert [f.read_text() for f in licences] == [(ROOT / "LICENSE").read_text()], "the wheel goes without its licence"
 
 
 @pytest.mark.parametrize(

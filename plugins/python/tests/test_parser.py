@@ -13,10 +13,11 @@ import pytest
 from conftest import ODD
 
 import urlmill
-from urlmill import Error, Parser, Promote
+from urlmill import Canonical, Error, Parser, Promote
 
+VIEWS = [getattr(pa, name)() for name in ("string_view", "binary_view") if hasattr(pa, name)]  # from pyarrow 16 on
 LAYOUTS = [
-    pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view(),
+    pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), *VIEWS,
     pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.uint32(), pa.large_string()),
 ]  # fmt: skip
 
@@ -82,7 +83,7 @@ def test_columns_go_along_whatever_they_are() -> None:
         "id": pa.array(range(n)), "page": pa.array(ODD), "when": pa.array([0] * n, pa.timestamp("ns", "Europe/Berlin")),
         "tags": pa.array([["a"], None] * (n // 2)), "tree": pa.array([{"x": {"y": [1, None]}}] * n),
         "kind": pa.array(["k", "l"] * (n // 2)).dictionary_encode(), "amount": pa.array([None] * n, pa.decimal128(20, 3)),
-        "seen": pa.array([True, None] * (n // 2)), "view": pa.array(["long enough for a view"] * n, pa.string_view()), "nothing": pa.nulls(n),
+        "seen": pa.array([True, None] * (n // 2)), "view": pa.array(["long enough for a view"] * n, (VIEWS or LAYOUTS)[0]), "nothing": pa.nulls(n),
     })  # fmt: skip
     others = [c for c in table.column_names if c != "page"]
     parser = Parser(url="page", columns=["host"])
@@ -165,14 +166,148 @@ def test_input_that_does_not_fit_says_so() -> None:
     table = pa.table({"id": [1], "page": ["http://a/"]})
     with pytest.raises(Error, match="it has id, page"):
         Parser(url="nope").table(table)
-    with pytest.raises(Error, match='column "id" is of type "l"'):
+    with pytest.raises(Error, match='column "id" is of type .*URLs are utf8'):
         Parser(url="id").table(table)
     with pytest.raises(Error, match='column "host" is one of the URL'):
         Parser(url="page").table(table.append_column("host", pa.array(["x"])))
-    with pytest.raises(TypeError, match="list of names"):
-        Parser(columns="host")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         urlmill.parse(["x"], colums=["host"])
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"columns": "host"}, "list of names"),
+        ({"columns": {"host", "path"}}, "no order"),
+        ({"carry": [7]}, "carry is to be a text; 7"),
+        ({"url": 7}, "url is to be a text"),
+        ({"tracking": True}, "tracking is to be a text; True"),
+        ({"psl": 7}, "PathLike"),
+        ({"rename": "host"}, "rename is to be a mapping"),
+        ({"promote": "utm_source"}, "promote is one parameter"),
+        ({"promote": [{"param": "q"}]}, "urlmill.Promote"),
+        ({"canonical": True}, "urlmill.Canonical"),
+        ({"batch_rows": 1.5}, "number of rows"),
+    ],
+)
+def test_options_of_a_wrong_type_say_what_to_give(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        Parser(**options)
+
+
+def test_a_text_is_no_list_of_names() -> None:
+    with pytest.raises(TypeError, match="also is a text"):
+        Promote("utm_source", also="source")
+    with pytest.raises(TypeError, match="with_steps is a text"):
+        Canonical(with_steps="sort_query")
+    with pytest.raises(TypeError, match="param is to be a text"):
+        Promote(7)  # type: ignore[arg-type]
+
+
+class Capsules:
+    """An array of another library: one protocol of Arrow, and nothing else."""
+
+    def __init__(self, name: str, of: Any) -> None:
+        setattr(type(self), name, lambda self, requested_schema=None: getattr(of, name)(requested_schema))
+
+
+def test_takes_arrays_of_other_libraries() -> None:
+    want = urlmill.parse(pa.array(ODD), columns=["host"])
+    one = type("Array", (Capsules,), {})("__arrow_c_array__", pa.array(ODD))
+    assert urlmill.parse(one, columns=["host"]).equals(want)
+    table = pa.table({"url": ODD})
+    batch = type("Batch", (Capsules,), {})("__arrow_c_array__", table.to_batches()[0])
+    assert Parser(columns=["host"]).table(batch)["host"].combine_chunks().equals(want.field("host"))
+    if not hasattr(pa.ChunkedArray, "__arrow_c_stream__"):
+        pytest.skip("this pyarrow has no streams of arrays")
+    many = type("Arrays", (Capsules,), {})("__arrow_c_stream__", pa.chunked_array([ODD[:3], ODD[3:]]))
+    got = urlmill.parse(many, columns=["host"])
+    assert isinstance(got, pa.ChunkedArray) and got.combine_chunks().equals(want)
+
+
+@pytest.mark.parametrize(
+    ("urls", "hosts"),
+    [
+        (["http://a/", b"http://b/", None], ["a", "b", None]),
+        (["http://a/", float("nan")], ["a", None]),
+        ([float("nan")], [None]),
+        ([], []),
+        (iter(["http://a/", "http://b/"]), ["a", "b"]),
+        ([b"http://a/\xff"], ["a"]),
+        (pa.nulls(2), [None, None]),
+        (pa.chunked_array([["http://a/"], [], ["http://b/"]]).slice(1), ["b"]),
+    ],
+    ids=str,
+)
+def test_takes_what_python_has(urls: Any, hosts: list[str | None]) -> None:
+    assert urlmill.parse(urls, columns=["host"]).to_pylist() == [{"host": h} for h in hosts]
+
+
+def test_texts_are_what_browsers_make_of_them() -> None:
+    """An unpaired surrogate is U+FFFD, a pair is a character, and so is each byte that is not UTF-8."""
+    for urls, paths in [(["http://a/\ud800", "http://a/\ud83d\ude00"], ["/%EF%BF%BD", "/%F0%9F%98%80"]), ([b"http://a/\xff"], ["/%EF%BF%BD"])]:
+        assert urlmill.parse(urls, columns=["path"]).field("path").to_pylist() == paths
+
+
+@pytest.mark.parametrize("bad", ["http://a/", b"http://a/", None, pa.scalar("http://a/"), {"http://a/"}, {"url": []}, pa.table({"url": ODD}), 7], ids=str)
+def test_what_is_no_column_is_refused(bad: Any) -> None:
+    """A text is not taken for the list of its letters, nor a table for a list of its columns."""
+    with pytest.raises(TypeError, match="^urls is "):
+        urlmill.parse(bad)
+    if bad is not None:
+        with pytest.raises(TypeError, match="^bases is "):
+            urlmill.parse(["x"], bad)
+
+
+def test_arrays_that_are_no_text_are_refused_by_name() -> None:
+    for bad, says in [
+        (pa.array([1]), "urls of type int64"),
+        ([1], "urls of type int64"),
+        (pa.array([b"http://a/"], pa.binary(9)), "fixed_size_binary"),
+        (pa.array([1]).dictionary_encode(), "dictionary<values=int64"),
+        (pa.RunEndEncodedArray.from_arrays([2], ["http://a/"]), "run_end_decode"),
+    ]:
+        with pytest.raises(Error, match=says):
+            urlmill.parse(bad)
+
+
+@pytest.mark.parametrize("bad", [None, ODD, pa.array(ODD), pa.chunked_array([ODD]), "http://a/", pa.table({"url": ODD}).to_batches()], ids=str)
+def test_what_is_no_table_is_refused(bad: Any) -> None:
+    with pytest.raises(TypeError, match="Parser.parse is for columns of URLs|__arrow_c_stream__"):
+        Parser(columns=["host"]).table(bad)
+
+
+def test_takes_datasets(tmp_path: Path) -> None:
+    dataset, parquet = pytest.importorskip("pyarrow.dataset"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"id": range(len(ODD)), "url": ODD}), tmp_path / "a.parquet")
+    files, parser = dataset.dataset(tmp_path), Parser(columns=["host"])
+    assert parser.table(files).to_pylist() == parser.table(files.scanner()).to_pylist() == parser.table(files.to_table()).to_pylist()
+
+
+def test_bases_beside_urls() -> None:
+    """Chunks may be cut elsewhere than those of the URLs; a base that nobody looks for is not passed over in silence."""
+    urls, bases = ["b", "c", "d"], ["http://a/", None, "http://a/x/"]
+    want = ["http://a/b", None, "http://a/x/d"]
+    for u in (urls, pa.array(urls), pa.chunked_array([urls[:1], urls[1:]])):
+        for b in (bases, pa.array(bases), pa.chunked_array([bases[:2], bases[2:]])):
+            got = urlmill.parse(u, b, columns=["href"])
+            assert [r["href"] for r in got.to_pylist()] == want and isinstance(got, pa.ChunkedArray) == isinstance(u, pa.ChunkedArray)
+    with pytest.raises(Error, match="3 URLs and 2 bases"):
+        urlmill.parse(urls, bases[:2])
+    with pytest.raises(Error, match="base names the column 'page' of a table"):
+        urlmill.parse(urls, base="page")
+    parser = Parser(base="page")
+    assert "base_url" in [f.name for f in parser.type] and parser.parse(urls, bases).type == parser.type
+
+
+def test_what_is_too_large_for_an_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    def concat(arrays: list[pa.Array]) -> pa.Array:
+        raise pa.ArrowInvalid("offset overflow while concatenating arrays")
+
+    monkeypatch.setattr(pa, "concat_arrays", concat)
+    with pytest.raises(Error, match="give chunks"):
+        urlmill.parse(ODD, columns=["host"], batch_rows=2)
+    assert len(urlmill.parse(pa.chunked_array([ODD]), columns=["host"], batch_rows=2)) == len(ODD)
 
 
 def test_parsers_are_values() -> None:
@@ -204,5 +339,5 @@ def test_version() -> None:
 def test_psl(tmp_path: Path) -> None:
     rules = tmp_path / "list.dat"
     rules.write_text("// ===BEGIN ICANN DOMAINS===\ncom\nexample.com\n// ===END ICANN DOMAINS===\n")
-    got = urlmill.parse(["http://a.b.example.com/"], psl=str(rules), columns=["registrable_domain", "subdomain"])
+    got = urlmill.parse(["http://a.b.example.com/"], psl=rules, columns=["registrable_domain", "subdomain"])
     assert got.to_pylist() == [{"registrable_domain": "b.example.com", "subdomain": "a"}]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -12,7 +13,28 @@ from typing import Any, Literal, overload
 
 import pyarrow as pa
 
+from . import _given
 from ._library import Error, Processor, Stream
+
+
+_Texts = Iterable["str | bytes | None"]
+
+
+def _names(option: str, names: Any) -> list[str]:
+    """Returns names as a list, or raises a TypeError."""
+    if isinstance(names, (str, bytes)):
+        raise TypeError(f"{option} is a text; give a list of names")
+    if isinstance(names, Set) and len(names) > 1:
+        raise TypeError(f"{option} is a set, which has no order; give a list of names")
+    listed = list(names)
+    for name in listed:
+        _text(option, name)
+    return listed
+
+
+def _text(option: str, text: Any) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"{option} is to be a text; {text!r} is of type {type(text).__name__}")
 
 
 @dataclass(frozen=True)
@@ -24,6 +46,11 @@ class Promote:
     also: Sequence[str] = ()  #: names to look for where the query does not have it
     take: Literal["first", "last", "all"] = "first"
 
+    def __post_init__(self) -> None:
+        for option in ("param", "name", "take"):
+            _text(f"promote: {option}", getattr(self, option))
+        object.__setattr__(self, "also", tuple(_names("promote: also", self.also)))
+
 
 @dataclass(frozen=True)
 class Canonical:
@@ -33,11 +60,10 @@ class Canonical:
     with_steps: Sequence[str] = ()
     without_steps: Sequence[str] = ()
 
-
-def _names(option: str, names: Sequence[str] | None) -> list[str] | None:
-    if isinstance(names, str):
-        raise TypeError(f"{option} is a text; give a list of names")
-    return None if names is None else list(names)
+    def __post_init__(self) -> None:
+        _text("canonical: form", self.form)
+        for option in ("with_steps", "without_steps"):
+            object.__setattr__(self, option, tuple(_names(f"canonical: {option}", getattr(self, option))))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,16 +85,13 @@ class Parser:
     promote: Sequence[str | Promote] = ()  #: parameters with columns of their own
     canonical: str | Canonical | None = None  #: adds canonical_url and url_key
     tracking: Literal["keep", "separate"] = "keep"  #: "separate": tracking parameters go from params to tracking_params
-    tracking_rules: str | None = None  #: path of a file of tracking rules
-    psl: str | None = None  #: path of a Public Suffix List
+    tracking_rules: str | os.PathLike[str] | None = None  #: path of a file of tracking rules
+    psl: str | os.PathLike[str] | None = None  #: path of a Public Suffix List
     batch_rows: int = 0  #: most rows of a batch of the output; 0 for as many as the input's has
     _options: str = field(init=False, repr=False, default="")  # JSON, as urlmill.h has it
 
     def __post_init__(self) -> None:
-        for option in ("carry", "columns", "exclude"):
-            object.__setattr__(self, option, _names(option, getattr(self, option)))
-        if self.columns is not None and not self.columns:
-            raise Error("columns is empty; name at least one, or leave it out for the usual ones")
+        self._check()
         promote = [Promote(p) if isinstance(p, str) else p for p in self.promote]
         canonical = Canonical(self.canonical) if isinstance(self.canonical, str) else self.canonical
         options: dict[str, Any] = {
@@ -80,20 +103,42 @@ class Parser:
         }  # fmt: skip
         object.__setattr__(self, "_options", json.dumps({k: v for k, v in options.items() if v or (k == "carry" and v is not None)}))
 
+    def _check(self) -> None:
+        """Raises a TypeError for an option of a wrong type, and keeps copies of those that could change."""
+        for option in ("carry", "columns", "exclude"):
+            if getattr(self, option) is not None:
+                object.__setattr__(self, option, _names(option, getattr(self, option)))
+        if self.columns is not None and not self.columns:
+            raise Error("columns is empty; name at least one, or leave it out for the usual ones")
+        for option in ("tracking_rules", "psl"):
+            if getattr(self, option) is not None:
+                object.__setattr__(self, option, os.fspath(getattr(self, option)))
+        for option in ("url", "base", "base_url", "profile", "params", "tracking", "tracking_rules", "psl"):
+            if getattr(self, option) is not None:
+                _text(option, getattr(self, option))
+        if not isinstance(self.rename, Mapping):
+            raise TypeError("rename is to be a mapping of columns to their new names")
+        if isinstance(self.promote, (str, Promote)):
+            raise TypeError("promote is one parameter; give a list of them")
+        object.__setattr__(self, "promote", list(self.promote))
+        for p in self.promote:
+            if not isinstance(p, (str, Promote)):
+                raise TypeError(f"promote has {p!r}; give names of parameters, or urlmill.Promote")
+        if not isinstance(self.canonical, (str, Canonical, type(None))):
+            raise TypeError(f"canonical is {self.canonical!r}; give the name of a form, or urlmill.Canonical")
+        if not isinstance(self.batch_rows, int):
+            raise TypeError(f"batch_rows is {self.batch_rows!r}; give a number of rows, 0 for any")
+
     def stream(self, batches: Any) -> pa.RecordBatchReader:
         """Returns a reader of what becomes of a stream of record batches, batch by batch as they are asked for.
 
-        batches is a pyarrow.RecordBatchReader, Table or RecordBatch, or anything with ``__arrow_c_stream__``.
+        batches is a RecordBatchReader, Table, RecordBatch or Dataset of pyarrow, a data frame, or anything else that has
+        ``__arrow_c_stream__`` or is a struct with ``__arrow_c_array__``.
         """
-        if isinstance(batches, pa.RecordBatch):
-            batches = pa.RecordBatchReader.from_batches(batches.schema, [batches])
-        elif isinstance(batches, pa.Table):
-            batches = batches.to_reader()
-        elif not isinstance(batches, pa.RecordBatchReader):
-            batches = pa.RecordBatchReader.from_stream(batches)
+        reader = _given.batches(batches)
         given, out = Stream(), Stream()
         processor = _processor(self._options)
-        batches._export_to_c(ctypes.addressof(given))
+        reader._export_to_c(ctypes.addressof(given))
         processor.parse(ctypes.addressof(given), ctypes.addressof(out))
         try:
             return pa.RecordBatchReader._import_from_c(ctypes.addressof(out))
@@ -110,29 +155,50 @@ class Parser:
 
     @property
     def type(self) -> pa.StructType:
-        """The type of what :meth:`parse` returns."""
-        return pa.struct(list(self._alone().schema(_one("url", pa.string()))))
+        """The type of what :meth:`parse` returns; without bases, but where ``base`` asks for them."""
+        return self._type(self.base is not None)
+
+    def _type(self, bases: bool) -> pa.StructType:
+        """The type of what :meth:`parse` returns. With bases there may be the column base_url. Raises what it raises."""
+        self._check_bases(bases)
+        given = pa.schema([("url", pa.string()), ("base", pa.string())][: 1 + bases])
+        return pa.struct(list(self._alone(bases).schema(given)))
 
     # For those who have types of pyarrow: without, it is Any, and the one overload hides the other.
     @overload
-    def parse(self, urls: pa.ChunkedArray, bases: pa.ChunkedArray | None = None) -> pa.ChunkedArray: ...
+    def parse(self, urls: pa.ChunkedArray, bases: pa.ChunkedArray | pa.Array | None = None) -> pa.ChunkedArray: ...
     @overload
-    def parse(self, urls: pa.Array | Sequence[str | None], bases: pa.Array | Sequence[str | None] | None = None) -> pa.StructArray: ...
+    def parse(self, urls: pa.Array | _Texts, bases: pa.ChunkedArray | pa.Array | _Texts | None = None) -> pa.StructArray: ...
 
     def parse(self, urls: Any, bases: Any = None) -> Any:
-        """Returns a struct of the columns for every URL: an array for an array or a list, chunks for chunks.
+        """Returns a struct of the columns for every URL, in their order: an array for an array, a list or a series, and chunks
+        for chunks, that is for a ChunkedArray or anything else that has ``__arrow_c_stream__``.
 
-        bases has a base URL for every row, or None.
+        bases has a base URL for every row, or None. Lists, iterators, series and arrays of numpy may have texts or bytes, and
+        None, NaN or pandas.NA for nulls.
+
+        An array cannot hold more than 2 GiB of one column. That is an :class:`Error` for an array, and never happens to chunks.
         """
-        if isinstance(urls, pa.ChunkedArray):
-            columns = [urls] if bases is None else [urls, bases]
-            table = pa.table(columns, names=["url", "base"][: len(columns)])
-            out = self._alone(bases is not None).stream(table)
-            return pa.chunked_array([b.to_struct_array() for b in out], type=pa.struct(list(out.schema)))
-        arrays = [a if isinstance(a, pa.Array) else pa.array(a, pa.string()) for a in (urls, bases) if a is not None]
-        batch = pa.RecordBatch.from_arrays(arrays, names=["url", "base"][: len(arrays)])
-        parts = [b.to_struct_array() for b in self._alone(bases is not None).stream(batch)]
-        return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+        self._check_bases(bases is not None)
+        columns = [_given.texts(urls, "urls")]
+        if bases is not None:
+            columns.append(_given.texts(bases, "bases"))
+            if len(columns[0]) != len(columns[1]):
+                raise Error(f"{len(columns[0])} URLs and {len(columns[1])} bases; give one for every URL, None for those that have none")
+        names = ["url", "base"][: len(columns)]
+        if any(isinstance(c, pa.ChunkedArray) for c in columns):
+            given: pa.Table | pa.RecordBatch = pa.table(columns, names=names)
+        else:
+            given = pa.RecordBatch.from_arrays(columns, names=names)
+        out = self._alone(bases is not None).stream(given)
+        parts, of = [b.to_struct_array() for b in out], pa.struct(list(out.schema))
+        if _given.is_chunks(urls):
+            return pa.chunked_array(parts, type=of)
+        return parts[0] if len(parts) == 1 else _joined(parts, of)
+
+    def _check_bases(self, given: bool) -> None:
+        if self.base is not None and not given:
+            raise Error(f"base names the column {self.base!r} of a table; for a column of URLs, give bases beside it")
 
     def _alone(self, base: bool = False) -> Parser:
         """The parser of the columns url and base alone."""
@@ -165,8 +231,11 @@ def _alone(options: str, base: bool) -> Parser:
     return parser
 
 
-def _one(name: str, of: pa.DataType) -> pa.Schema:
-    return pa.schema([(name, of)])
+def _joined(parts: list[pa.StructArray], of: pa.StructType) -> pa.StructArray:
+    try:
+        return pa.concat_arrays(parts) if parts else pa.array([], of)
+    except pa.ArrowInvalid as e:
+        raise Error(f"what becomes of the URLs does not fit into one array ({e}); give chunks, pa.chunked_array([urls]), or ask for fewer columns") from None
 
 
 _processors: dict[str, Processor] = {}
@@ -183,8 +252,14 @@ def _processor(options: str) -> Processor:
     return p
 
 
+@overload
+def parse(urls: pa.ChunkedArray, bases: pa.ChunkedArray | pa.Array | None = None, **options: Any) -> pa.ChunkedArray: ...
+@overload
+def parse(urls: pa.Array | _Texts, bases: pa.ChunkedArray | pa.Array | _Texts | None = None, **options: Any) -> pa.StructArray: ...
+
+
 def parse(urls: Any, bases: Any = None, **options: Any) -> Any:
-    """Returns a struct of columns for every URL: ``parse(pa.Array) -> pa.StructArray``, chunks for chunks.
+    """Returns a struct of columns for every URL: ``parse(pa.Array) -> pa.StructArray``, chunks for chunks; see :meth:`Parser.parse`.
 
     Options are those of :class:`Parser`. Rows are as many and in the order of urls; one that is no URL has its reason in
     ``url_error``.

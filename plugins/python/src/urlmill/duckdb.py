@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["parse", "register"]
 
 
-def register(connection: duckdb.DuckDBPyConnection, name: str = "url_parse", **options: Any) -> None:
+def register(connection: duckdb.DuckDBPyConnection, name: str = "url_parse", *, bases: bool = False, **options: Any) -> None:
     """Makes ``SELECT url_parse(url).host`` work: a function of a text that returns a struct.
 
-    Options are those of :class:`urlmill.Parser`. A row that is no URL has its reason in ``url_error``; NULL gives one as well.
+    With bases it is a function of two: ``url_parse(url, base)``, where the base may be NULL. Options are those of
+    :class:`urlmill.Parser`. A row that is no URL has its reason in ``url_error``; NULL gives one as well.
     DuckDB calls it for 2,048 rows at a time; :func:`parse` is for whole tables.
     """
     parser = Parser(**options)
@@ -25,14 +26,18 @@ def register(connection: duckdb.DuckDBPyConnection, name: str = "url_parse", **o
     def parsed(urls: pa.ChunkedArray) -> pa.ChunkedArray:
         return parser.parse(urls)
 
+    def resolved(urls: pa.ChunkedArray, bases: pa.ChunkedArray) -> pa.ChunkedArray:
+        return parser.parse(urls, bases)
+
+    text = connection.type("VARCHAR")
     connection.create_function(  # type: ignore[call-overload]  # the names of enums that moved between versions
-        name, parsed, [connection.type("VARCHAR")], _type(connection, parser), type="arrow", null_handling="special"
+        name, resolved if bases else parsed, [text, text] if bases else [text], _type(connection, parser, bases), type="arrow", null_handling="special"
     )
 
 
-def _type(connection: duckdb.DuckDBPyConnection, parser: Parser) -> Any:
+def _type(connection: duckdb.DuckDBPyConnection, parser: Parser, bases: bool) -> Any:
     """DuckDB's type of what the parser makes."""
-    empty = pa.table([pa.array([], type=parser.type)], names=["parsed"])
+    empty = pa.table([pa.array([], type=parser._type(bases))], names=["parsed"])
     return connection.from_arrow(empty).types[0]
 
 
@@ -42,5 +47,6 @@ def parse(relation: duckdb.DuckDBPyRelation, url: str | None = None, *, rows_per
     Rows stream, so the connection of the relation is busy until the reader is done: query the reader, by the name of a
     variable that holds it, with another: ``parsed = parse(...); con.cursor().sql("SELECT host FROM parsed")``.
     """
-    reader = getattr(relation, "to_arrow_reader", relation.fetch_record_batch)(rows_per_batch)
-    return Parser(url=url, **options).stream(reader)
+    names = ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader")  # the last one is that of DuckDB 1.0
+    read = next(getattr(relation, name) for name in names if hasattr(relation, name))
+    return Parser(url=url, **options).stream(read(rows_per_batch))

@@ -12,9 +12,11 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from . import _given
+from ._library import Error
 from ._parser import Parser
 
-__all__ = ["Accessor"]
+__all__ = ["Accessor", "parse"]
 
 
 @pd.api.extensions.register_series_accessor("urlmill")
@@ -24,15 +26,27 @@ class Accessor:
     def __init__(self, series: pd.Series) -> None:
         self._series = series
 
-    def parse(self, **options: Any) -> pd.DataFrame:
+    def parse(self, bases: Any = None, **options: Any) -> pd.DataFrame:
         """Returns a data frame with a column for every part, of Arrow's types, and with the index of the series.
 
-        Options are those of :class:`urlmill.Parser`.
+        bases has a base URL for every row, or a null: a series with the same index, or anything else that
+        :meth:`urlmill.Parser.parse` takes. Options are those of :class:`urlmill.Parser`. Texts may be bytes.
         """
-        urls = pa.array(self._series, type=pa.large_string(), from_pandas=True)
-        if isinstance(urls, pa.ChunkedArray):
-            urls = urls.combine_chunks()
-        parts = pa.Table.from_batches([pa.RecordBatch.from_struct_array(Parser(**options).parse(urls))])
-        frame = parts.to_pandas(types_mapper=pd.ArrowDtype)
-        frame.index = self._series.index
-        return frame
+        return parse(self._series, bases, **options)
+
+
+def parse(urls: pd.Series, bases: Any = None, **options: Any) -> pd.DataFrame:
+    """What :meth:`Accessor.parse` returns, for those who check types: an accessor has none."""
+    if isinstance(bases, pd.Series) and not bases.index.equals(urls.index):
+        raise Error("the bases have another index than the URLs: reindex them, or give bases.array")
+    parts = Parser(**options).parse(_chunks(urls), None if bases is None else _chunks(bases))
+    table = pa.Table.from_batches([pa.RecordBatch.from_struct_array(c) for c in parts.chunks], pa.schema(list(parts.type)))
+    frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    frame.index = urls.index
+    return frame
+
+
+def _chunks(column: Any) -> pa.ChunkedArray:
+    """Returns a column as chunks, so that what becomes of it may have any size."""
+    given = _given.texts(column, "the series")
+    return given if isinstance(given, pa.ChunkedArray) else pa.chunked_array([given])
