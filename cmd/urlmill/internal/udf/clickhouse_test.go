@@ -20,6 +20,10 @@ for q in sys.stdin:
     sys.stdout.write(str(chdb.query(q, "TSV", udf_path=sys.argv[1])) + "--\n")
 `
 
+// patient are settings for a machine that is busier than those that answer in ClickHouse's ten seconds.
+const patient = "<command_read_timeout>600000</command_read_timeout><command_write_timeout>600000</command_write_timeout>" +
+	"<max_command_execution_time>600</max_command_execution_time>"
+
 // python returns an interpreter with chdb: URLMILL_CHDB_PYTHON, or python3.
 func python(t *testing.T) string {
 	t.Helper()
@@ -66,7 +70,7 @@ func TestClickHouse(t *testing.T) {
 		definitions.Write(text)
 	}
 	// A file has one element at its top.
-	text := strings.NewReplacer("<functions>", "", "</functions>", "").Replace(definitions.String())
+	text := strings.NewReplacer("<functions>", "", "</functions>", "", "</function>", patient+"</function>").Replace(definitions.String())
 	if err := os.WriteFile(filepath.Join(dir, "udf_config.xml"), []byte("<functions>"+text+"</functions>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
