@@ -38,15 +38,13 @@ func (*lease) Reallocate(size int, b []byte) []byte {
 	return append(make([]byte, 0, size), b...)[:size]
 }
 
-// lend returns the record with buffers that give w back.
-func lend(p *Processor, w *workspace, made arrow.Record, urls arrow.Array) arrow.Record {
+// lend returns the record with buffers that give w back. bases may be nil.
+func lend(p *Processor, w *workspace, made arrow.Record, urls, bases arrow.Array) arrow.Record {
 	l := &lease{processor: p, workspace: w}
 	l.buffers.Store(1) // held until all buffers are counted
-	for _, b := range urls.Data().Buffers() {
-		if b != nil {
-			b.Retain()
-			l.inputs = append(l.inputs, b)
-		}
+	l.keep(urls)
+	if bases != nil {
+		l.keep(bases)
 	}
 	columns := make([]arrow.Array, made.NumCols())
 	for i, c := range made.Columns() {
@@ -60,6 +58,16 @@ func lend(p *Processor, w *workspace, made arrow.Record, urls arrow.Array) arrow
 	}
 	l.Free(nil)
 	return out
+}
+
+// keep retains the buffers of an array of the input: the column url or base_url may be its text.
+func (l *lease) keep(a arrow.Array) {
+	for _, b := range a.Data().Buffers() {
+		if b != nil {
+			b.Retain()
+			l.inputs = append(l.inputs, b)
+		}
+	}
 }
 
 // own returns d with buffers of the lease.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/canon"
 	"github.com/urlmill/urlmill/urlcore/psl"
 	"github.com/urlmill/urlmill/urlcore/tracking"
@@ -22,7 +23,7 @@ type Options struct {
 	URL string
 	// Base names the column that has a base URL for every row; a null or empty one means none.
 	Base string
-	// BaseURL is the base URL of rows that have none of their own.
+	// BaseURL is the base URL of rows that have none of their own: an absolute one.
 	BaseURL string
 	// Carry names the other columns of the input that the output gets, behind its own. Nil means all of them, and an
 	// empty slice none. They are passed on as they are, whatever their type.
@@ -81,6 +82,23 @@ func (o Options) plan() urlcols.Options {
 		Promote: o.Promote, Canonical: o.Canonical, Tracking: o.Tracking, Rules: o.Rules, PSL: o.PSL,
 		OnError: pipeline.Keep, HasBase: o.Base != "" || o.BaseURL != "",
 	}
+}
+
+// check looks at what the plan of columns does not know of.
+func (o Options) check() error {
+	var errs []error
+	if o.BaseURL != "" {
+		var u urlcore.URL
+		if failure := new(urlcore.Parser).Parse(&u, []byte(o.BaseURL), nil); !failure.OK() {
+			errs = append(errs, fmt.Errorf("base URL %q is none (%s), and no row would parse; give one with its scheme", o.BaseURL, failure.Code))
+		}
+	}
+	for i, name := range o.Carry {
+		if slices.Contains(o.Carry[:i], name) {
+			errs = append(errs, &OptionError{Option: "carry", Column: name, Reason: "is named twice"})
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // ErrSchema is the kind of error of a record whose schema does not fit the options.

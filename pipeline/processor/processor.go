@@ -29,6 +29,9 @@ type Processor struct {
 // New checks opts and returns their Processor. The error joins an [*OptionError] for every fault of a column. The
 // Processor keeps no slice or map of opts.
 func New(opts Options) (*Processor, error) {
+	if err := opts.check(); err != nil {
+		return nil, fmt.Errorf("processor: %w", err)
+	}
 	if opts.Carry != nil {
 		opts.Carry = append([]string{}, opts.Carry...) // empty is not nil
 	}
@@ -95,7 +98,7 @@ func (p *Processor) Parse(urls, bases arrow.Array) (arrow.Record, error) {
 		return nil, fmt.Errorf("processor: %w", err)
 	}
 	defer out.Release()
-	return lend(p, w, out, urls), nil
+	return lend(p, w, out, urls, bases), nil
 }
 
 // take returns a workspace that nobody else uses.

@@ -144,6 +144,41 @@ func TestEveryLayoutGivesWhatTheCommandGives(t *testing.T) {
 	}
 }
 
+// scribbler writes over memory that was given back, as an allocator does that uses it again.
+type scribbler struct{ memory.Allocator }
+
+func (s scribbler) Free(b []byte) {
+	for i := range b {
+		b[i] = '!'
+	}
+	s.Allocator.Free(b)
+}
+
+// The columns of what was given stay as they are when the input has been released: url and base_url are its memory.
+func TestInputsMayBeReleasedAtOnce(t *testing.T) {
+	mem := scribbler{memory.NewGoAllocator()}
+	for _, typ := range layouts {
+		p := mustNew(t, processor.Options{Base: "base", Include: []string{"url", "base_url", "href"}})
+		urls := build(t, mem, typ, []string{"b?long=enough-for-a-view", "http://x.example/"}, []bool{true, true})
+		bases := build(t, mem, typ, []string{"http://a.example/long/", "http://b.example/"}, []bool{true, true})
+		got, err := p.Parse(urls, bases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		urls.Release()
+		bases.Release()
+		for i, want := range []string{
+			`["b?long=enough-for-a-view" "http://x.example/"]`, `["http://a.example/long/" "http://b.example/"]`,
+			`["http://a.example/long/b?long=enough-for-a-view" "http://x.example/"]`,
+		} {
+			if c := got.Column(i); c.String() != want {
+				t.Errorf("%s, %s: %s, want %s", typ, got.ColumnName(i), c, want)
+			}
+		}
+		got.Release()
+	}
+}
+
 func TestNullsMayHaveBytes(t *testing.T) {
 	data := []byte("http://a.example/hiddenhttp://b.example/")
 	offsets := arrow.Int32Traits.CastToBytes([]int32{0, 17, 23, 40})
@@ -290,6 +325,14 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		_, err := mustNew(t, test.opts).Schema(arrow.NewSchema(test.in, nil))
 		if !errors.Is(err, processor.ErrSchema) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %s", err, test.want)
+		}
+	}
+	for want, opts := range map[string]processor.Options{
+		`base URL "shop.example" is none (missing-scheme-non-relative-URL)`: {BaseURL: "shop.example"},
+		`carry: column "id": is named twice`:                                {Carry: []string{"id", "page", "id"}},
+	} {
+		if _, err := processor.New(opts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	var option *processor.OptionError

@@ -95,6 +95,22 @@ func TestCrossing(t *testing.T) {
 	t.Log(run(t, program(t, cc, library(t, "crossing", false), "crossing.c"), "2", "1"))
 }
 
+// Errors name types as people do.
+func TestTypesHaveNames(t *testing.T) {
+	for want, given := range map[string]foreign{
+		`int64 ("l" in the Arrow C Data Interface)`:                                    {format: "l"},
+		`timestamp ("tsu:Europe/Berlin" in the Arrow C Data Interface)`:                {format: "tsu:Europe/Berlin"},
+		`run_end_encoded ("+r" in the Arrow C Data Interface)`:                         {format: "+r"},
+		`dictionary of float64 ("c" of "g" in the Arrow C Data Interface)`:             {format: "c", values: "g"},
+		`+new:1 ("+new:1" in the Arrow C Data Interface)`:                              {format: "+new:1"},
+		`dictionary of fixed_size_binary ("c" of "w:4" in the Arrow C Data Interface)`: {format: "c", values: "w:4"},
+	} {
+		if got := given.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestOptionsAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"includes": []}`:   `unknown field "includes"`,

@@ -187,33 +187,39 @@ int urlmill_schema_new(const struct urlmill_schema *model, size_t more, struct A
 	return 0;
 }
 
-// Streams.
+// Streams. One that has been released has no private data.
 
 static int stream_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
 	struct urlmill_stream *p = s->private_data;
-	memset(out, 0, sizeof *out);
+	if (out) memset(out, 0, sizeof *out);
+	if (!p || !out) return EINVAL;
 	if (forked) return ECHILD;
 	return p->handle ? urlmillSchema(p, out) : p->code;
 }
 
 static int stream_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
 	struct urlmill_stream *p = s->private_data;
-	memset(out, 0, sizeof *out);
+	if (out) memset(out, 0, sizeof *out);
+	if (!p || !out) return EINVAL;
 	if (forked) return ECHILD;
 	return p->handle ? urlmillNext(p, out) : p->code;
 }
 
 static const char *stream_error(struct ArrowArrayStream *s) {
-	return forked ? fork_text : ((struct urlmill_stream *)s->private_data)->error;
+	struct urlmill_stream *p = s->private_data;
+	if (!p) return "urlmill: the stream has been released";
+	return forked ? fork_text : p->error;
 }
 
 static void stream_release(struct ArrowArrayStream *s) {
 	struct urlmill_stream *p = s->private_data;
+	s->private_data = NULL;
+	s->release = NULL;
+	if (!p) return;
 	if (p->handle && !forked) urlmillClose(p->handle);
 	if (p->in.release) p->in.release(&p->in);
 	free(p->error);
 	free(p);
-	s->release = NULL;
 }
 
 // A stream for which there was no memory. It owns nothing.
@@ -245,6 +251,8 @@ PUBLIC int urlmill_processor_new(const char *options, struct urlmill_processor *
 	uintptr_t handle = 0;
 	char *text = NULL;
 	int code = ECHILD;
+	if (error) *error = NULL;
+	if (!out) return EINVAL;
 	if (forked) text = strdup(fork_text);
 	else code = urlmillProcessorNew((char *)options, &handle, &text);
 	*out = (struct urlmill_processor *)handle;
@@ -258,15 +266,19 @@ PUBLIC void urlmill_processor_free(struct urlmill_processor *processor) {
 }
 
 PUBLIC int urlmill_parse(struct urlmill_processor *processor, struct ArrowArrayStream *in, struct ArrowArrayStream *out) {
-	struct urlmill_stream *p = calloc(1, sizeof *p);
-	memset(out, 0, sizeof *out);
+	struct ArrowArrayStream given = {NULL, NULL, NULL, NULL, NULL};
+	if (in) { // may be out as well
+		given = *in;
+		in->release = NULL;
+	}
+	struct urlmill_stream *p = out ? calloc(1, sizeof *p) : NULL;
 	if (!p) {
-		if (in->release) in->release(in);
+		if (given.release) given.release(&given);
+		if (!out) return EINVAL;
 		*out = (struct ArrowArrayStream){no_schema, no_next, no_memory, no_release, NULL};
 		return ENOMEM;
 	}
-	p->in = *in;
-	in->release = NULL;
+	p->in = given;
 	*out = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, p};
 	p->code = forked ? ECHILD : urlmillOpen((uintptr_t)processor, p);
 	return p->code;

@@ -79,10 +79,14 @@ var indexTypes = map[string]arrow.DataType{
 type foreign struct {
 	arrow.BooleanType // what it is does not matter, but that it is no text
 	format            string
+	values            string // the format of a dictionary's values, "" without
 }
 
 func (f *foreign) String() string {
-	return fmt.Sprintf("%q (as the Arrow C Data Interface writes types)", f.format)
+	if f.values != "" {
+		return fmt.Sprintf("dictionary of %s (%q of %q in the Arrow C Data Interface)", nameOf(f.values), f.format, f.values)
+	}
+	return fmt.Sprintf("%s (%q in the Arrow C Data Interface)", nameOf(f.format), f.format)
 }
 
 // typeOf returns the type of text, and a foreign one for all else.
@@ -90,11 +94,12 @@ func typeOf(s *C.struct_ArrowSchema) arrow.DataType {
 	format := C.GoString(s.format)
 	if s.dictionary != nil {
 		index, ok := indexTypes[format]
-		value, text := textTypes[C.GoString(s.dictionary.format)]
+		values := C.GoString(s.dictionary.format)
+		value, text := textTypes[values]
 		if ok && text && s.dictionary.dictionary == nil {
 			return &arrow.DictionaryType{IndexType: index, ValueType: value}
 		}
-		return &foreign{format: format + " dictionary"}
+		return &foreign{format: format, values: values}
 	}
 	if t, ok := textTypes[format]; ok {
 		return t

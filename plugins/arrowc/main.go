@@ -114,10 +114,18 @@ func urlmillProcessorNew(options *C.char, handle *C.uintptr_t, text **C.char) (c
 
 //export urlmillProcessorFree
 func urlmillProcessorFree(handle C.uintptr_t) {
-	h := cgo.Handle(handle)
-	h.Value().(*shared).release()
-	h.Delete()
-	alive.Add(-1)
+	if p := processorOf(handle); p != nil {
+		cgo.Handle(handle).Delete()
+		p.release()
+		alive.Add(-1)
+	}
+}
+
+// processorOf returns nil for what is no handle of a processor, or was one: handles are not used again.
+func processorOf(handle C.uintptr_t) (p *shared) {
+	defer func() { _ = recover() }()
+	p, _ = cgo.Handle(handle).Value().(*shared)
+	return p
 }
 
 // alive counts what urlmill_alive does.
@@ -165,7 +173,11 @@ func urlmillOpen(handle C.uintptr_t, s *C.struct_urlmill_stream) (code C.int) {
 	if s.in.release == nil {
 		return fail(s, errors.New("urlmill: the input stream has been released"))
 	}
-	st, err := open(cgo.Handle(handle).Value().(*shared), &s.in)
+	p := processorOf(handle)
+	if p == nil {
+		return fail(s, errors.New("urlmill: there is no such processor: it has been freed"))
+	}
+	st, err := open(p, &s.in)
 	if err != nil {
 		return fail(s, err)
 	}

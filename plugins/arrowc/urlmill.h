@@ -120,7 +120,7 @@ const char *urlmill_version(void);
  */
 int urlmill_processor_new(const char *options, struct urlmill_processor **out, char **error);
 
-/* Frees a processor. Its streams go on. NULL is allowed. */
+/* Frees a processor. Its streams go on. NULL is allowed, and so is one that has been freed. */
 void urlmill_processor_free(struct urlmill_processor *processor);
 
 /*
@@ -139,6 +139,7 @@ void urlmill_processor_free(struct urlmill_processor *processor);
  * and get_next return the same error, and its get_last_error says in words what is wrong. So one may leave the result
  * unlooked at.
  *
+ * What is NULL, a processor that has been freed, and a stream that has been released are errors, EINVAL.
  * Errors of in, by number and text, are passed on. A text that is no URL is no error: see the column url_error.
  */
 int urlmill_parse(struct urlmill_processor *processor, struct ArrowArrayStream *in, struct ArrowArrayStream *out);

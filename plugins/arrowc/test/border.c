@@ -172,7 +172,7 @@ static void errors(void) {
 	p = processor("{\"url\": \"id\"}");
 	in = feed_stream(&f, RECORDS, 1);
 	CHECK(urlmill_parse(p, &in, &out) == EINVAL, "a number is a URL");
-	CHECK(strstr(out.get_last_error(&out), "column \"id\" is of type \"l\""), "%s", out.get_last_error(&out));
+	CHECK(strstr(out.get_last_error(&out), "column \"id\" is of type int64 (\"l\" in"), "%s", out.get_last_error(&out));
 	out.release(&out);
 	in = feed_stream(&f, UTF8, 1); /* an array: the name is not asked for */
 	CHECK(urlmill_parse(p, &in, &out) == 0, "%s", out.get_last_error(&out));
@@ -187,6 +187,43 @@ static void errors(void) {
 	out.release(&out);
 	urlmill_processor_free(p);
 	urlmill_processor_free(NULL);
+	feed_free(&f);
+}
+
+/* What a host gets wrong is an error, and what it has handed over is released all the same. */
+static void misuse(void) {
+	struct feed f;
+	struct ArrowArrayStream in, out;
+	struct ArrowSchema schema;
+	struct ArrowArray a;
+	char *error = "";
+	feed_new(&f, 10, 0);
+	CHECK(urlmill_processor_new("{}", NULL, &error) == EINVAL && !error, "there is nowhere to put the processor");
+	CHECK(urlmill_processor_new("{}", NULL, NULL) == EINVAL, "there is nowhere to put anything");
+	struct urlmill_processor *p = processor("{}"), *freed = p;
+	CHECK(urlmill_parse(p, NULL, &out) == EINVAL, "no input was taken");
+	CHECK(out.get_schema(&out, &schema) == EINVAL && strstr(out.get_last_error(&out), "input"), "%s", out.get_last_error(&out));
+	out.release(&out);
+	in = feed_stream(&f, UTF8, 1);
+	CHECK(urlmill_parse(p, &in, NULL) == EINVAL && !in.release, "there is nowhere to put the stream");
+	CHECK(urlmill_parse(NULL, NULL, NULL) == EINVAL, "nothing was taken");
+	in = feed_stream(&f, UTF8, 1);
+	CHECK(urlmill_parse(p, &in, &in) == 0, "%s", in.get_last_error(&in)); /* into the place of the input */
+	CHECK(in.get_next(&in, NULL) == EINVAL && in.get_schema(&in, NULL) == EINVAL, "nowhere to put it");
+	CHECK(in.get_next(&in, &a) == 0 && a.length == 10, "%s", in.get_last_error(&in));
+	a.release(&a);
+	out = in; /* moved by hand, and used after its release */
+	out.release(&out);
+	CHECK(!out.release && out.get_next(&out, &a) == EINVAL && out.get_schema(&out, &schema) == EINVAL, "it is released");
+	CHECK(strstr(out.get_last_error(&out), "released"), "%s", out.get_last_error(&out));
+	urlmill_processor_free(p);
+	urlmill_processor_free(freed);
+	in = feed_stream(&f, UTF8, 1);
+	CHECK(urlmill_parse(freed, &in, &out) == EINVAL && strstr(out.get_last_error(&out), "has been freed"), "%s", out.get_last_error(&out));
+	out.release(&out);
+	CHECK(urlmill_processor_new("{\"carry\": [\"id\", \"id\"]}", &p, &error) == EINVAL && strstr(error, "twice"), "%s", error);
+	urlmill_free(error);
+	CHECK(f.made == f.released, "%ld made, %ld released", f.made, f.released);
 	feed_free(&f);
 }
 
@@ -314,6 +351,7 @@ int main(int argc, char **argv) {
 	schemas();
 	split();
 	errors();
+	misuse();
 	threads();
 	forks();
 	long leaked = leaks(batches);

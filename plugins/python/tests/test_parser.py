@@ -166,7 +166,7 @@ def test_input_that_does_not_fit_says_so() -> None:
     table = pa.table({"id": [1], "page": ["http://a/"]})
     with pytest.raises(Error, match="it has id, page"):
         Parser(url="nope").table(table)
-    with pytest.raises(Error, match='column "id" is of type .*URLs are utf8'):
+    with pytest.raises(Error, match='column "id" is of type int64 .*URLs are utf8'):
         Parser(url="id").table(table)
     with pytest.raises(Error, match='column "host" is one of the URL'):
         Parser(url="page").table(table.append_column("host", pa.array(["x"])))
