@@ -3,8 +3,8 @@ package urlcore_test
 import (
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/urlmill/urlmill/internal/cputime"
 	"github.com/urlmill/urlmill/urlcore"
 )
 
@@ -44,39 +44,23 @@ var adversarial = map[string]func(n int) string{
 	"scheme":           func(n int) string { return strings.Repeat("a", n) },
 }
 
-// TestLinearTime compares the time for an input with that for one sixteen times as long. Linear work takes
-// sixteen times as long and quadratic work 256 times; the bound lies far from both, since the times are
-// taken on a machine that does other things as well.
+// TestLinearTime compares the CPU time for an input with that for sixteen of a sixteenth of its length. For linear work they
+// are about the same, and quadratic work takes sixteen times as long; the bound lies far from both, since the times are taken
+// on a machine that does other things as well.
 func TestLinearTime(t *testing.T) {
-	const small, factor, bound = 64 << 10 / raceFactor, 16, 80 // up to 1 MiB
+	const small, factor, bound = 64 << 10 / raceFactor, 16, 5 // up to 1 MiB
 	base := urlcore.MustParse("https://h/" + strings.Repeat("b/", 1000))
 	for name, input := range adversarial {
 		for _, collect := range []bool{false, true} {
 			p := urlcore.Parser{CollectErrors: collect}
-			var short, long time.Duration
-			for range 5 { // quadratic work exceeds the bound every time, a busy machine does not
-				// Less than the floor is too short to be measured well.
-				short = max(shortest(&p, []byte(input(small)), base), 20*time.Microsecond)
-				long = shortest(&p, []byte(input(small*factor)), base)
-				if long <= bound*short {
-					break
-				}
+			parse := func(n int) func() {
+				var u urlcore.URL
+				in := []byte(input(n))
+				return func() { p.Parse(&u, in, base) }
 			}
-			if long > bound*short {
-				t.Errorf("%s, collecting %t: %v for %d bytes and %v for %d", name, collect, short, small, long, small*factor)
+			if r := cputime.Ratio(bound, factor, parse(small), parse(small*factor)); r > bound {
+				t.Errorf("%s, collecting %t: %d bytes take %.1f times the time of %d times %d bytes", name, collect, small*factor, r, factor, small)
 			}
 		}
 	}
-}
-
-// shortest returns the shortest of some CPU times that parsing takes.
-func shortest(p *urlcore.Parser, input []byte, base *urlcore.URL) time.Duration {
-	best := time.Hour
-	var u urlcore.URL
-	for range 4 {
-		start := cpuTime()
-		p.Parse(&u, input, base)
-		best = min(best, cpuTime()-start)
-	}
-	return best
 }

@@ -1,38 +1,26 @@
-//go:build unix
-
 package kafka
 
 import (
 	"context"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/urlmill/urlmill/internal/cputime"
 	"github.com/urlmill/urlmill/internal/kafkatest"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// cpuTime returns the processor time that this process has used.
-func cpuTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // measure runs f, which is to read b.N records, and reports what one has cost.
 func measure(b *testing.B, f func()) {
 	b.ReportAllocs()
-	before := cpuTime(b)
+	before := cputime.Used()
 	b.ResetTimer()
 	f()
 	b.StopTimer()
-	b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/record")
+	b.ReportMetric(float64(cputime.Used()-before)/float64(b.N), "cpu-ns/record")
 }
 
 // readN reads n records and returns.

@@ -2,17 +2,16 @@ package charset
 
 import (
 	"bytes"
-	"slices"
 	"testing"
-	"time"
 
+	"github.com/urlmill/urlmill/internal/cputime"
 	"github.com/urlmill/urlmill/urlcore/percent"
 )
 
-// TestLinearTime compares what 64 KiB and 1 MiB of the worst input cost. Sixteen times the input may take
-// four times its share, which a quadratic algorithm would exceed four times over.
+// TestLinearTime compares the CPU time that 1 MiB of the worst input costs with that of sixteen times 64 KiB. It may be four
+// times as much, which a quadratic algorithm would exceed four times over.
 func TestLinearTime(t *testing.T) {
-	const small, factor = 1 << 16, 16
+	const small, factor, bound = 1 << 16, 16, 4
 	var dst []byte
 	decode := func(e *Encoding) func([]byte) {
 		return func(src []byte) { dst = e.AppendDecode(dst[:0], src) }
@@ -36,26 +35,13 @@ func TestLinearTime(t *testing.T) {
 			dst = AppendPercentEncode(dst[:0], src, ISO2022JP, &percent.FormURLEncoded, true)
 		}},
 	} {
-		measure := func(n int) time.Duration {
+		on := func(n int) func() {
 			src := bytes.Repeat([]byte(c.unit), n/len(c.unit))
-			times := make([]time.Duration, 5)
-			for i := range times {
-				start := time.Now()
-				c.run(src)
-				times[i] = time.Since(start)
-			}
-			return slices.Min(times)
+			return func() { c.run(src) }
 		}
-		measure(small) // tables and the destination's growth
-		var one, many time.Duration
-		for range 5 { // quadratic work exceeds the bound every time, a busy machine does not
-			one, many = measure(small), measure(small*factor)
-			if many <= 4*factor*one {
-				break
-			}
-		}
-		if many > 4*factor*one {
-			t.Errorf("%s: %v for %d bytes, %v for %d times as many", c.name, one, small, many, factor)
+		on(small * factor)() // tables and the destination's growth
+		if r := cputime.Ratio(bound, factor, on(small), on(small*factor)); r > bound {
+			t.Errorf("%s: %d bytes take %.1f times the time of %d times %d bytes", c.name, small*factor, r, factor, small)
 		}
 	}
 }

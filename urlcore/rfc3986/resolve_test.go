@@ -5,9 +5,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/urlmill/urlmill/internal/cputime"
 )
 
 func TestRemoveDotSegments(t *testing.T) {
@@ -108,34 +109,23 @@ func TestAgainstNetURL(t *testing.T) {
 	})
 }
 
-// TestLinearTime doubles adversarial inputs; each doubling may take no more than a few times as long.
+// TestLinearTime compares the CPU time that an adversarial input costs with that of sixteen of a sixteenth of its length.
 func TestLinearTime(t *testing.T) {
+	const small, factor, bound = 1 << 14, 16, 6 // it is about 1 for linear work, and 16 for quadratic work
 	for name, unit := range map[string]string{"up": "a/../", "deep": "a/", "dots": "../", "colons": "a:", "at": "a@", "triplets": "%41"} {
-		measure := func(n int) time.Duration {
+		on := func(n int) func() {
 			s := "http://h/" + strings.Repeat(unit, n)
-			best := time.Hour
-			for range 5 {
-				start := time.Now()
+			return func() {
 				if _, err := ResolveReference("http://h/", s); err != nil {
 					t.Fatal(err)
 				}
-				_, err := Parse(s)
-				best = min(best, time.Since(start))
-				if err != nil {
+				if _, err := Parse(s); err != nil {
 					t.Fatal(err)
 				}
 			}
-			return best
 		}
-		// 16 times the input: about 16 times as long when linear, 256 times when quadratic, and that every time.
-		var small, large time.Duration
-		for range 5 {
-			if small, large = measure(1<<14), measure(1<<18); large <= 100*small {
-				break
-			}
-		}
-		if large > 100*small {
-			t.Errorf("%s: %v for 16 times what took %v", name, large, small)
+		if r := cputime.Ratio(bound, factor, on(small), on(small*factor)); r > bound {
+			t.Errorf("%s: %.1f times the time of %d short ones", name, r, factor)
 		}
 	}
 }

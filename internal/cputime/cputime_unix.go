@@ -1,14 +1,14 @@
 //go:build unix
 
-package urlcore_test
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime returns how long this process has run on CPUs, which does not depend on what else the machine does.
-func cpuTime() time.Duration {
+// Used returns how long this process has run on CPUs so far, all of its threads together.
+func Used() time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
 		panic(err)
