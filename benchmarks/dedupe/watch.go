@@ -61,6 +61,7 @@ func start(dir string, o options) (*mill, error) {
 		return nil, err
 	}
 	m.cmd.Stdout, m.cmd.Stderr = log, log
+	m.cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", o.cores))
 	m.began = time.Now()
 	if err := m.cmd.Start(); err != nil {
 		return nil, err
