@@ -96,6 +96,12 @@ func TestHangUp(t *testing.T) {
 		})
 		return rows > 150_000 && tracked && long
 	})
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := wait(t, cmd); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
 	for _, want := range []string{
 		"key=on_error reason=", "key=log.level from=INFO to=DEBUG", "key=pipeline.rate from=300 to=100000",
 		"key=columns.public_suffix_list from=one to=two", "key=columns.tracking_rules from=2026-01-01 to=2026-01-02",
@@ -103,12 +109,6 @@ func TestHangUp(t *testing.T) {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not say %s", want)
 		}
-	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if code := wait(t, cmd); code != exitOK {
-		t.Errorf("exit code %d", code)
 	}
 	if t.Failed() {
 		t.Log(log.String())

@@ -141,7 +141,11 @@ func TestWatchSignals(t *testing.T) {
 	if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) || exitCode(cause) != exitInterrupt {
 		t.Errorf("cause %v", cause)
 	}
-	<-exited
+	select {
+	case <-exited:
+	case <-time.After(5 * time.Minute):
+		t.Error("the process goes on after its grace")
+	}
 }
 
 // TestSignalTwice checks that a signal that comes twice, as timeout(1) sends it, is one.

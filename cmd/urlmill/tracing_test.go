@@ -6,12 +6,14 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -35,10 +37,13 @@ func TestTracing(t *testing.T) {
 	cluster := kafkatest.Fake(t, kfake.SeedTopics(1, "clicks"))
 	client := kafkatest.Client(t, cluster.ListenAddrs())
 	const traceID = "0af7651916cd43dd8448eb211c80319c"
-	kafkatest.Produce(t, client, []*kgo.Record{{
-		Topic: "clicks", Value: []byte("https://example.com/"),
-		Headers: []kgo.RecordHeader{{Key: "traceparent", Value: []byte("00-" + traceID + "-b7ad6b7169203331-01")}},
-	}})
+	// Spans for which the collector takes too long are not sent again: others follow.
+	records := startFeed(time.Second, math.MaxInt, func() (int, error) {
+		return 0, client.ProduceSync(t.Context(), &kgo.Record{
+			Topic: "clicks", Value: []byte("https://example.com/"),
+			Headers: []kgo.RecordHeader{{Key: "traceparent", Value: []byte("00-" + traceID + "-b7ad6b7169203331-01")}},
+		}).FirstErr()
+	})
 	dir := t.TempDir()
 	writeFile(t, dir, "c.yaml", fmt.Sprintf(`source: {kafka: {brokers: [%q], topics: [clicks], group: g}}
 columns: {include: [url]}
@@ -62,4 +67,7 @@ tracing: {endpoint: %q, sample: 1}
 		return strings.Contains(text, "\x0a\xf7\x65\x19\x16\xcd\x43\xdd") && strings.Contains(text, "commit") &&
 			strings.Contains(text, "parse") && !strings.Contains(text, "example.com")
 	})
+	if err := records.end(); err != nil {
+		t.Error(err)
+	}
 }

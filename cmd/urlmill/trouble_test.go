@@ -397,7 +397,7 @@ func TestLinger(t *testing.T) {
 	writeFile(t, dir, "urls.txt", "http://a b/\n")
 	seen := false
 	for linger := 2 * time.Second; !seen; linger *= 4 {
-		if linger > 10*time.Minute {
+		if linger > 3*time.Minute {
 			t.Fatal("the listener was never seen after the failure")
 		}
 		port := testproc.Ports(t, 1)[0]
