@@ -77,6 +77,7 @@ type watched struct {
 
 func newWatched(stuckAfter time.Duration, change func(*Watch)) *watched {
 	w := &watched{monitor: NewMonitor()}
+	since := time.Now().Add(-time.Hour)
 	watch := Watch{
 		Stats: &w.stats, StuckAfter: stuckAfter, MemoryLimit: 1 << 30,
 		Config:  func() []Setting { return []Setting{{"source.kafka.sasl.password", "[redacted]"}} },
@@ -84,7 +85,7 @@ func newWatched(stuckAfter time.Duration, change func(*Watch)) *watched {
 		Lags: func() []Lag {
 			return []Lag{{pipeline.LaneID{Stream: "clicks"}, 7}, {pipeline.LaneID{Stream: "clicks", Partition: 1}, 35}}
 		},
-		Trouble: func() (time.Time, error) { return time.Now().Add(-time.Hour), w.trouble },
+		Trouble: func() (time.Time, error) { return since, w.trouble },
 		Retries: func() int64 { return 3 }, Unreadable: func() int64 { return 5 },
 	}
 	if change != nil {
@@ -143,9 +144,9 @@ func TestStuckLane(t *testing.T) {
 		t.Errorf("before: %d %s", code, body)
 	}
 	wait := w.run(t)
-	until(t, "the lane is stuck", func() bool {
+	until(t, "the lane is stuck with all of its rows", func() bool {
 		code, _ := get(t, "GET", s.URL()+"readyz", "", nil)
-		return code == http.StatusServiceUnavailable
+		return code == http.StatusServiceUnavailable && w.stats.Totals().Rows == 3
 	})
 	_, body := get(t, "GET", s.URL()+"readyz", "", nil)
 	contains(t, body, "stuck: clicks/0: a row behind ")
@@ -209,7 +210,7 @@ func TestFaults(t *testing.T) {
 	w.trouble = errors.New("dial tcp: connection refused")
 	s := started(t, Options{}, w.monitor)
 	_, body := get(t, "GET", s.URL()+"readyz", "", nil)
-	contains(t, body, "source: failing for 1h0m0s: dial tcp: connection refused", "lag: 42 records behind, more than 41")
+	contains(t, body, "source: failing for 1h0m", "s: dial tcp: connection refused", "lag: 42 records behind, more than 41")
 }
 
 // TestGuards checks who may see what.

@@ -120,7 +120,7 @@ func TestManyStuckLanes(t *testing.T) {
 func TestSinkTrouble(t *testing.T) {
 	var failing atomic.Bool
 	failing.Store(true)
-	since := time.Now().Add(-time.Minute)
+	since := time.Now().Add(-time.Hour)
 	w := newWatched(time.Hour, func(w *Watch) {
 		w.SinkTrouble = func() (time.Time, error) {
 			if failing.Load() {
@@ -132,12 +132,12 @@ func TestSinkTrouble(t *testing.T) {
 	})
 	s := started(t, Options{}, w.monitor)
 	code, body := get(t, "GET", s.URL()+"readyz", "", nil)
-	contains(t, body, "sink: failing for 1m", "s: ExpiredToken")
+	contains(t, body, "sink: failing for 1h0m", "s: ExpiredToken")
 	if code != http.StatusServiceUnavailable {
 		t.Errorf("readyz: %d", code)
 	}
 	_, body = get(t, "GET", s.URL()+"metrics", "", nil)
-	contains(t, body, `urlmill_problem{code="sink"} 1`, "urlmill_sink_failing_seconds 6", "urlmill_sink_retries_total 4\n", "urlmill_stuck_lanes 0\n", "urlmill_standing_seconds 0\n")
+	contains(t, body, `urlmill_problem{code="sink"} 1`, "urlmill_sink_failing_seconds 36", "urlmill_sink_retries_total 4\n", "urlmill_stuck_lanes 0\n", "urlmill_standing_seconds 0\n")
 	failing.Store(false)
 	if code, body := get(t, "GET", s.URL()+"readyz", "", nil); code != http.StatusOK {
 		t.Errorf("afterwards: %d %s", code, body)

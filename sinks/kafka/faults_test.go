@@ -186,16 +186,7 @@ func TestBrokerRestarts(t *testing.T) {
 func TestCancelEndsWaiting(t *testing.T) {
 	leaktest.Check(t)
 	k := kafkatest.Fake(t, kfake.SeedTopics(1, "t"))
-	asked, release := make(chan struct{}), make(chan struct{})
-	var once atomic.Bool
-	k.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
-		k.KeepControl()
-		if once.CompareAndSwap(false, true) {
-			close(asked)
-		}
-		k.SleepControl(func() { <-release })
-		return nil, nil, false
-	})
+	asked, release := kafkatest.Hold(t, k, kmsg.Produce)
 	w := open(t, begin(t, Options{Target: target(k)}, pipeline.Schemas{rowSchema}), 0)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	lost := errors.New("lost")
@@ -204,7 +195,7 @@ func TestCancelEndsWaiting(t *testing.T) {
 		cancel(lost)
 	}()
 	err := w.Write(ctx, pipeline.Rows, rows(t, numbered(0, 3)...), pipeline.Span{First: 0, Next: 3})
-	close(release)
+	release()
 	if !errors.Is(err, lost) {
 		t.Error(err)
 	}

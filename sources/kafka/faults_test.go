@@ -31,6 +31,11 @@ func expectError(t *testing.T, err error, words ...string) {
 	}
 }
 
+// inTrouble tells whether a source has failed at something and tries it again.
+func inTrouble(s *Source) func() bool {
+	return func() bool { _, err := s.Trouble(); return err != nil }
+}
+
 func TestMissingTopic(t *testing.T) {
 	noLeaks(t)
 	k := kafkatest.Fake(t, kfake.SeedTopics(1, "here"), kfake.AllowAutoTopicCreation())
@@ -47,8 +52,9 @@ func TestWaitsForTopic(t *testing.T) {
 	opts := quick(k.ListenAddrs(), "t")
 	opts.TopicTimeout = -1
 	c := newCollector(t)
+	asked := kafkatest.Count(k, func(r kmsg.Request) bool { return len(r.(*kmsg.MetadataRequest).Topics) > 0 }, kmsg.Metadata)
 	run := startRun(t, opts, c)
-	time.Sleep(300 * time.Millisecond)
+	c.await("looked for the topic more than once", func() bool { return asked.Load() > 1 })
 	kafkatest.CreateTopic(t, client, "t", 1)
 	kafkatest.Produce(t, client, numbered("t", 1, 0, 5))
 	c.awaitRows(5)
@@ -61,7 +67,7 @@ func TestBrokerDownAtStart(t *testing.T) {
 	addrs := []string{fmt.Sprintf("127.0.0.1:%d", port)}
 	c := newCollector(t)
 	run := startRun(t, quick(addrs, "t"), c)
-	time.Sleep(300 * time.Millisecond)
+	c.await("trouble", inTrouble(run.source))
 	k := kafkatest.Fake(t, kfake.Ports(port), kfake.SeedTopics(1, "t"))
 	kafkatest.Produce(t, kafkatest.Client(t, k.ListenAddrs()), numbered("t", 1, 0, 5))
 	c.awaitRows(5)
@@ -78,8 +84,9 @@ func TestBrokerDownForTooLong(t *testing.T) {
 
 func TestStopWhileBrokerIsDown(t *testing.T) {
 	noLeaks(t)
-	run := startRun(t, quick([]string{"127.0.0.1:1"}, "t"), newCollector(t))
-	time.Sleep(50 * time.Millisecond)
+	c := newCollector(t)
+	run := startRun(t, quick([]string{"127.0.0.1:1"}, "t"), c)
+	c.await("trouble", inTrouble(run.source))
 	run.stop()
 	run = startRun(t, quick([]string{"127.0.0.1:1"}, "t"), newCollector(t))
 	run.cancel()
@@ -101,7 +108,7 @@ func TestBrokerRestarts(t *testing.T) {
 	run := startRun(t, quick(addrs, "t"), c)
 	c.awaitRows(100)
 	k.Close()
-	time.Sleep(500 * time.Millisecond)
+	c.await("trouble", inTrouble(run.source))
 	kafkatest.Fake(t, port, kfake.DataDir(dir), kfake.SyncWrites())
 	kafkatest.Produce(t, kafkatest.Client(t, addrs), numbered("t", 2, 1000, 1200))
 	c.await("all", func() bool { return c.distinct() == 1200 })

@@ -82,9 +82,8 @@ func TestSlowLaneIsLost(t *testing.T) {
 		defer other.mu.Unlock()
 		return len(c.rows)+len(other.rows) >= 20
 	})
-	if lost.Load() != 2 {
-		t.Errorf("%d lanes were told that they are lost, want 2", lost.Load())
-	}
+	// The group may have given them to others a moment before.
+	c.await("both lanes are told that they are lost", func() bool { return lost.Load() == 2 })
 	first.stop()
 	second.stop()
 }

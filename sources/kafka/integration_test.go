@@ -175,7 +175,7 @@ func realPartitionsAdded(t *testing.T, k *kafkatest.Cluster) {
 	source := newSource(t, o)
 	source.watch = 200 * time.Millisecond
 	run := startSource(t, source, c)
-	c.await("the first lane", func() bool { return len(source.Lags()) == 1 && source.Lags()[0].Position == 0 })
+	c.await("the first lane", begunAt(source, 0))
 	client := k.Client(t)
 	kafkatest.AddPartitions(t, client, "grows", 2)
 	kafkatest.Produce(t, client, numbered("grows", 2, 0, 100))

@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,14 +18,7 @@ func TestSample(t *testing.T) {
 	noLeaks(t)
 	k := kafkatest.Fake(t, kfake.SeedTopics(2, "t"))
 	kafkatest.Produce(t, kafkatest.Client(t, k.ListenAddrs()), numbered("t", 2, 0, 100))
-	var asked atomic.Int64
-	for _, key := range []kmsg.Key{kmsg.JoinGroup, kmsg.SyncGroup, kmsg.Heartbeat, kmsg.LeaveGroup, kmsg.OffsetCommit, kmsg.FindCoordinator, kmsg.OffsetFetch} {
-		k.ControlKey(key.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
-			k.KeepControl()
-			asked.Add(1)
-			return nil, nil, false
-		})
-	}
+	asked := kafkatest.Count(k, nil, kmsg.JoinGroup, kmsg.SyncGroup, kmsg.Heartbeat, kmsg.LeaveGroup, kmsg.OffsetCommit, kmsg.FindCoordinator, kmsg.OffsetFetch)
 	for policy, want := range map[string]int{
 		StartEarliest: 100, StartCommitted: 100, StartLatest: 20,
 		time.Now().Add(time.Hour).UTC().Format(time.RFC3339): 0, time.Unix(0, 0).UTC().Format(time.RFC3339): 100,
