@@ -21,7 +21,7 @@ func Duck(tb testing.TB) *sql.DB {
 			tb.Error(err)
 		}
 	})
-	for _, set := range []string{"SET threads = 2", "SET autoinstall_known_extensions = false"} {
+	for _, set := range []string{"SET threads = 2", "SET TimeZone = 'UTC'", "SET autoinstall_known_extensions = false"} {
 		if _, err := db.ExecContext(tb.Context(), set); err != nil {
 			tb.Fatal(err)
 		}
