@@ -262,7 +262,7 @@ func (l *laneRun) write(s *slot) error {
 			}
 		}
 	}
-	if !l.dirty {
+	if !l.dirty && span.Next > span.First { // not if it stops at the first record
 		l.dirty, l.oldest = true, start
 		if l.opts.Roll.Every > 0 {
 			l.rolling.Reset(l.opts.Roll.Every)
