@@ -63,6 +63,9 @@ func positions(t *testing.T, addrs []string, o Options) {
 			run := startRun(t, o, c)
 			if test.words != nil {
 				expectError(t, run.wait(), test.words...)
+				if got := kafkatest.Committed(t, client, o.Group, topic, 0); got != 10 {
+					t.Errorf("the group has committed %d, want 10 as before", got)
+				}
 				if len(c.rows) > 0 {
 					t.Errorf("%d rows were read", len(c.rows))
 				}
@@ -73,6 +76,9 @@ func positions(t *testing.T, addrs []string, o Options) {
 				return len(lags) == 1 && lags[0].Position == 20 && lags[0].HighWatermark == 20 && len(c.rows) == int(20-test.first)
 			})
 			run.stop()
+			if got := kafkatest.Committed(t, client, o.Group, topic, 0); got != 20 {
+				t.Errorf("the group has committed %d, and all of 20 records were read", got)
+			}
 			if rows := c.sorted(); len(rows) > 0 && (rows[0].offset != test.first || c.spans[0].First != test.first) {
 				t.Errorf("began at %d, the first batch at %d, want %d", rows[0].offset, c.spans[0].First, test.first)
 			}

@@ -52,7 +52,10 @@ func (l *lane) committed(ctx context.Context) (offset int64, err error) {
 // lost what it had.
 func (l *lane) beginAtSink(ctx context.Context, next int64) (int64, error) {
 	l.origin = fromSink
-	if l.assigned <= next {
+	switch {
+	case l.assigned < next:
+		return next, l.followSink(ctx, next)
+	case l.assigned == next:
 		return next, nil
 	}
 	committed, err := l.committed(ctx)
@@ -71,6 +74,21 @@ func (l *lane) beginAtSink(ctx context.Context, next int64) (int64, error) {
 		return committed, nil
 	}
 	return 0, &AheadError{Lane: l.id, Group: o.Group, Broker: o.Brokers[0], Position: next, Committed: committed}
+}
+
+// followSink commits the position of a sink that the group is behind. Who was to do so has died or has lost the partition, and
+// the next to come would not before there are further records: until then the group would seem to be behind. A position that
+// the log does not have is none to commit; the fetches tell of it.
+func (l *lane) followSink(ctx context.Context, next int64) error {
+	end, err := l.resolve(ctx, start{timestamp: latestTime}, false)
+	if err != nil || next > end {
+		return err
+	}
+	if err := l.commit(ctx, next); err != nil {
+		return err
+	}
+	l.acknowledged.Store(next)
+	return nil
 }
 
 func (l *lane) beginByPolicy(ctx context.Context) (int64, error) {
