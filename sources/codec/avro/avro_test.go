@@ -48,7 +48,7 @@ func click() map[string]any {
 		"day": time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), "clock": 3723004 * time.Millisecond, "price": big.NewRat(-12345, 100),
 		"session": [16]byte{0: 0x12, 15: 0xef}, "kind": "BUY", "ok": true, "share": float32(0.5), "seconds": int32(1795262400), "nothing": []any{nil, nil},
 		"previous": map[string]any{
-			"id": int64(1), "request": nil, "page": nil, "at": time.UnixMilli(0), "micros": time.UnixMicro(0), "day": time.Unix(0, 0), "clock": time.Duration(0),
+			"id": int64(1), "request": nil, "page": nil, "at": time.UnixMilli(0), "micros": time.UnixMicro(0), "day": time.Unix(0, 0).UTC(), "clock": time.Duration(0),
 			"price": big.NewRat(5, 100), "session": [16]byte{}, "kind": "VIEW", "ok": false, "share": float32(math.Inf(1)), "seconds": int32(0), "nothing": []any{}, "previous": nil,
 		},
 	}
