@@ -118,10 +118,10 @@ bench-spark: build wheel ## ten million rows backfilled by Spark, compared with 
 	$(PLUGINS_PYTHON) plugins/python/bench/spark.py --urlmill $(BIN)/urlmill $(if $(QUICK),--quick,--out benchmarks/results/spark.json)
 
 .PHONY: bench-crossing
-bench-crossing: ## what it costs to carry a batch over the C border
+bench-crossing: ## what it costs to carry a batch over the C border (C compiler); QUICK=1
 	cd plugins/arrowc && $(GO) build -tags crossing -buildmode=c-shared -o ../../$(BIN)/crossing/liburlmill.so .
 	cc -O2 -o $(BIN)/crossing/crossing plugins/arrowc/test/crossing.c -L$(BIN)/crossing -lurlmill -Wl,-rpath,$(CURDIR)/$(BIN)/crossing
-	$(BIN)/crossing/crossing
+	cd benchmarks && $(GO) run ./crossing -program ../$(BIN)/crossing/crossing $(if $(QUICK),-rounds 3 -repetitions 1,-out results/crossing.json)
 
 .PHONY: race
 race: ## all tests under the race detector

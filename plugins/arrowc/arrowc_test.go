@@ -65,7 +65,9 @@ func program(t *testing.T, cc, dir, source string, flags ...string) string {
 func TestBorder(t *testing.T) {
 	cc := compiler(t)
 	dir := library(t, "", true)
-	t.Log(run(t, program(t, cc, dir, "border.c"), "10000"))
+	border := program(t, cc, dir, "border.c")
+	t.Log(run(t, border, "10000"))
+	run(t, border, "never-released")
 	t.Run("sanitizer", func(t *testing.T) {
 		probe := filepath.Join(t.TempDir(), "probe.c")
 		if err := os.WriteFile(probe, []byte("int main(void) { return 0; }"), 0o644); err != nil {
@@ -75,6 +77,14 @@ func TestBorder(t *testing.T) {
 			t.Skipf("the compiler has no AddressSanitizer: %s", out)
 		}
 		run(t, program(t, cc, dir, "border.c", "-fsanitize=address"), "1000")
+	})
+	t.Run("pins", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("not with -short: all of the library is compiled once more")
+		}
+		t.Setenv("GOEXPERIMENT", "cgocheck2") // ends a process that writes a pointer into C's memory that is not pinned
+		t.Setenv("GOGC", "10")
+		run(t, program(t, cc, library(t, "", true), "border.c"), "500")
 	})
 	t.Run("exports", func(t *testing.T) {
 		nm, err := exec.LookPath("nm")
@@ -92,7 +102,10 @@ func TestBorder(t *testing.T) {
 // The program that measures the border works; what it measures is no matter of a test.
 func TestCrossing(t *testing.T) {
 	cc := compiler(t)
-	t.Log(run(t, program(t, cc, library(t, "crossing", false), "crossing.c"), "2", "1"))
+	out := run(t, program(t, cc, library(t, "crossing", false), "crossing.c"), "1", "1")
+	if shapes, samples := strings.Count(out, "shape\t"), strings.Count(out, "sample\t"); shapes != 6 || samples != 6*8 {
+		t.Errorf("%d shapes, %d samples, want 6 and 48:\n%s", shapes, samples, out)
+	}
 }
 
 // Errors name types as people do.

@@ -4,11 +4,7 @@ package main
 
 /*
 #include "border.h"
-
-// cost is that of test/crossing.c.
-struct cost {
-	int64_t nanoseconds, instructions;
-};
+#include "crossing.h"
 */
 import "C"
 
@@ -18,12 +14,12 @@ import (
 	"unsafe"
 )
 
-// urlmillDirect parses the next batch of a stream without carrying anything over the border, and adds what that cost the thread:
-// CPU time, and instructions if counter is the file of a counter of them. It is what test/crossing.c compares the border
-// with, and not in the library.
+// urlmillDirect parses the next batch of a stream without carrying anything over the border, and adds what that cost the thread.
+// counters is the file of counters of the thread's cycles and instructions, or negative. It is what test/crossing.c compares the
+// border with, and not in the library.
 //
 //export urlmillDirect
-func urlmillDirect(handle C.uintptr_t, in *C.struct_ArrowArrayStream, counter C.int, spent *C.struct_cost) {
+func urlmillDirect(handle C.uintptr_t, in *C.struct_ArrowArrayStream, counters C.int, spent *C.struct_cost) {
 	p := cgo.Handle(handle).Value().(*shared)
 	s, err := open(p, in)
 	if err != nil {
@@ -32,25 +28,26 @@ func urlmillDirect(handle C.uintptr_t, in *C.struct_ArrowArrayStream, counter C.
 	if ok, err := s.pull(); err != nil || !ok {
 		panic(err)
 	}
-	idle := now(counter)
-	began := now(counter)
-	r, err := p.processor.Parse(s.urls, s.bases)
-	if err != nil {
-		panic(err)
-	}
-	r.Release()
-	ended := now(counter)
-	spent.nanoseconds += ended.nanoseconds - began.nanoseconds - (began.nanoseconds - idle.nanoseconds)
-	spent.instructions += ended.instructions - began.instructions - (began.instructions - idle.instructions)
+	var cost, ignored C.struct_cost
+	timed(counters, &cost, &ignored, func() {
+		r, err := p.processor.Parse(s.urls, s.bases)
+		if err != nil {
+			panic(err)
+		}
+		r.Release()
+	})
+	add(spent, cost)
 	s.close()
 }
 
-// now returns what this thread has cost until now, the instructions only with a counter. A call from C stays on its thread.
-func now(counter C.int) (c C.struct_cost) {
-	if counter >= 0 {
-		if _, _, e := syscall.RawSyscall(syscall.SYS_READ, uintptr(counter), uintptr(unsafe.Pointer(&c.instructions)), unsafe.Sizeof(c.instructions)); e != 0 {
+// now returns what this thread has cost until now, cycles and instructions only with counters. A call from C stays on its thread.
+func now(counters C.int) (c C.struct_cost) {
+	if counters >= 0 {
+		var group C.struct_counted
+		if _, _, e := syscall.RawSyscall(syscall.SYS_READ, uintptr(counters), uintptr(unsafe.Pointer(&group)), unsafe.Sizeof(group)); e != 0 {
 			panic(e)
 		}
+		c.cycles, c.instructions = group.cycles, group.instructions
 	}
 	const clockThreadCPU = 3
 	var t syscall.Timespec
@@ -59,4 +56,22 @@ func now(counter C.int) (c C.struct_cost) {
 	}
 	c.nanoseconds = C.int64_t(t.Nano())
 	return c
+}
+
+// urlmillDeeper calls run of C with so many frames more on the stack of Go, on which what run calls of Go lies as well. It returns
+// where the stack is then.
+//
+//export urlmillDeeper
+func urlmillDeeper(frames C.int, run C.urlmill_run, arg unsafe.Pointer) C.uintptr_t {
+	return C.uintptr_t(deeper(frames, run, arg))
+}
+
+//go:noinline
+func deeper(frames C.int, run C.urlmill_run, arg unsafe.Pointer) uintptr {
+	if frames > 0 {
+		return deeper(frames-1, run, arg)
+	}
+	var here byte
+	C.urlmill_call(run, arg)
+	return uintptr(unsafe.Pointer(&here))
 }

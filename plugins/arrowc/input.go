@@ -22,9 +22,13 @@ var errMemory = errors.New("urlmill: out of memory")
 // input is an array of the host's. It is released when nobody refers to it any more: the memory.Allocator of buffers that
 // lie in it, which Arrow tells when a buffer has no reference left.
 type input struct {
-	root *C.struct_ArrowArray // calloc'd
-	refs atomic.Int64
+	root  *C.struct_ArrowArray // calloc'd
+	refs  atomic.Int64
+	spans []span // that records may share
 }
+
+// span is memory that the host keeps until the input is released: its own, or what another array of ours lies in.
+type span struct{ start, end uintptr }
 
 // newInput returns an empty input with one reference.
 func newInput() (*input, error) {
@@ -36,6 +40,16 @@ func newInput() (*input, error) {
 	in.refs.Store(1)
 	alive.Add(1)
 	return in, nil
+}
+
+// holds is whether p points into a buffer of the host's.
+func (in *input) holds(p unsafe.Pointer) bool {
+	for _, s := range in.spans {
+		if s.start <= uintptr(p) && uintptr(p) < s.end {
+			return true
+		}
+	}
+	return false
 }
 
 func (in *input) retain() *input {
@@ -193,6 +207,8 @@ func (b *buffers) add(i, size int, maybe bool) {
 	case b.given[i] == nil:
 		b.err = fmt.Errorf("urlmill: the input breaks the Arrow C Data Interface: buffer %d is missing", i)
 	default:
+		start := uintptr(b.given[i])
+		b.in.spans = append(b.in.spans, span{start, start + uintptr(size)})
 		b.made = append(b.made, memory.NewBufferWithAllocator(unsafe.Slice((*byte)(b.given[i]), size), b.in.retain()))
 	}
 }

@@ -60,7 +60,8 @@ type shared struct {
 	rows      int // most rows of a batch, 0 for any number
 	model     *C.struct_urlmill_schema
 	last      atomic.Pointer[arranged] // of the last stream of record batches
-	refs      atomic.Int64             // of the processor of C, and of streams
+	loans     loans
+	refs      atomic.Int64 // of the processor of C, of streams, and of arrays that the host has
 }
 
 func newShared(options string) (*shared, error) {
@@ -82,6 +83,7 @@ func newShared(options string) (*shared, error) {
 // release lets go of a reference.
 func (p *shared) release() {
 	if p.refs.Add(-1) == 0 {
+		p.loans.end()
 		C.free(unsafe.Pointer(p.model))
 		p.model = nil
 	}
@@ -233,7 +235,5 @@ func urlmillClose(handle C.uintptr_t) {
 
 //export urlmillReleased
 func urlmillReleased(handle C.uintptr_t) {
-	h := cgo.Handle(handle)
-	h.Value().(*lent).release()
-	h.Delete()
+	cgo.Handle(handle).Value().(*lent).release()
 }

@@ -8,30 +8,14 @@ package main
 import "C"
 
 import (
-	"runtime"
-	"runtime/cgo"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// lent is what an array of ours that the host holds lies in.
-type lent struct {
-	record arrow.Record   // its buffers are pinned
-	pins   runtime.Pinner // C must not hold a pointer into Go's memory that is not
-	input  *input         // of the columns that go along
-}
-
-func (l *lent) release() {
-	l.pins.Unpin()
-	l.record.Release()
-	l.input.release()
-	alive.Add(-1)
-}
-
 // export makes *out the struct of the columns of r, and of views of the arrays along, each of which is rows w of its array. It
 // takes the reference to r, and retains in, which the arrays along belong to.
-func export(r arrow.Record, in *input, along []view, out *C.struct_ArrowArray) error {
+func (p *shared) export(r arrow.Record, in *input, along []view, out *C.struct_ArrowArray) error {
 	nodes, pointers := 0, 1
 	for _, c := range r.Columns() {
 		count(c.Data(), &nodes, &pointers)
@@ -40,15 +24,16 @@ func export(r arrow.Record, in *input, along []view, out *C.struct_ArrowArray) e
 		countViews(v.array, &nodes, &pointers)
 	}
 	pointers += int(r.NumCols()) + len(along)
+	l := p.lend(r, in)
 	block := C.urlmill_block_new(C.size_t(nodes), C.size_t(pointers), out)
 	if block == nil {
-		r.Release()
+		l.release()
 		return errMemory
 	}
-	l := &lent{record: r, input: in.retain()}
+	block.handle = C.uintptr_t(l.handle)
 	e := &exporter{
-		lent:  l,
-		nodes: unsafe.Slice(block.nodes, nodes), pointers: unsafe.Slice(block.pointers, pointers),
+		buffers: l.buffers,
+		nodes:   unsafe.Slice(block.nodes, nodes), pointers: unsafe.Slice(block.pointers, pointers),
 	}
 	children := e.start(out, int(r.NumRows()), 0, 0, 1, int(r.NumCols())+len(along))
 	for i, c := range r.Columns() {
@@ -64,8 +49,6 @@ func export(r arrow.Record, in *input, along []view, out *C.struct_ArrowArray) e
 			}
 		}
 	}
-	block.handle = C.uintptr_t(cgo.NewHandle(l))
-	alive.Add(1)
 	return nil
 }
 
@@ -95,9 +78,9 @@ func countViews(a *C.struct_ArrowArray, nodes, pointers *int) {
 	}
 }
 
-// exporter hands out the nodes and pointers of a block.
+// exporter hands out the nodes and pointers of a block, and the buffers of a loan.
 type exporter struct {
-	lent     *lent
+	buffers  []unsafe.Pointer
 	nodes    []C.struct_ArrowArray
 	pointers []unsafe.Pointer
 }
@@ -142,16 +125,12 @@ func (e *exporter) children(n *C.struct_ArrowArray, count int) []*C.struct_Arrow
 func (e *exporter) data(d arrow.ArrayData, n *C.struct_ArrowArray) {
 	children := e.start(n, d.Len(), d.NullN(), d.Offset(), len(d.Buffers()), len(d.Children()))
 	pointers := unsafe.Slice(n.buffers, len(d.Buffers()))
-	for i, b := range d.Buffers() {
-		switch {
-		case b != nil && b.Len() > 0:
-			p := unsafe.Pointer(unsafe.SliceData(b.Bytes()))
-			e.lent.pins.Pin(p)
-			pointers[i] = p
-		case i > 0:
+	for i := range pointers {
+		if pointers[i] = e.buffers[i]; pointers[i] == nil && i > 0 {
 			pointers[i] = C.urlmill_zeros()
 		}
 	}
+	e.buffers = e.buffers[len(pointers):]
 	for i, c := range d.Children() {
 		e.data(c, children[i])
 	}

@@ -150,7 +150,7 @@ func (s *stream) next(out *C.struct_ArrowArray) error {
 			continue
 		}
 		if err == nil {
-			err = export(record, s.current, s.along(w), out)
+			err = s.export(record, s.current, s.along(w), out)
 		}
 		if err != nil || len(s.pending) == 0 {
 			s.drop()
@@ -219,16 +219,16 @@ func below(child *C.struct_ArrowArray, rows window) window {
 // parse makes a record of some rows of the batch.
 func (s *stream) parse(w window) (arrow.Record, error) {
 	if w.length == s.urls.Len() {
-		return s.processor.Parse(s.urls, s.bases)
+		return s.shared.parse(s.urls, s.bases)
 	}
 	urls := array.NewSlice(s.urls, int64(w.offset), int64(w.offset+w.length))
 	defer urls.Release()
 	if s.bases == nil {
-		return s.processor.Parse(urls, nil)
+		return s.shared.parse(urls, nil)
 	}
 	bases := array.NewSlice(s.bases, int64(w.offset), int64(w.offset+w.length))
 	defer bases.Release()
-	return s.processor.Parse(urls, bases)
+	return s.shared.parse(urls, bases)
 }
 
 // along returns the columns that go along with some rows of the batch.

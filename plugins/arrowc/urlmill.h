@@ -16,6 +16,10 @@
  * one thread at a time, as the interface says; the library holds a lock for it all the same. Arrays and schemas may be
  * released on any thread, in any order, and after their stream and their processor.
  *
+ * Memory. What an array points at does not move or change until its root and all of its nodes have been released, wherever they were
+ * moved. Then it serves for batches to come. A processor keeps that of one batch a CPU at most, until it has been freed
+ * and the last of its arrays released. A process may end with anything unreleased.
+ *
  * Fork. The library has threads of its own, which do not survive fork(). A child that loads it after the fork uses it like
  * any process. In a child of a process that had loaded it before, all functions and streams fail with ECHILD, and
  * releasing what came from the parent is allowed and frees nothing but C's own memory; a second copy of the file, loaded

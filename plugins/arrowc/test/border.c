@@ -1,5 +1,7 @@
 /* What crosses the border comes back: batches of every layout, released in every order and on other threads, errors of
- * every kind; nothing is left over. */
+ * every kind; nothing is left over.
+ *
+ *   border [BATCHES | never-released] */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -270,6 +272,129 @@ static void threads(void) {
 	feed_free(&f);
 }
 
+/* An array that somebody holds while others come and go. */
+struct held {
+	struct ArrowArray a;
+	struct feed f; /* that a is made of, freed behind it */
+	int first;
+};
+
+/* hold returns what becomes of rows URLs from number first on, in an array whose stream is gone. */
+static struct held *hold(struct urlmill_processor *p, int rows, int nulls, int first) {
+	struct held *h = calloc(1, sizeof *h);
+	struct ArrowArrayStream in, out;
+	feed_from(&h->f, rows, nulls, first);
+	h->first = first;
+	in = feed_stream(&h->f, first % 4, 1);
+	CHECK(urlmill_parse(p, &in, &out) == 0 && out.get_next(&out, &h->a) == 0, "%s", out.get_last_error(&out));
+	out.release(&out);
+	return h;
+}
+
+/* let_go checks that an array is what it was made, and releases it. */
+static void let_go(struct held *h) {
+	int nulls = h->f.valid != NULL;
+	char want[100];
+	for (int64_t i = 0; i < h->a.length; i++) {
+		int no_url = i % 97 == 96, null = nulls && i % 50 == 0;
+		sprintf(want, "/catalogue/item/%d.html", h->first + (int)i);
+		is(text(h->a.children[1], i), no_url || null ? NULL : want);
+		is(text(h->a.children[2], i), null ? "record-field-missing" : no_url ? "IPv4-out-of-range-part" : NULL);
+	}
+	h->a.release(&h->a);
+	CHECK(h->f.made == h->f.released, "%ld made, %ld released", h->f.made, h->f.released);
+	feed_free(&h->f);
+	free(h);
+}
+
+enum { HOLDERS = 6, HELD = 5 };
+
+/* places are shared by the threads: what one puts there another takes away and releases. */
+static struct held *places[HOLDERS * HELD];
+static struct urlmill_processor *shared_processor;
+
+static void *hold_and_let_go(void *number) {
+	int me = (int)(intptr_t)number;
+	for (int i = 0; i < 120; i++) {
+		struct held *h = hold(shared_processor, 1 + i * 37 % 4000, i % 3 == 0, me * 1000 + i), *was;
+		was = __atomic_exchange_n(&places[(me + i * 7) % (HOLDERS * HELD)], h, __ATOMIC_ACQ_REL);
+		if (was) let_go(was);
+	}
+	return NULL;
+}
+
+static void *let_go_of_place(void *place) {
+	struct held *h = __atomic_exchange_n((struct held **)place, NULL, __ATOMIC_ACQ_REL);
+	if (h) let_go(h);
+	return NULL;
+}
+
+/* The memory of arrays is used again, but not before they are released, by whichever thread, with their streams and their processor
+ * gone. Batches grow, so that it is other memory each time. */
+static void reuse(void) {
+	pthread_t t[HOLDERS * HELD];
+	shared_processor = processor("{\"url\": \"page\", \"include\": [\"host\", \"path\", \"url_error\", \"url\"]}");
+	for (int rows = 1; rows < 40000; rows = rows * 3 + 1) {
+		struct held *first = hold(shared_processor, rows, 1, 1), *second = hold(shared_processor, rows * 2, 0, 5);
+		let_go(first);
+		first = hold(shared_processor, rows + rows / 2, 0, 9);
+		let_go(second);
+		let_go(first);
+	}
+	for (intptr_t i = 0; i < HOLDERS; i++) CHECK(!pthread_create(&t[i], NULL, hold_and_let_go, (void *)i), "no thread");
+	for (int i = 0; i < HOLDERS; i++) pthread_join(t[i], NULL);
+	urlmill_processor_free(shared_processor);
+	for (int i = 0; i < HOLDERS * HELD; i++) CHECK(!pthread_create(&t[i], NULL, let_go_of_place, &places[i]), "no thread");
+	for (int i = 0; i < HOLDERS * HELD; i++) pthread_join(t[i], NULL);
+	CHECK(urlmill_alive() == 0, "%ld are alive", (long)urlmill_alive());
+}
+
+/* A stream of ours is the input of another, of the same processor: its arrays lie in one another. */
+static void chained(void) {
+	struct feed f;
+	feed_new(&f, 1000, 0);
+	struct urlmill_processor *p = processor("{\"include\": [\"url\"]}"), *q = processor("{\"url\": \"url\", \"include\": [\"host\", \"path\", \"url_error\", \"url\"], \"rename\": {\"url\": \"again\"}}");
+	for (int i = 0; i < 3; i++) {
+		struct ArrowArrayStream in = feed_stream(&f, UTF8, 2), between, out;
+		struct ArrowArray a[2];
+		CHECK(urlmill_parse(p, &in, &between) == 0, "%s", between.get_last_error(&between));
+		CHECK(urlmill_parse(q, &between, &out) == 0, "%s", out.get_last_error(&out));
+		for (int k = 0; k < 2; k++) CHECK(out.get_next(&out, &a[k]) == 0 && a[k].release, "%s", out.get_last_error(&out));
+		out.release(&out);
+		for (int k = 0; k < 2; k++) {
+			is(text(a[k].children[0], 1), "www.shop1.co.uk");
+			is(text(a[k].children[3], 1), "https://www.shop1.co.uk/catalogue/item/1.html?utm_source=mail&id=7&q=a+b#reviews");
+			a[k].release(&a[k]);
+		}
+	}
+	urlmill_processor_free(p);
+	urlmill_processor_free(q);
+	CHECK(f.made == f.released, "%ld made, %ld released", f.made, f.released);
+	CHECK(urlmill_alive() == 0, "%ld are alive", (long)urlmill_alive());
+	feed_free(&f);
+}
+
+static void *for_ever(void *p) {
+	for (int i = 0;; i++) let_go(hold(p, 1 + i % 1000, 0, i % 5000));
+	return NULL;
+}
+
+/* never_released ends the process with arrays that nobody has released, a stream that is open, and a thread that parses. */
+static void never_released(void) {
+	static struct feed f;
+	static struct ArrowArrayStream in, out;
+	static struct ArrowArray a;
+	pthread_t t;
+	struct urlmill_processor *p = processor("{\"url\": \"page\", \"include\": [\"host\", \"path\", \"url_error\"]}");
+	feed_new(&f, 1000, 0);
+	in = feed_stream(&f, RECORDS, 2);
+	CHECK(urlmill_parse(p, &in, &out) == 0 && out.get_next(&out, &a) == 0, "%s", out.get_last_error(&out));
+	for (int i = 0; i < 10; i++) hold(p, 1000, 0, i);
+	CHECK(!pthread_create(&t, NULL, for_ever, p), "no thread");
+	for (int i = 0; i < 50; i++) let_go(hold(p, 1000, 0, i));
+	values(&a, 0);
+}
+
 /* A child of fork is told that it cannot use the library, and never waits. */
 static void forks(void) {
 	struct feed f;
@@ -342,6 +467,10 @@ static long leaks(int batches) {
 }
 
 int main(int argc, char **argv) {
+	if (argc > 1 && !strcmp(argv[1], "never-released")) {
+		never_released();
+		return 0;
+	}
 	int batches = argc > 1 ? atoi(argv[1]) : 10000;
 	CHECK(urlmill_abi() == URLMILL_ABI, "%d", urlmill_abi());
 	CHECK(strstr(urlmill_version(), "\"psl\""), "%s", urlmill_version());
@@ -353,6 +482,8 @@ int main(int argc, char **argv) {
 	errors();
 	misuse();
 	threads();
+	reuse();
+	chained();
 	forks();
 	long leaked = leaks(batches);
 	CHECK(urlmill_alive() == 0, "%ld are alive", (long)urlmill_alive());

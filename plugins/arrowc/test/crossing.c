@@ -1,55 +1,84 @@
-/* How much longer a batch of 64 K rows takes over the border than without it: whole streams, opened, asked for their schema, read and
- * released, in turn with as many mere calls of the Go API in the same process. What is compared is the CPU time of the thread and,
- * where Linux lets a program count them, the instructions that it ran outside of the kernel, which do not know how busy the machine is.
+/* What a batch of 64 K rows costs over the border and without it: whole streams, opened, asked for their schema, read and released, in turn
+ * with as many mere calls of the Go API in the same process, and with those once more, which shows how far two measurements of
+ * the same are apart. benchmarks/crossing makes figures of it. Needs a library built with -tags crossing.
  *
- * A round is pairs of neighbours, and its figure the median of their differences over the median without. Printed is the median
- * of the rounds, with the least and the most. Needs a library built with -tags crossing.
+ * What is taken is the CPU time of the thread and, where Linux lets a program count them, the cycles and the instructions that it
+ * ran outside of the kernel.
  *
- *   crossing [pairs of a round [rounds [MODE]]]     MODE: over or without, which does nothing but one of the two, for a profiler */
+ * The parser is 1 to 3 % faster or slower by where its stack happens to lie, as Go aligns that to 8 bytes, and lines of
+ * the cache have 64; the three ways would each have a place of their own for as long as the process lives. So each is measured at
+ * all eight places within a line, and at random lines.
+ *
+ *   crossing [ROUNDS [REPETITIONS [MODE]]]     of streams of one batch; longer ones are measured once a round
+ *
+ * MODE is over or without, which does nothing but one of them, for a profiler.
+ *
+ * Lines that come out, with tabs: "shape NAME BATCHES"; "sample ROUND PLACE", and of a batch nanoseconds, cycles and instructions of
+ * the border by itself, which is all but the calls of the Go API, and of all of it over the border, without, and without
+ * again; "faults N" and "interrupted N", the page faults of the shape, and how often another thread was given the CPU.
+ * Cycles and instructions are 0 where they cannot be counted. */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../crossing.h"
 #include "input.h"
 
-/* cost is what direct.go counts as well. */
-struct cost {
-	int64_t nanoseconds, instructions;
-};
+/* These are in direct.go and parser_timed.go. */
+extern void urlmillDirect(uintptr_t processor, struct ArrowArrayStream *in, int counters, struct cost *cost);
+extern void urlmillInside(int counters, struct cost *was);
+extern uintptr_t urlmillDeeper(int frames, urlmill_run run, void *arg);
 
-/* Parses a batch of in without the border, and adds what the call of the Go API cost. */
-extern void urlmillDirect(uintptr_t processor, struct ArrowArrayStream *in, int counter, struct cost *cost);
+static int counters; /* of cycles and instructions of this thread, -1 where they may not be had */
 
-static int counter; /* of the instructions of this thread, -1 where it may not be had */
-
-static void count_instructions(void) {
+static void count(void) {
 	struct perf_event_attr attr = {
-		.size = sizeof attr, .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_kernel = 1, .exclude_hv = 1,
+		.size = sizeof attr, .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.exclude_kernel = 1, .exclude_hv = 1, .read_format = PERF_FORMAT_GROUP,
 	};
-	counter = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	counters = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (counters < 0) return;
+	attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+	if (syscall(SYS_perf_event_open, &attr, 0, -1, counters, PERF_FLAG_FD_CLOEXEC) < 0) {
+		close(counters);
+		counters = -1;
+	}
 }
 
 static struct cost now(void) {
 	struct timespec t;
-	struct cost c = {0, 0};
-	if (counter >= 0 && read(counter, &c.instructions, sizeof c.instructions) != sizeof c.instructions) c.instructions = 0;
+	struct counted group = {0, 0, 0};
+	if (counters >= 0) CHECK(read(counters, &group, sizeof group) == sizeof group, "the counters cannot be read");
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	c.nanoseconds = t.tv_sec * 1000000000L + t.tv_nsec;
-	return c;
+	return (struct cost){t.tv_sec * 1000000000L + t.tv_nsec, group.cycles, group.instructions};
 }
 
 static struct cost less(struct cost a, struct cost b) {
-	return (struct cost){a.nanoseconds - b.nanoseconds, a.instructions - b.instructions};
+	return (struct cost){a.nanoseconds - b.nanoseconds, a.cycles - b.cycles, a.instructions - b.instructions};
 }
 
-static struct cost over(struct urlmill_processor *p, struct feed *f, enum layout layout, int batches) {
-	struct ArrowArrayStream in = feed_stream(f, layout, batches), out;
+/* What is measured once. */
+struct task {
+	struct urlmill_processor *p;
+	struct feed *f;
+	enum layout layout;
+	int batches; /* of a stream */
+	int direct;
+	struct cost spent, border; /* of all batches; in all, and of it outside of the parser */
+};
+
+static void over(struct task *t) {
+	struct ArrowArrayStream in = feed_stream(t->f, t->layout, t->batches), out;
 	struct ArrowSchema schema;
 	struct ArrowArray a;
-	struct cost idle = now(), began = now(), spent;
-	CHECK(urlmill_parse(p, &in, &out) == 0, "%s", out.get_last_error(&out));
+	struct cost inside, idle, began;
+	urlmillInside(counters, &inside);
+	idle = now();
+	began = now();
+	CHECK(urlmill_parse(t->p, &in, &out) == 0, "%s", out.get_last_error(&out));
 	CHECK(out.get_schema(&out, &schema) == 0, "%s", out.get_last_error(&out));
 	schema.release(&schema);
 	for (;;) {
@@ -58,50 +87,49 @@ static struct cost over(struct urlmill_processor *p, struct feed *f, enum layout
 		a.release(&a);
 	}
 	out.release(&out);
-	spent = less(less(now(), began), less(began, idle)); /* what measuring costs is no part of it, nor is it without the border */
-	return (struct cost){spent.nanoseconds / batches, spent.instructions / batches};
+	t->spent = less(less(now(), began), less(began, idle)); /* what measuring costs is no part of it, nor is it without the border */
+	urlmillInside(counters, &inside);
+	t->border = less(t->spent, inside);
 }
 
-static struct cost direct(struct urlmill_processor *p, struct feed *f, enum layout layout, int batches) {
-	struct cost sum = {0, 0};
-	for (int i = 0; i < batches; i++) {
-		struct ArrowArrayStream in = feed_stream(f, layout, 1);
-		urlmillDirect((uintptr_t)p, &in, counter, &sum);
+static void run(void *task) {
+	struct task *t = task;
+	t->spent = t->border = (struct cost){0, 0, 0};
+	if (!t->direct) {
+		over(t);
+		return;
 	}
-	return (struct cost){sum.nanoseconds / batches, sum.instructions / batches};
+	for (int i = 0; i < t->batches; i++) {
+		struct ArrowArrayStream in = feed_stream(t->f, t->layout, 1);
+		urlmillDirect((uintptr_t)t->p, &in, counters, &t->spent);
+	}
 }
 
-static int compare(const void *a, const void *b) {
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
+enum { PLACES = 8, LINES = 13 }; /* places within a line; as many steps of some lines make a page of memory */
+
+static void nothing(void *ignored) { (void)ignored; }
+
+static void check_places(void) {
+	int seen = 0;
+	for (int i = 0; i < PLACES; i++) seen |= 1 << urlmillDeeper(i, nothing, NULL) % 64 / 8;
+	CHECK(seen == (1 << PLACES) - 1, "frames of Go do not come to lie at all places of a line: %x", seen);
 }
 
-static double median(double *values, int n) {
-	qsort(values, n, sizeof *values, compare);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+static void put(FILE *to, const struct cost *c, int batches) {
+	fprintf(to, "\t%ld\t%ld\t%ld", (long)c->nanoseconds / batches, (long)c->cycles / batches, (long)c->instructions / batches);
 }
 
-/* pairs of neighbours, with and without, of one unit of cost. */
-struct pairs {
-	double *without, *extra;
-	int n;
-};
-
-static void add(struct pairs *p, int64_t with, int64_t without) {
-	p->without[p->n] = without;
-	p->extra[p->n++] = with - without;
-}
-
-static double percent(struct pairs *p, double *without) {
-	double extra = median(p->extra, p->n);
-	*without = median(p->without, p->n);
-	return 100 * extra / *without;
+/* any returns a number below n. The numbers are the same in every run. */
+static int any(int n) {
+	static uint32_t x = 2463534242;
+	x ^= x << 13, x ^= x >> 17, x ^= x << 5;
+	return x % n;
 }
 
 struct shape {
 	const char *name, *options;
 	enum layout layout;
-	int batches; /* of a stream */
+	int batches;
 };
 
 static const struct shape shapes[] = {
@@ -113,50 +141,56 @@ static const struct shape shapes[] = {
 	{"record batch, all columns", "{\"url\": \"page\"}", RECORDS, 1},
 };
 
-static void spread(double *of_rounds, int rounds) {
-	double middle = median(of_rounds, rounds);
-	printf("  %+6.2f %% (%+.2f to %+.2f)", middle, of_rounds[0], of_rounds[rounds - 1]);
+enum { WAYS = 3 }; /* over the border, without, and without again */
+
+/* sample measures the three ways at a place, in the order that number says, and writes what they cost. */
+static void sample(struct task *t, int place, int number, FILE *to) {
+	struct cost costs[WAYS], border = {0, 0, 0};
+	for (int i = 0; i < WAYS; i++) {
+		int way = (number % WAYS + (number / WAYS % 2 ? WAYS - i : i)) % WAYS;
+		t->direct = way > 0;
+		urlmillDeeper(place + PLACES * any(LINES), run, t);
+		costs[way] = t->spent;
+		if (way == 0) border = t->border;
+	}
+	if (!to) return;
+	put(to, &border, t->batches);
+	for (int way = 0; way < WAYS; way++) put(to, &costs[way], t->batches);
+	fprintf(to, "\n");
 }
 
-static void measure(const struct shape *s, struct feed *f, int n, int rounds) {
-	struct urlmill_processor *p = processor(s->options);
-	double *time = calloc(rounds, sizeof *time), *work = calloc(rounds, sizeof *work), *plain = calloc(rounds, sizeof *plain), ignored;
-	struct pairs t = {calloc(n, sizeof(double)), calloc(n, sizeof(double)), 0}, w = {calloc(n, sizeof(double)), calloc(n, sizeof(double)), 0};
-	for (int i = 0; i < 5; i++) over(p, f, s->layout, s->batches), direct(p, f, s->layout, s->batches);
+static void measure(const struct shape *s, struct feed *f, int rounds, int repetitions) {
+	struct task t = {processor(s->options), f, s->layout, s->batches, 0, {0, 0, 0}, {0, 0, 0}};
+	struct rusage before, after;
+	int number = 0;
+	for (int place = 0; place < PLACES; place++) sample(&t, place, place, NULL);
+	printf("shape\t%s\t%d\n", s->name, s->batches);
+	getrusage(RUSAGE_THREAD, &before);
 	for (int r = 0; r < rounds; r++) {
-		t.n = w.n = 0;
-		for (int i = 0; i < n; i++) {
-			struct cost with, without;
-			if (i % 2) with = over(p, f, s->layout, s->batches), without = direct(p, f, s->layout, s->batches);
-			else without = direct(p, f, s->layout, s->batches), with = over(p, f, s->layout, s->batches);
-			add(&t, with.nanoseconds, without.nanoseconds);
-			add(&w, with.instructions, without.instructions);
+		for (int i = 0; i < (s->batches > 1 ? 1 : repetitions) * PLACES; i++) {
+			printf("sample\t%d\t%d", r, i % PLACES);
+			sample(&t, i % PLACES, number++, stdout);
 		}
-		time[r] = percent(&t, &plain[r]);
-		work[r] = counter < 0 ? 0 : percent(&w, &ignored);
 	}
-	printf("%-27s %7d  %8.1f us", s->name, s->batches, median(plain, rounds) / 1e3);
-	spread(time, rounds);
-	if (counter >= 0) spread(work, rounds);
-	printf("\n");
-	free(time), free(work), free(plain), free(t.without), free(t.extra), free(w.without), free(w.extra);
-	urlmill_processor_free(p);
+	getrusage(RUSAGE_THREAD, &after);
+	printf("faults\t%ld\n", after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt);
+	printf("interrupted\t%ld\n", after.ru_nivcsw - before.ru_nivcsw);
+	fflush(stdout);
+	urlmill_processor_free(t.p);
 }
 
 int main(int argc, char **argv) {
-	int pairs = argc > 1 ? atoi(argv[1]) : 40, rounds = argc > 2 ? atoi(argv[2]) : 5;
+	int rounds = argc > 1 ? atoi(argv[1]) : 9, repetitions = argc > 2 ? atoi(argv[2]) : 4;
 	struct feed f;
-	count_instructions();
+	count();
 	feed_new(&f, 65536, 0);
+	check_places();
 	if (argc > 3) {
-		struct urlmill_processor *p = processor(shapes[0].options);
-		for (int i = 0; i < pairs * rounds; i++) *argv[3] == 'o' ? over(p, &f, UTF8, 1) : direct(p, &f, UTF8, 1);
+		struct task t = {processor(shapes[0].options), &f, UTF8, 1, *argv[3] != 'o', {0, 0, 0}, {0, 0, 0}};
+		for (int i = 0; i < rounds * repetitions; i++) urlmillDeeper(any(PLACES * LINES), run, &t);
 		return 0;
 	}
-	printf("%-27s %7s  %11s  what the border adds: CPU time%s\n", "65,536 rows a batch", "batches", "without",
-		counter < 0 ? "" : ", instructions");
-	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) measure(&shapes[i], &f, pairs, rounds);
-	if (counter < 0) printf("instructions could not be counted here: see /proc/sys/kernel/perf_event_paranoid\n");
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) measure(&shapes[i], &f, rounds, repetitions);
 	feed_free(&f);
 	return 0;
 }

@@ -147,8 +147,9 @@ static const char *feed_error(struct ArrowArrayStream *s) {
 
 static void feed_release(struct ArrowArrayStream *s) { s->release = NULL; }
 
-/* feed_new fills a batch of rows with URLs of a clickstream, every 97th of which is none, and every 50th null. */
-static void feed_new(struct feed *f, int rows, int nulls) {
+/* feed_from fills a batch of rows with URLs of a clickstream, every 97th of which is none, and every 50th null. They are those
+ * from number first on. */
+static void feed_from(struct feed *f, int rows, int nulls, int first) {
 	memset(f, 0, sizeof *f);
 	f->rows = rows;
 	f->data = malloc((size_t)rows * 160 + 1);
@@ -159,16 +160,19 @@ static void feed_new(struct feed *f, int rows, int nulls) {
 	int32_t n = 0;
 	f->offsets[0] = 0;
 	for (int i = 0; i < rows; i++) {
+		int k = first + i;
 		if (nulls && i % 50) f->valid[i / 8] |= 1 << (i % 8);
 		if (i % 97 == 96)
-			n += sprintf(f->data + n, "http://1.2.3.%d/", 300 + i);
+			n += sprintf(f->data + n, "http://1.2.3.%d/", 300 + k);
 		else if (!nulls || i % 50)
-			n += sprintf(f->data + n, "https://www.shop%d.co.uk/catalogue/item/%d.html?utm_source=mail&id=%d&q=a+b#reviews", i % 5000, i, i * 7);
+			n += sprintf(f->data + n, "https://www.shop%d.co.uk/catalogue/item/%d.html?utm_source=mail&id=%d&q=a+b#reviews", k % 5000, k, k * 7);
 		f->offsets[i + 1] = n;
 		f->ids[i] = i;
 	}
 	for (int i = 0; i <= rows; i++) f->large[i] = f->offsets[i];
 }
+
+static void feed_new(struct feed *f, int rows, int nulls) { feed_from(f, rows, nulls, 0); }
 
 static void feed_free(struct feed *f) {
 	free(f->data);
