@@ -87,13 +87,18 @@ func (p *troubled) end() int {
 // until waits for a page to say text.
 func (p *troubled) until(name, text string) {
 	p.t.Helper()
-	err := p.run.Await(3*time.Minute, func() error {
+	p.await(func() error {
 		if got := page(p.t, p.port, name); !strings.Contains(got, text) {
 			return fmt.Errorf("/%s does not say %q but\n%s", name, text, got)
 		}
 		return nil
 	})
-	if err != nil {
+}
+
+// await waits for reached to return nil, as long as the process runs.
+func (p *troubled) await(reached func() error) {
+	p.t.Helper()
+	if err := p.run.Await(5*time.Minute, reached); err != nil {
 		p.t.Fatalf("%v\nlog:\n%s", err, p.log)
 	}
 }
@@ -113,18 +118,20 @@ func (p *troubled) shows(code, detail string, logged ...string) {
 		eventually(p.t, p.log, func() bool { return strings.Contains(p.log.String(), want) })
 		p.until("api/status", want)
 	}
-	var status struct {
-		Problems []struct{ Code, Detail, Advice string }
-	}
-	if err := json.Unmarshal([]byte(page(p.t, p.port, "api/status")), &status); err != nil {
-		p.t.Fatal(err)
-	}
-	for _, q := range status.Problems {
-		if q.Code == code && strings.Contains(q.Detail, detail) && q.Advice != "" {
-			return
+	p.await(func() error {
+		var status struct {
+			Problems []struct{ Code, Detail, Advice string }
 		}
-	}
-	p.t.Errorf("the page has no problem %s with %q and advice: %+v", code, detail, status.Problems)
+		if err := json.Unmarshal([]byte(page(p.t, p.port, "api/status")), &status); err != nil {
+			return err
+		}
+		for _, q := range status.Problems {
+			if q.Code == code && strings.Contains(q.Detail, detail) && q.Advice != "" {
+				return nil
+			}
+		}
+		return fmt.Errorf("the page has no problem %s with %q and advice: %+v", code, detail, status.Problems)
+	})
 }
 
 // delivered ends the process, and proves that its output is complete and has every record once.
@@ -143,15 +150,12 @@ func (p *troubled) delivered(out string, records int) {
 func (p *troubled) finished(records int) {
 	p.t.Helper()
 	client := kafkatest.Client(p.t, p.broker.ListenAddrs())
-	err := p.run.Await(5*time.Minute, func() error {
+	p.await(func() error {
 		if got := kafkatest.Committed(p.t, client, "g", "clicks", 0); got < int64(records) {
 			return fmt.Errorf("%d of %d records are committed", got, records)
 		}
 		return nil
 	})
-	if err != nil {
-		p.t.Fatalf("%v\nlog:\n%s", err, p.log)
-	}
 }
 
 // TestStuckLane has an S3 server that does not answer any more: the lane is stuck, which shows, and goes on when it does.
