@@ -50,6 +50,9 @@ of the server looks for it. docs/plugins/clickhouse.md has examples in SQL.`,
 				if err := checkChoice("--definition", definition, udfDefinitions); err != nil {
 					return err
 				}
+				if err := udf.CheckName(name); err != nil {
+					return usagef("--name: %w", err)
+				}
 			}
 			return checkChoice("--format", o.Format, udf.Formats)
 		},

@@ -108,6 +108,45 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
+// The page's example does what it says, and it and the header are C and C++ without a warning.
+func TestPage(t *testing.T) {
+	cc := compiler(t)
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "plugins", "arrow-c.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(page), "```c\n")
+	block, _, ok := strings.Cut(block, "```")
+	if !ok {
+		t.Fatal("the page has no example in C")
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, lib := t.TempDir(), library(t, "", true)
+	compile := func(t *testing.T, compiler, name, before string, flags ...string) string {
+		source, out := filepath.Join(dir, name), filepath.Join(dir, name+".out")
+		if err := os.WriteFile(source, []byte(before+block+"\treturn used != 1;\n}\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args := append([]string{"-I" + here, "-I" + filepath.Join(here, "test"), "-Wall", "-Wextra", "-Werror", "-o", out, source}, flags...)
+		run(t, compiler, append(args, "-L"+lib, "-lurlmill", "-Wl,-rpath,"+lib)...)
+		return out
+	}
+	const use = "static int used;\nstatic void use(struct ArrowArray *a) { used += a->n_children == 4; }\n"
+	run(t, compile(t, cc, "run.c", "#include \"input.h\"\n"+use+`int main(void) {
+	struct feed f;
+	feed_new(&f, 10, 0);
+	struct ArrowArrayStream in = feed_stream(&f, RECORDS, 1);
+`, "-Wno-unused-function"))
+	const alone = "#include <stdio.h>\n#include \"urlmill.h\"\n" + use + "static struct ArrowArrayStream in;\nint main(void) {\n"
+	compile(t, cc, "c99.c", alone, "-std=c99", "-Wpedantic", "-Wconversion", "-Wstrict-prototypes")
+	if cpp, err := exec.LookPath("c++"); err == nil {
+		compile(t, cpp, "cpp17.cc", alone, "-std=c++17", "-Wpedantic", "-Wconversion")
+	}
+}
+
 // Errors name types as people do.
 func TestTypesHaveNames(t *testing.T) {
 	for want, given := range map[string]foreign{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -33,7 +34,7 @@ func (f *Function) Define(name, program string) Definition {
 	d := Definition{
 		Type: "executable_pool", Name: name, ReturnType: f.ReturnType(), ReturnName: ResultName, Format: f.opts.Format,
 		// Without a shell, the program would have to lie in user_scripts_path.
-		Command: "exec " + program + " udf clickhouse --format " + f.opts.Format + " --columns " + strings.Join(f.opts.Columns, ","),
+		Command: "exec " + quoted(program) + " udf clickhouse --format " + f.opts.Format + " --columns " + strings.Join(f.opts.Columns, ","),
 	}
 	if f.opts.Format == Arrow {
 		d.Type = "executable" // see the package's comment
@@ -53,6 +54,27 @@ func (f *Function) Define(name, program string) Definition {
 		d.Command += " --chunk-header"
 	}
 	return d
+}
+
+// quoted returns a word of a shell's command.
+func quoted(word string) string {
+	if plain.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+var (
+	plain      = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// CheckName tells whether a query can call a function by that name.
+func CheckName(name string) error {
+	if !identifier.MatchString(name) {
+		return fmt.Errorf("%q is no name of a function: letters, digits and _, and no digit first", name)
+	}
+	return nil
 }
 
 // XML returns a file with the definition.

@@ -61,6 +61,11 @@ func (f *Function) serveRows(r io.Reader, w io.Writer) error {
 				}
 				return errors.Join(s.answer(), err)
 			}
+			if n == 1 && f.opts.ChunkHeader {
+				if err := s.ended(); err != nil {
+					return err // and no answer: the rows before have been something else
+				}
+			}
 			if s.urls.rows() >= batchRows || len(s.urls.data)+len(s.base.data) >= batchBytes {
 				if err := s.answer(); err != nil {
 					return err
@@ -72,6 +77,29 @@ func (f *Function) serveRows(r io.Reader, w io.Writer) error {
 		}
 	}
 }
+
+// ended checks that a block ends with its last row, as far as it can be told without waiting: behind it is the header of the next
+// block, or nothing. ClickHouse writes the arguments with the types that the query has, not those of the definition: a column of
+// Nullable(String) has a byte before every text, which is an empty text where it is not expected. What is read then are rows
+// as well, but others, and only at the end of the block there is something left.
+func (s *rows) ended() error {
+	rest, err := s.in.Peek(min(s.in.Buffered(), 20))
+	if err != nil {
+		return err
+	}
+	for i, b := range rest {
+		if b == '\n' && i > 0 {
+			return nil
+		}
+		if b < '0' || b > '9' {
+			return errTypes
+		}
+	}
+	return nil
+}
+
+var errTypes = errors.New("the block does not end with its rows: the arguments are of other types than in the definition. " +
+	"Print it with --nullable for Nullable(String), or with --format ArrowStream for String and Nullable(String); call it with toString(…) for the rest")
 
 // endOf is nil for an end where one may be.
 func endOf(err error) error {
@@ -116,7 +144,7 @@ func (s *rows) text(t *texts) error {
 			t.add(nil, false)
 			return nil
 		default:
-			return fmt.Errorf("a value begins with %d, neither 0 nor 1: the arguments are not Nullable(String); leave --nullable out", flag)
+			return fmt.Errorf("a value begins with %d, neither 0 nor 1: the arguments are not Nullable(String); leave --nullable out, or call the function with toNullable(…)", flag)
 		}
 	}
 	n, err := binary.ReadUvarint(s.in)

@@ -83,6 +83,35 @@ func TestRowBinary(t *testing.T) {
 	}
 }
 
+// What ClickHouse 25.8 writes for columns that are not of the type in the definition can be read as rows, but as other ones. None
+// of them may become an answer.
+func TestOtherTypesThanTheDefinition(t *testing.T) {
+	for name, test := range map[string]struct {
+		o  Options
+		in string
+	}{
+		"Nullable(String) of four":           {Options{}, "4\n\x00\x09http://a/\x00\x09http://b/\x00\x09http://d/\x00\x09http://c/"},
+		"Nullable(String) of one":            {Options{}, "1\n\x00\x09http://a/"},
+		"the rest begins like a header":      {Options{}, "1\n\x000http://a/" + strings.Repeat("x", 39)},
+		"Nullable(String), the second block": {Options{}, "1\n\x09http://a/1\n\x00\x09http://a/"},
+		"UInt32":                             {Options{}, "2\n\x01\x00\x00\x00\x02\x00\x00\x00"},
+		"Array(String)":                      {Options{}, "1\n\x01\x09http://a/"},
+		"UInt32, and --nullable":             {Options{Nullable: true}, "2\n\x01\x00\x00\x00\x02\x00\x00\x00"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.o.Format, test.o.Columns, test.o.ChunkHeader = RowBinary, []string{"host"}, true
+			var out bytes.Buffer
+			err := function(t, test.o).Serve(strings.NewReader(test.in), &out)
+			if err == nil || !strings.Contains(err.Error(), "the block does not end with its rows") {
+				t.Errorf("%v", err)
+			}
+			if want := hosts("a"); out.Len() > 0 && out.String() != want {
+				t.Errorf("%q was answered", out.String())
+			}
+		})
+	}
+}
+
 // TestTuple checks the bytes of every type.
 func TestTuple(t *testing.T) {
 	o := Options{Format: RowBinary, Columns: []string{"host", "port", "has_username", "params", "url_error_pos"}}
@@ -305,6 +334,15 @@ func TestDefinition(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, fromYAML.Function); diff != "" {
 		t.Error(diff)
+	}
+	d = function(t, Options{Format: RowBinary, Columns: []string{"host"}}).Define("f", "/opt/my programs/it's")
+	if want := `exec '/opt/my programs/it'\''s' udf clickhouse --format RowBinary --columns host`; d.Command != want {
+		t.Errorf("%s, want %s", d.Command, want)
+	}
+	for name, ok := range map[string]bool{"urlHost": true, "_x1": true, "1x": false, "a b": false, "a: b": false, "": false} {
+		if err := CheckName(name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
 	}
 	if d := function(t, Options{Format: Arrow, Columns: []string{"host"}}).Define("f", "urlmill"); d.Type != "executable" {
 		t.Errorf("files in a pool: %+v", d)
