@@ -29,7 +29,7 @@ func Postgres(tb testing.TB) (address, database string) {
 	port := testproc.Ports(tb, 1)[0]
 	address, database = fmt.Sprintf("127.0.0.1:%d", port), "/postgres?sslmode=disable"
 	// It listens before it lets anybody in. Asked to end, it would wait for its clients first.
-	s.start(s.command(postgres, "-D", data, "-h", "127.0.0.1", "-p", fmt.Sprint(port), "-k", s.dir, "-F"), syscall.SIGINT, func() error {
+	s.start(s.command(postgres, "-D", data, "-h", "127.0.0.1", "-p", fmt.Sprint(port), "-k", "", "-F"), syscall.SIGINT, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		c, err := pgx.Connect(ctx, "postgres://urlmill@"+address+database)
