@@ -13,8 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/urlmill/urlmill/internal/leaktest"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
@@ -22,7 +21,7 @@ import (
 	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var (
 	quiet   = slog.New(slog.DiscardHandler)

@@ -10,13 +10,13 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	pq "github.com/parquet-go/parquet-go"
-	"go.uber.org/goleak"
 
+	"github.com/urlmill/urlmill/internal/leaktest"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // clicks makes records of 8,192 rows, or fewer.
 func clicks(t testing.TB, rows int) []arrow.Record {
