@@ -22,7 +22,7 @@
 // The records that Process and Parse return belong to the caller, who releases them as any other; columns may be
 // retained, sliced and handed on one by one. Their memory is the Processor's and goes back to it when the last reference
 // is released, to be used for a record to come. Records that are never released are left to the garbage collector.
-// A record keeps references to the input's column of URLs and to the columns that were carried along, and shares
+// A record keeps references to the input's columns of URLs and bases and to the columns that were carried along, and shares
 // their memory: the input may be released at once, but not be changed.
 //
 // # Concurrency

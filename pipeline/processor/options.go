@@ -50,13 +50,18 @@ type Options struct {
 	PSL *psl.List
 }
 
-// Promoted is a parameter of the query that has a column of its own.
+// Promoted is a parameter of the query that has a column of its own. Its fields:
+//
+//	Params []string // names of the parameter: the first one that the query has counts
+//	Name   string   // of the column; that of the first parameter where it is empty
+//	Take   Take     // which values, if there are several: First, Last or Every
 type Promoted = urlcols.Promoted
 
 // Take says which values of a parameter a column gets: [First], [Last] or [Every].
 type Take = urlcols.Take
 
-// OptionError is a fault in [Options]; errors.As finds it in the error of [New].
+// OptionError is a fault in [Options]; errors.As finds it in the error of [New]. Its fields are the texts Option, such as
+// "include" or "rename"; Column, the name at fault; and Reason.
 type OptionError = urlcols.OptionError
 
 // The values of Promoted.Take.
@@ -79,7 +84,7 @@ func ErrorNames() []string { return urlcols.ErrorNames() }
 func (o Options) plan() urlcols.Options {
 	return urlcols.Options{
 		Include: o.Include, Exclude: o.Exclude, Rename: o.Rename, Profile: o.Profile, ParamsAsMap: o.ParamsAsMap,
-		Promote: o.Promote, Canonical: o.Canonical, Tracking: o.Tracking, Rules: o.Rules, PSL: o.PSL,
+		Promote: o.promoted(), Canonical: o.Canonical, Tracking: o.Tracking, Rules: o.Rules, PSL: o.PSL,
 		OnError: pipeline.Keep, HasBase: o.Base != "" || o.BaseURL != "",
 	}
 }
@@ -98,7 +103,23 @@ func (o Options) check() error {
 			errs = append(errs, &OptionError{Option: "carry", Column: name, Reason: "is named twice"})
 		}
 	}
+	for _, p := range o.Promote {
+		if p.Take != First && p.Take != Last && p.Take != Every {
+			errs = append(errs, &OptionError{Option: "promote", Column: p.Name, Reason: "Take is none of First, Last and Every"})
+		}
+	}
 	return errors.Join(errs...)
+}
+
+// promoted returns Promote with a name for every column.
+func (o Options) promoted() []Promoted {
+	named := slices.Clone(o.Promote)
+	for i, p := range named {
+		if p.Name == "" && len(p.Params) > 0 {
+			named[i].Name = p.Params[0]
+		}
+	}
+	return named
 }
 
 // ErrSchema is the kind of error of a record whose schema does not fit the options.

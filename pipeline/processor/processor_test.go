@@ -330,10 +330,15 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 	for want, opts := range map[string]processor.Options{
 		`base URL "shop.example" is none (missing-scheme-non-relative-URL)`: {BaseURL: "shop.example"},
 		`carry: column "id": is named twice`:                                {Carry: []string{"id", "page", "id"}},
+		`promote: column "x": Take is none of First, Last and Every`:        {Promote: []processor.Promoted{{Params: []string{"a"}, Name: "x", Take: 7}}},
 	} {
 		if _, err := processor.New(opts); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+	promoted := processor.Options{Promote: []processor.Promoted{{Params: []string{"utm_source", "source"}}}}
+	if got := processor.Columns(promoted); !slices.Contains(got, "utm_source") {
+		t.Errorf("a column without a name: %v", got)
 	}
 	var option *processor.OptionError
 	if _, err := processor.New(processor.Options{Include: []string{"hots"}}); !errors.As(err, &option) || option.Column != "hots" {
