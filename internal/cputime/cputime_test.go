@@ -9,9 +9,11 @@ var sink int
 
 // steps does so many steps of work.
 func steps(n int) {
+	x := sink // the race detector looks at every use of a shared variable
 	for i := range n {
-		sink += i * sink
+		x += i*x + 1
 	}
+	sink = x
 }
 
 // TestUsed: waiting costs nothing, and work does.
