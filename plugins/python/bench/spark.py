@@ -4,7 +4,7 @@ a Python UDF on tldextract.
     python bench/spark.py --urlmill ../../bin/urlmill [--rows 10000000] [--quick] [--out results.json]
 
 CPU time is that of the JVM and of all Python workers together, in seconds a million rows, so that a Python worker beside the
-JVM counts as what it is: another core. Systems take turns, several times; the median counts. The first round is not
+JVM counts as what it is: another core. Systems take turns, several times; the median counts. The first four rounds are not
 counted: the JVM compiles then.
 """
 
@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import statistics
 import subprocess
@@ -31,6 +32,7 @@ import urlmill
 import urlmill.spark
 
 GROUP = 100_000
+WARM = 4  # rounds that are not counted
 PARTS = ["host", "path", "query"]
 
 
@@ -133,19 +135,22 @@ def same(ours: Path, theirs: Path, rows: int) -> int:
     return compared
 
 
-def session(memory: str) -> Any:
+def session(memory: str, settings: dict[str, str]) -> Any:
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    s = (
+    builder = (
         SparkSession.builder.master("local[1]")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.memory", memory)
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "65536")
-        .getOrCreate()
     )
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    s = builder.getOrCreate()
+    s.dataSource.register(urlmill.spark.Source)
     s.sparkContext.setLogLevel("ERROR")
     return s
 
@@ -196,6 +201,7 @@ def systems(spark: Any, source: Path, few: Path, work: Path) -> dict[str, tuple[
         "the column three times, mapInArrow": (source, noop(df.mapInArrow(copied, "host string, path string, query string"))),
         "urlmill, mapInArrow": (source, noop(urlmill.spark.parse(df, "url", **three))),
         "urlmill, read_parquet": (source, noop(urlmill.spark.read_parquet(spark, str(source), "url", **three))),
+        "urlmill, data source": (source, noop(spark.read.format("urlmill").option("columns", ",".join(PARTS)).load(str(source)))),
         "parse_url to Parquet": (source, parquet(own, "own")),
         "urlmill, mapInArrow to Parquet": (source, parquet(urlmill.spark.parse(df, "url", **three), "mapped")),
         "urlmill, backfill": (source, filled("three", **three)),
@@ -204,24 +210,25 @@ def systems(spark: Any, source: Path, few: Path, work: Path) -> dict[str, tuple[
     }
 
 
-def measure(spark: Any, source: Path, few: Path, work: Path, rows: dict[Path, int], rounds: int) -> dict[str, dict[str, float]]:
-    todo = systems(spark, source, few, work)
+def measure(spark: Any, source: Path, few: Path, work: Path, rows: dict[Path, int], rounds: int, only: str) -> dict[str, dict[str, float]]:
+    todo = {name: system for name, system in systems(spark, source, few, work).items() if re.search(only, name)}
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in todo}
-    for turn in range(rounds + 1):
+    for turn in range(-WARM, rounds):
         for name, (given, run) in todo.items():
             cpu, wall = cpu_seconds(), time.monotonic()
             run()
             millions = rows[given] / 1e6
             taken[name].append(((cpu_seconds() - cpu) / millions, (time.monotonic() - wall) / millions))
             print(f"  round {turn}: {name}: {taken[name][-1][0]:.3f} s of CPU a million rows", file=sys.stderr, flush=True)
-    return {name: {"cpu": statistics.median(t[0] for t in ts[1:]), "wall": statistics.median(t[1] for t in ts[1:])} for name, ts in taken.items()}
+    return {name: {"cpu": statistics.median(t[0] for t in ts[WARM:]), "wall": statistics.median(t[1] for t in ts[WARM:])} for name, ts in taken.items()}
 
 
 def report(result: dict[str, dict[str, float]]) -> str:
     lines = ["| system | CPU seconds a million rows | parse_url takes |", "| --- | ---: | ---: |"]
     for name, r in result.items():
-        against = result["parse_url to Parquet" if "Parquet" in name or "backfill" in name else "parse_url, three times"]
-        lines.append(f"| {name} | {r['cpu']:.3f} | {against['cpu'] / r['cpu']:.2f} times as long |")
+        against = result.get("parse_url to Parquet" if "Parquet" in name or "backfill" in name else "parse_url, three times")
+        ratio = f"{against['cpu'] / r['cpu']:.2f} times as long" if against else ""
+        lines.append(f"| {name} | {r['cpu']:.3f} | {ratio} |")
     return "\n".join(lines)
 
 
@@ -232,6 +239,8 @@ def main() -> None:
     flags.add_argument("--measured", type=int, default=2_000_000, help="rows of the input that are measured")
     flags.add_argument("--rounds", type=int, default=3)
     flags.add_argument("--quick", action="store_true", help="300,000 rows, one round")
+    flags.add_argument("--only", default="", help="a regular expression: the systems that are measured")
+    flags.add_argument("--conf", action="append", default=[], metavar="KEY=VALUE", help="a setting of Spark")
     flags.add_argument("--out", help="file for the figures, as JSON")
     flags.add_argument("--work", help="folder for some gigabytes, default: a temporary one")
     args = flags.parse_args()
@@ -245,7 +254,7 @@ def main() -> None:
         for folder, number in [(few, few_rows), (part, measured), (source, rows)]:
             folder.parent.mkdir(exist_ok=True)
             make(folder, number, 1_000_000)
-        spark = session("4g")
+        spark = session("4g", dict(c.split("=", 1) for c in args.conf))
         options: dict[str, Any] = {"batch_rows": 65_536}
         done = urlmill.spark.backfill(spark, str(source), str(work / "all"), "url", **options)
         print(f"backfilled {done}", file=sys.stderr, flush=True)
@@ -254,11 +263,11 @@ def main() -> None:
         print(f"{compared:,} rows are those of urlmill parse, in every column; {done.invalid:,} of them are no URL", flush=True)
         for folder in ("all", "command"):
             shutil.rmtree(work / folder)
-        result = measure(spark, part, few, work, {part: measured, few: few_rows}, rounds)
+        result = measure(spark, part, few, work, {part: measured, few: few_rows}, rounds, args.only)
         spark.stop()
         print(report(result))
         if args.out:
-            Path(args.out).write_text(json.dumps({"compared": compared, "measured": measured, "rounds": rounds, "systems": result}, indent=1) + "\n")
+            Path(args.out).write_text(json.dumps({"compared": compared, "measured": measured, "rounds": rounds, "conf": args.conf, "systems": result}, indent=1) + "\n")
     finally:
         shutil.rmtree(work)
 

@@ -8,16 +8,21 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import urlmill
 from urlmill import _library, _parser
+
+ROWS = 6000  # of the Parquet files for Spark
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -59,6 +64,59 @@ def command() -> Callable[..., list[dict[str, Any]]]:
     return run
 
 
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A cluster of two workers on this machine, whose Python workers are forked from a daemon."""
+    need("pyspark", "pip install pyspark; it needs Java 17")
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    session = (
+        SparkSession.builder.master("local-cluster[2,1,1024]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.executor.memory", "768m")
+        # Nothing begins before both workers are there, however slow the machine.
+        .config("spark.cores.max", "2")
+        .config("spark.scheduler.minRegisteredResourcesRatio", "1.0")
+        .config("spark.scheduler.maxRegisteredResourcesWaitingTime", "10m")
+        .config("spark.network.timeout", "10m")
+        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.executorEnv.PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Parquet files of several row groups."""
+    folder = tmp_path_factory.mktemp("in")
+    for k in range(3):
+        ids = range(k * ROWS // 3, (k + 1) * ROWS // 3)
+        table = pa.table({"id": pa.array(ids), "page": pa.array([ODD[i % len(ODD)] for i in ids]), "day": pa.array(["2026-11-22"] * len(ids))})
+        pq.write_table(table, folder / f"in-{k}.parquet", row_group_size=500)
+    return folder
+
+
+def expected(**options: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = urlmill.parse(pa.array([ODD[i % len(ODD)] for i in range(ROWS)]), **options).to_pylist()
+    return rows
+
+
+def dicts(rows: list[Any]) -> list[dict[str, Any]]:
+    def plain(value: Any) -> Any:
+        if isinstance(value, bytearray):
+            return bytes(value)
+        return [plain(v) for v in value] if isinstance(value, list) else value
+
+    return [{k: plain(v) for k, v in r.asDict(recursive=True).items()} for r in rows]
+
+
 @pytest.fixture(autouse=True)
 def nothing_alive() -> Iterator[None]:
     """Checks that a test leaves no array and no stream behind. Threads of hosts may take a moment to let go of theirs."""
@@ -73,4 +131,4 @@ def nothing_alive() -> Iterator[None]:
         gc.collect()
 
 
-__all__ = ["ODD", "ROOT", "need", "urlmill"]
+__all__ = ["ODD", "ROOT", "ROWS", "dicts", "expected", "need", "urlmill"]

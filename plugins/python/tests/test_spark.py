@@ -1,9 +1,8 @@
-"""The real PySpark: a cluster of two workers on this machine, whose Python workers are forked from a daemon."""
+"""The real PySpark, and the real files."""
 
 from __future__ import annotations
 
 import os
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,63 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import ODD, need
+from conftest import ROWS, dicts, expected
 
 import urlmill
-
-ROWS = 6000
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    need("pyspark", "pip install pyspark; it needs Java 17")
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    session = (
-        SparkSession.builder.master("local-cluster[2,1,1024]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.executor.memory", "768m")
-        # Nothing begins before both workers are there, however slow the machine.
-        .config("spark.cores.max", "2")
-        .config("spark.scheduler.minRegisteredResourcesRatio", "1.0")
-        .config("spark.scheduler.maxRegisteredResourcesWaitingTime", "10m")
-        .config("spark.network.timeout", "10m")
-        .config("spark.sql.shuffle.partitions", "4")
-        .config("spark.executorEnv.PYTHONPATH", os.environ.get("PYTHONPATH", ""))
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Parquet files of several row groups."""
-    folder = tmp_path_factory.mktemp("in")
-    for k in range(3):
-        ids = range(k * ROWS // 3, (k + 1) * ROWS // 3)
-        table = pa.table({"id": pa.array(ids), "page": pa.array([ODD[i % len(ODD)] for i in ids]), "day": pa.array(["2026-11-22"] * len(ids))})
-        pq.write_table(table, folder / f"in-{k}.parquet", row_group_size=500)
-    return folder
-
-
-def expected(**options: Any) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = urlmill.parse(pa.array([ODD[i % len(ODD)] for i in range(ROWS)]), **options).to_pylist()
-    return rows
-
-
-def dicts(rows: list[Any]) -> list[dict[str, Any]]:
-    def plain(value: Any) -> Any:
-        if isinstance(value, bytearray):
-            return bytes(value)
-        return [plain(v) for v in value] if isinstance(value, list) else value
-
-    return [{k: plain(v) for k, v in r.asDict(recursive=True).items()} for r in rows]
 
 
 def test_parse_on_both_workers(spark: Any, files: Path) -> None:

@@ -10,28 +10,32 @@ import pyarrow as pa
 import pyarrow.fs as fs
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-from ._backfill import Piece, Written, open_piece, split, write_piece
+from ._backfill import Written, write_piece
 from ._library import Error
 from ._parser import Parser, map_batches
+from ._pieces import needed, open_piece, opened, split
 
 if TYPE_CHECKING:
+    from ._source import Source
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["Backfilled", "backfill", "parse", "read_parquet", "schema"]
+__all__ = ["Backfilled", "Source", "backfill", "parse", "read_parquet", "schema"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Source":
+        raise AttributeError(name)
+    try:
+        from ._source import Source
+    except ModuleNotFoundError as e:
+        raise Error(f"the data source needs PySpark 4: {e}") from None
+    return Source
 
 
 def schema(df: DataFrame, url: str | None = None, **options: Any) -> StructType:
     """Returns the schema that :func:`parse` gives a data frame."""
     return from_arrow_schema(Parser(url=url, **options).schema(to_arrow_schema(df.schema)))
-
-
-def _needed(url: str | None, options: dict[str, Any]) -> list[str] | None:
-    """The columns of the input that are needed, None for all."""
-    if options.get("carry") is None or url is None:
-        return None
-    base = options.get("base")
-    return list(dict.fromkeys([url, *options["carry"], *([base] if base else [])]))
 
 
 def parse(df: DataFrame, url: str | None = None, *, barrier: bool = False, **options: Any) -> DataFrame:
@@ -40,9 +44,9 @@ def parse(df: DataFrame, url: str | None = None, *, barrier: bool = False, **opt
     Options are those of :class:`urlmill.Parser`; ``carry`` names the columns that go along, and what is not needed should
     not, since Spark hands every row over to Python and back.
     """
-    columns = _needed(url, options)
-    needed = df if columns is None else df.select(*columns)
-    return needed.mapInArrow(map_batches(url, **options), schema(needed, url, **options), barrier)
+    columns = needed(Parser(url=url, **options))
+    given = df if columns is None else df.select(*columns)
+    return given.mapInArrow(map_batches(url, **options), schema(given, url, **options), barrier)
 
 
 @dataclass(frozen=True)
@@ -73,16 +77,16 @@ def backfill(
     have, or URIs of a store that pyarrow.fs knows (s3, gs, abfs, hdfs). Each piece of about piece_bytes becomes one file,
     in the order of the input; a file appears when it is complete, and the file _SUCCESS when all are.
     """
-    columns = _needed(url, options)
+    parser = Parser(url=url, **options)
+    columns = needed(parser)
     pieces = split(source, piece_bytes)
-    system, folder = fs.FileSystem.from_uri(target) if "://" in target else (fs.LocalFileSystem(), target)
+    system, folder = opened(target)
     there = system.get_file_info(fs.FileSelector(folder, allow_not_found=True))
     if there and not overwrite:
         raise Error(f"{target} is not empty; give overwrite=True to empty it")
     if there:
         system.delete_dir_contents(folder)
     system.create_dir(folder, recursive=True)
-    parser = Parser(url=url, **options)
     written: list[Written] = []
     if pieces:
         parser.schema(open_piece(pieces[0], columns, 1)[0])  # wrong options are told here, and not by every task
@@ -94,26 +98,25 @@ def backfill(
 
 
 def read_parquet(
-    spark: SparkSession, source: str | Sequence[str], url: str | None = None, *, piece_bytes: int = 128 << 20, batch_rows: int = 65_536, **options: Any
+    spark: SparkSession, source: str | Sequence[str], url: str | None = None, *, piece_bytes: int = 128 << 20, batch_rows: int = 16_384, **options: Any
 ) -> DataFrame:
     """Returns the columns of the URLs of Parquet files, and behind them their other columns, as a data frame.
 
     The files are read where the URLs are parsed, so that rows pass into the JVM once and not out of it before. What
     :func:`backfill` says of source holds here.
     """
-    columns = _needed(url, options)
+    parser = Parser(url=url, **options)
+    columns = needed(parser)
     pieces = split(source, piece_bytes)
     if not pieces:
         raise Error(f"{source}: there are no Parquet files")
-    parser = Parser(url=url, **options)
     result = from_arrow_schema(parser.schema(open_piece(pieces[0], columns, 1)[0]))
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for p in batch.to_pylist():
-                schema, given = open_piece(Piece(**p), columns, batch_rows)
+            for number in batch.column(0).to_pylist():
+                schema, given = open_piece(pieces[number], columns, batch_rows)
                 yield from parser.stream(pa.RecordBatchReader.from_batches(schema, given))
 
-    rows = [(p.path, p.first, p.last, p.number) for p in pieces]
-    listed = spark.createDataFrame(rows, "path string, first int, last int, number int")
-    return listed.repartitionByRange(len(pieces), "number").mapInArrow(read, result)
+    # A range has a row in each of its partitions, and needs no shuffle to have it there.
+    return spark.range(0, len(pieces), 1, len(pieces)).mapInArrow(read, result)
