@@ -45,16 +45,17 @@ func main() {
 	out := flag.String("out", "", "JSON file for the result; left as it is on a busy machine")
 	rounds := flag.Int("rounds", 9, "rounds; a range is given where there are 6 or more")
 	repetitions := flag.Int("repetitions", 4, "repetitions of a round for streams of one batch")
+	rows := flag.Int("rows", 65536, "rows of a batch")
 	flag.Parse()
-	if err := run(*program, *out, *rounds, *repetitions); err != nil {
+	if err := run(*program, *out, *rounds, *repetitions, *rows); err != nil {
 		fmt.Fprintln(os.Stderr, "crossing:", err)
 		os.Exit(1)
 	}
 }
 
-func run(program, out string, rounds, repetitions int) error {
-	r := report{Head: results.NewHead(), Rows: 65536, Load: load(), Rounds: rounds}
-	c := exec.Command(program, strconv.Itoa(rounds), strconv.Itoa(repetitions))
+func run(program, out string, rounds, repetitions, rows int) error {
+	r := report{Head: results.NewHead(), Rows: rows, Load: load(), Rounds: rounds}
+	c := exec.Command(program, strconv.Itoa(rounds), strconv.Itoa(repetitions), strconv.Itoa(rows))
 	c.Stderr = os.Stderr
 	text, err := c.Output()
 	if err != nil {

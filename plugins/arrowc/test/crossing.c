@@ -9,7 +9,7 @@
  * the cache have 64; the three ways would each have a place of their own for as long as the process lives. So each is measured at
  * all eight places within a line, and at random lines.
  *
- *   crossing [ROUNDS [REPETITIONS [MODE]]]     of streams of one batch; longer ones are measured once a round
+ *   crossing [ROUNDS [REPETITIONS [ROWS [MODE]]]]     REPETITIONS of streams of one batch; longer ones are measured once a round
  *
  * MODE is over or without, which does nothing but one of them, for a profiler.
  *
@@ -180,13 +180,13 @@ static void measure(const struct shape *s, struct feed *f, int rounds, int repet
 }
 
 int main(int argc, char **argv) {
-	int rounds = argc > 1 ? atoi(argv[1]) : 9, repetitions = argc > 2 ? atoi(argv[2]) : 4;
+	int rounds = argc > 1 ? atoi(argv[1]) : 9, repetitions = argc > 2 ? atoi(argv[2]) : 4, rows = argc > 3 ? atoi(argv[3]) : 65536;
 	struct feed f;
 	count();
-	feed_new(&f, 65536, 0);
+	feed_new(&f, rows, 0);
 	check_places();
-	if (argc > 3) {
-		struct task t = {processor(shapes[0].options), &f, UTF8, 1, *argv[3] != 'o', {0, 0, 0}, {0, 0, 0}};
+	if (argc > 4) {
+		struct task t = {processor(shapes[0].options), &f, UTF8, 1, *argv[4] != 'o', {0, 0, 0}, {0, 0, 0}};
 		for (int i = 0; i < rounds * repetitions; i++) urlmillDeeper(any(PLACES * LINES), run, &t);
 		return 0;
 	}
