@@ -116,6 +116,8 @@ def test_bases_in_duckdb() -> None:
     assert con.sql("SELECT resolve_all('x', 'http://a/').base_url").fetchall() == [("http://a/",)]
     with pytest.raises(urlmill.Error, match="give bases"):
         host.register(con, "wrong", base="page")
+    with pytest.raises(urlmill.Error, match="leave params a list"):
+        host.register(con, "wrong", params="map")
 
 
 def test_bases_in_pandas() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -341,3 +343,16 @@ def test_psl(tmp_path: Path) -> None:
     rules.write_text("// ===BEGIN ICANN DOMAINS===\ncom\nexample.com\n// ===END ICANN DOMAINS===\n")
     got = urlmill.parse(["http://a.b.example.com/"], psl=rules, columns=["registrable_domain", "subdomain"])
     assert got.to_pylist() == [{"registrable_domain": "b.example.com", "subdomain": "a"}]
+
+
+def test_help_lists_options_and_columns() -> None:
+    """help(urlmill.Parser) is where the pages send their readers."""
+    text = Parser.__doc__ or ""
+    for option in inspect.signature(Parser).parameters:
+        assert re.search(rf"^    {option}: ", text, re.MULTILINE), option
+    with pytest.raises(Error) as e:
+        Parser(columns=["?"]).schema(pa.schema([("url", pa.string())]))
+    there = re.findall(r"\w+", str(e.value).split("there are ")[1])
+    usual = [f.name for f in Parser().type]
+    listed = re.findall(r"\w+", text.split("up to raw: ")[1].split(".\n")[0])
+    assert listed == there and listed[: len(usual)] == usual and usual[-1] == "raw"

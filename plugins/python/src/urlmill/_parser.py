@@ -39,11 +39,17 @@ def _text(option: str, text: Any) -> None:
 
 @dataclass(frozen=True)
 class Promote:
-    """A parameter of the query that has a column of its own."""
+    """A parameter of the query that has a column of its own.
+
+    param: its name
+    name: of the column; "" for that of the parameter
+    also: other names of the parameter, to look for where the query does not have it
+    take: which value, if there are several: "first", "last", or "all" as a list
+    """
 
     param: str
-    name: str = ""  #: of the column; "" for that of the parameter
-    also: Sequence[str] = ()  #: names to look for where the query does not have it
+    name: str = ""
+    also: Sequence[str] = ()
     take: Literal["first", "last", "all"] = "first"
 
     def __post_init__(self) -> None:
@@ -54,7 +60,10 @@ class Promote:
 
 @dataclass(frozen=True)
 class Canonical:
-    """The canonical form of the columns canonical_url and url_key."""
+    """The canonical form of the columns canonical_url and url_key: "strict", "dedupe", "surt-cc" or "surt-ia".
+
+    with_steps, without_steps: names of steps to take, or not to take, beside those of the form
+    """
 
     form: str = "dedupe"
     with_steps: Sequence[str] = ()
@@ -70,24 +79,47 @@ class Canonical:
 class Parser:
     """A set of options for columns of URLs. It is immutable, can be pickled, and may be used by many threads at once.
 
-    The options are those of ``columns:`` in urlmill's configuration, and where the URLs are.
+    Where the URLs are:
+
+    url: name of the column with the URLs; None for the only column, else "url"
+    base: name of the column with a base URL for every row
+    base_url: base URL of the rows without one
+    carry: names of the other columns that go along; None for all
+
+    What becomes of them, as ``columns:`` in urlmill's configuration has it:
+
+    columns: columns of the URL, in their order; None for the usual ones, up to raw: url, href, scheme, has_username, host, port,
+        origin, registrable_domain, public_suffix, path, query, params, fragment, url_error, url_error_pos, raw, effective_port,
+        extension, surt_key, subdomain, registry_suffix, registry_domain, host_reversed, top_level_domain, host_2nd_last_part,
+        host_3rd_last_part, host_4th_last_part, host_5th_last_part.
+        https://github.com/urlmill/urlmill/blob/main/docs/design/columns.md says what they hold
+    exclude: columns to leave out
+    rename: new names of columns
+    profile: "commoncrawl", "ecs", "otel" or "snowplow": columns under the names that others use
+    params: type of the column params, "list" or "map"
+    promote: parameters with columns of their own: names, or :class:`Promote`
+    canonical: adds canonical_url and url_key: the name of a form, or :class:`Canonical`
+    tracking: "separate" for tracking parameters to go from params to tracking_params
+    tracking_rules: path of a file of tracking rules
+    psl: path of a Public Suffix List. Files are read once in a process
+    batch_rows: most rows of a batch of the output; 0 for as many as the input's has
     """
 
-    url: str | None = None  #: column with the URLs; None for the only column, else "url"
-    base: str | None = None  #: column with a base URL for every row
-    base_url: str | None = None  #: base URL of rows without one
-    carry: Sequence[str] | None = None  #: other columns that go along; None for all
-    columns: Sequence[str] | None = None  #: columns of the URL, in their order; None for the usual ones
-    exclude: Sequence[str] = ()  #: columns to leave out
+    url: str | None = None
+    base: str | None = None
+    base_url: str | None = None
+    carry: Sequence[str] | None = None
+    columns: Sequence[str] | None = None
+    exclude: Sequence[str] = ()
     rename: Mapping[str, str] = field(default_factory=dict)
-    profile: str | None = None  #: "commoncrawl", "ecs", "otel", "snowplow"
-    params: Literal["list", "map"] = "list"  #: type of the column params
-    promote: Sequence[str | Promote] = ()  #: parameters with columns of their own
-    canonical: str | Canonical | None = None  #: adds canonical_url and url_key
-    tracking: Literal["keep", "separate"] = "keep"  #: "separate": tracking parameters go from params to tracking_params
-    tracking_rules: str | os.PathLike[str] | None = None  #: path of a file of tracking rules
-    psl: str | os.PathLike[str] | None = None  #: path of a Public Suffix List
-    batch_rows: int = 0  #: most rows of a batch of the output; 0 for as many as the input's has
+    profile: str | None = None
+    params: Literal["list", "map"] = "list"
+    promote: Sequence[str | Promote] = ()
+    canonical: str | Canonical | None = None
+    tracking: Literal["keep", "separate"] = "keep"
+    tracking_rules: str | os.PathLike[str] | None = None
+    psl: str | os.PathLike[str] | None = None
+    batch_rows: int = 0
     _options: str = field(init=False, repr=False, default="")  # JSON, as urlmill.h has it
 
     def __post_init__(self) -> None:

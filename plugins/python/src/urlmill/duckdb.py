@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ._library import Error
 from ._parser import Parser
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ def register(connection: duckdb.DuckDBPyConnection, name: str = "url_parse", *, 
     DuckDB calls it for 2,048 rows at a time; :func:`parse` is for whole tables.
     """
     parser = Parser(**options)
+    if parser.params == "map":
+        raise Error("a map of DuckDB has every key once, and a query would fail at the first URL that repeats a parameter; leave params a list")
 
     def parsed(urls: pa.ChunkedArray) -> pa.ChunkedArray:
         return parser.parse(urls)
