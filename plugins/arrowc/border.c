@@ -229,11 +229,42 @@ static int no_next(struct ArrowArrayStream *s, struct ArrowArray *out) { (void)s
 static const char *no_memory(struct ArrowArrayStream *s) { (void)s; return "urlmill: out of memory"; }
 static void no_release(struct ArrowArrayStream *s) { s->release = NULL; }
 
-int urlmill_get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) { return s->get_schema(s, out); }
-int urlmill_get_next(struct ArrowArrayStream *s, struct ArrowArray *out) { return s->get_next(s, out); }
+struct urlmill_asked urlmill_ask_schema(struct ArrowArrayStream *s) {
+	struct urlmill_asked r = {calloc(1, sizeof *r.schema), ENOMEM, 1};
+	if (!r.schema) return r;
+	r.lacking = 0;
+	r.code = s->get_schema(s, r.schema);
+	if (r.code) { // the interface leaves the schema undefined
+		free(r.schema);
+		r.schema = NULL;
+	}
+	return r;
+}
+
+struct urlmill_pulled urlmill_pull(struct ArrowArrayStream *s) {
+	struct urlmill_pulled r = {calloc(1, sizeof *r.array), ENOMEM, 1};
+	if (!r.array) return r;
+	r.lacking = 0;
+	r.code = s->get_next(s, r.array);
+	if (r.code || !r.array->release) {
+		free(r.array);
+		r.array = NULL;
+	}
+	return r;
+}
+
 const char *urlmill_get_last_error(struct ArrowArrayStream *s) { return s->get_last_error(s); }
 void urlmill_release_schema(struct ArrowSchema *s) { if (s->release) s->release(s); }
-void urlmill_release_array(struct ArrowArray *a) { if (a->release) a->release(a); }
+
+void urlmill_free_schema(struct ArrowSchema *s) {
+	if (s->release) s->release(s);
+	free(s);
+}
+
+void urlmill_free_array(struct ArrowArray *a) {
+	if (a && a->release) a->release(a);
+	free(a);
+}
 
 // The interface.
 

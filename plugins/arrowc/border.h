@@ -40,11 +40,24 @@ struct urlmill_schema *urlmill_schema_model(const struct ArrowSchema *of);
 // released, wherever they were moved. It returns ENOMEM or 0.
 int urlmill_schema_new(const struct urlmill_schema *model, size_t more, struct ArrowSchema *out);
 
-// Calls through pointers, which Go cannot make.
-int urlmill_get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out);
-int urlmill_get_next(struct ArrowArrayStream *s, struct ArrowArray *out);
+// asked is a schema, malloc'd, or the error that there was none for; ENOMEM without a text of the stream's where lacking is set.
+struct urlmill_asked {
+	struct ArrowSchema *schema;
+	int code, lacking;
+};
+
+// pulled is an array, malloc'd, or the error that there was none for, as in asked, or neither at the end.
+struct urlmill_pulled {
+	struct ArrowArray *array;
+	int code, lacking;
+};
+
+// Calls through pointers, which Go cannot make. As each call of C from Go costs something, they do what belongs together.
+struct urlmill_asked urlmill_ask_schema(struct ArrowArrayStream *s);
+struct urlmill_pulled urlmill_pull(struct ArrowArrayStream *s);
 const char *urlmill_get_last_error(struct ArrowArrayStream *s);
 void urlmill_release_schema(struct ArrowSchema *s);
-void urlmill_release_array(struct ArrowArray *a);
+void urlmill_free_schema(struct ArrowSchema *s); // what has not been moved out of it is released
+void urlmill_free_array(struct ArrowArray *a);   // which is released; NULL is allowed
 
 #endif

@@ -1,7 +1,6 @@
 package main
 
 /*
-#include <stdlib.h>
 #include "border.h"
 */
 import "C"
@@ -22,7 +21,7 @@ var errMemory = errors.New("urlmill: out of memory")
 // input is an array of the host's. It is released when nobody refers to it any more: the memory.Allocator of buffers that
 // lie in it, which Arrow tells when a buffer has no reference left.
 type input struct {
-	root  *C.struct_ArrowArray // calloc'd
+	root  *C.struct_ArrowArray
 	refs  atomic.Int64
 	spans []span // that records may share
 }
@@ -30,16 +29,12 @@ type input struct {
 // span is memory that the host keeps until the input is released: its own, or what another array of ours lies in.
 type span struct{ start, end uintptr }
 
-// newInput returns an empty input with one reference.
-func newInput() (*input, error) {
-	root := (*C.struct_ArrowArray)(C.calloc(1, C.sizeof_struct_ArrowArray))
-	if root == nil {
-		return nil, errMemory
-	}
+// newInput returns what owns root, which is malloc'd, with one reference.
+func newInput(root *C.struct_ArrowArray) *input {
 	in := &input{root: root}
 	in.refs.Store(1)
 	alive.Add(1)
-	return in, nil
+	return in
 }
 
 // holds is whether p points into a buffer of the host's.
@@ -59,8 +54,7 @@ func (in *input) retain() *input {
 
 func (in *input) release() {
 	if in.refs.Add(-1) == 0 {
-		C.urlmill_release_array(in.root)
-		C.free(unsafe.Pointer(in.root))
+		C.urlmill_free_array(in.root)
 		in.root = nil
 		alive.Add(-1)
 	}

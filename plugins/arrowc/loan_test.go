@@ -23,10 +23,7 @@ func lendRows(t *testing.T, p *shared, rows int) *lent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := newInput()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := newInput(nil)
 	defer in.release()
 	return p.lend(record, in)
 }

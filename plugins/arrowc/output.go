@@ -1,8 +1,6 @@
 package main
 
 /*
-#include <errno.h>
-#include <stdlib.h>
 #include "border.h"
 */
 import "C"
@@ -78,6 +76,9 @@ func countViews(a *C.struct_ArrowArray, nodes, pointers *int) {
 	}
 }
 
+// zeros is what empty buffers point at.
+var zeros = C.urlmill_zeros()
+
 // exporter hands out the nodes and pointers of a block, and the buffers of a loan.
 type exporter struct {
 	buffers  []unsafe.Pointer
@@ -127,7 +128,7 @@ func (e *exporter) data(d arrow.ArrayData, n *C.struct_ArrowArray) {
 	pointers := unsafe.Slice(n.buffers, len(d.Buffers()))
 	for i := range pointers {
 		if pointers[i] = e.buffers[i]; pointers[i] == nil && i > 0 {
-			pointers[i] = C.urlmill_zeros()
+			pointers[i] = zeros
 		}
 	}
 	e.buffers = e.buffers[len(pointers):]

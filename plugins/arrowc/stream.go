@@ -1,7 +1,6 @@
 package main
 
 /*
-#include <stdlib.h>
 #include "border.h"
 */
 import "C"
@@ -52,13 +51,13 @@ func open(p *shared, in *C.struct_ArrowArrayStream) (*stream, error) {
 		return nil, err
 	}
 	if err := s.look(schema); err != nil {
-		freeSchema(schema)
+		C.urlmill_free_schema(schema)
 		return nil, err
 	}
 	if len(s.columns.Carried) > 0 {
 		s.given = schema
 	} else {
-		freeSchema(schema)
+		C.urlmill_free_schema(schema)
 	}
 	p.refs.Add(1)
 	return s, nil
@@ -90,24 +89,16 @@ func (s *stream) look(schema *C.struct_ArrowSchema) (err error) {
 	return nil
 }
 
-// inputSchema returns the schema of the input, for freeSchema.
+// inputSchema returns the schema of the input, which the caller frees with urlmill_free_schema.
 func (s *stream) inputSchema() (*C.struct_ArrowSchema, error) {
-	schema := (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
-	if schema == nil {
+	asked := C.urlmill_ask_schema(s.in)
+	switch {
+	case asked.lacking != 0:
 		return nil, errMemory
+	case asked.code != 0:
+		return nil, s.inputFault(asked.code)
 	}
-	if code := C.urlmill_get_schema(s.in, schema); code != 0 {
-		schema.release = nil // the interface leaves it undefined
-		freeSchema(schema)
-		return nil, s.inputFault(code)
-	}
-	return schema, nil
-}
-
-// freeSchema releases what has not been moved out of schema, and frees it.
-func freeSchema(schema *C.struct_ArrowSchema) {
-	C.urlmill_release_schema(schema)
-	C.free(unsafe.Pointer(schema))
+	return asked.schema, nil
 }
 
 // inputFault returns the error that the input has just reported.
@@ -128,7 +119,7 @@ func (s *stream) schema(out *C.struct_ArrowSchema) (err error) {
 		}
 	}
 	if given != nil {
-		defer freeSchema(given)
+		defer C.urlmill_free_schema(given)
 	}
 	return newSchema(s.model, given, s.columns.Carried, out)
 }
@@ -161,21 +152,17 @@ func (s *stream) next(out *C.struct_ArrowArray) error {
 
 // pull takes a batch from the input. It returns false at the end.
 func (s *stream) pull() (bool, error) {
-	in, err := newInput()
-	if err != nil {
-		return false, err
-	}
-	if code := C.urlmill_get_next(s.in, in.root); code != 0 {
-		in.root.release = nil // the interface leaves it undefined
-		in.release()
-		return false, s.inputFault(code)
-	}
-	if in.root.release == nil {
-		in.release()
+	pulled := C.urlmill_pull(s.in)
+	switch {
+	case pulled.lacking != 0:
+		return false, errMemory
+	case pulled.code != 0:
+		return false, s.inputFault(pulled.code)
+	case pulled.array == nil:
 		return false, nil
 	}
-	s.current = in
-	if err := s.take(in); err != nil {
+	s.current = newInput(pulled.array)
+	if err := s.take(s.current); err != nil {
 		s.drop()
 		return false, err
 	}
@@ -265,7 +252,7 @@ func (s *stream) close() {
 	defer s.mu.Unlock()
 	s.drop()
 	if s.given != nil {
-		freeSchema(s.given)
+		C.urlmill_free_schema(s.given)
 		s.given = nil
 	}
 	s.shared.release()
