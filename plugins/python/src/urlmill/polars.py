@@ -29,10 +29,12 @@ def dtype(parser: Parser, *, bases: bool = False) -> pl.DataType:
 
 def _parse(urls: pl.Series, bases: pl.Series | None, parser: Parser) -> pl.Series:
     parts = parser.parse(pa.chunked_array([urls.to_arrow()]), None if bases is None else pa.chunked_array([bases.to_arrow()]))
+    if parts.num_chunks == 0:
+        return pl.Series(urls.name, [], dtype=dtype(parser, bases=bases is not None))
     # One by one: Polars would have them in one array of Arrow, which cannot hold more than 2 GiB of a column.
-    out = pl.Series(urls.name, [], dtype=dtype(parser, bases=bases is not None))
-    for chunk in parts.chunks:
-        out.append(pl.Series(urls.name, chunk))
+    out = pl.Series(urls.name, parts.chunk(0))
+    for i in range(1, parts.num_chunks):
+        out.append(pl.Series(urls.name, parts.chunk(i)))
     return out
 
 
