@@ -65,7 +65,7 @@ def test_read_parquet(spark: Any, files: Path) -> None:
     assert [{"host": r.host, "path": r.path} for r in rows] == expected(columns=["host", "path"])
 
 
-def test_backfill(spark: Any, files: Path, tmp_path: Path) -> None:
+def test_backfill(spark: Any, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import urlmill.spark as host
 
     out = tmp_path / "out"
@@ -83,6 +83,10 @@ def test_backfill(spark: Any, files: Path, tmp_path: Path) -> None:
     assert pq.read_schema(out / "part-00000.parquet").names == ["host"]
     with pytest.raises(urlmill.Error, match="hots"):
         host.backfill(spark, str(files), str(tmp_path / "new"), "page", columns=["hots"])
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")  # the workers are not there
+    assert host.backfill(spark, os.path.relpath(files), "relative", "page", columns=["host"], carry=[]).rows == ROWS
+    assert (tmp_path / "elsewhere" / "relative" / "_SUCCESS").is_file()
     with pytest.raises(urlmill.Error, match="no such file"):
         host.backfill(spark, str(tmp_path / "nowhere"), str(tmp_path / "new"), "page")
 

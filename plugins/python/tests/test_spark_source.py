@@ -117,7 +117,10 @@ def test_columns_of_the_path(source: Any, tmp_path: Path) -> None:
     assert df.dtypes == [("host", "string"), ("day", "int"), ("shop", "string")]
     assert [tuple(r) for r in df.orderBy("day", "shop").collect()] == [("1.example", 1, "a"), ("2.example", 2, None), ("2.example", 2, "7")]
     assert [tuple(r) for r in source(tmp_path, column="page", columns="host", carry="shop").where("shop = 'a'").collect()] == [("1.example", "a")]
-    assert source(str(tmp_path / "*"), column="page", columns="host").dtypes[1:] == [("day", "int"), ("shop", "string")]
+    for pattern in ("*", "day=[12]"):
+        assert source(tmp_path / pattern, column="page", columns="host").dtypes[1:] == [("day", "int"), ("shop", "string")]
+    assert source(tmp_path / "day=2", column="page", columns="host").columns == ["host", "shop"]
+    assert source(tmp_path / "day=1" / "shop=a" / "x.parquet", column="page", columns="host").columns == ["host"]
 
 
 def test_types_that_go_along(source: Any, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -48,20 +50,21 @@ class File:
 
 
 def files(source: str | Sequence[str]) -> Iterator[File]:
-    """Returns the files that are named, and the Parquet files in the folders that are, in order. A name may hold * and ? and [a-z]."""
+    """Returns the files that are named, and the Parquet files in the folders that are, in order. A name may hold * and
+    [a-z], and ? where it is no URI."""
     for uri in [source] if isinstance(source, str) else source:
         system, path = opened(uri)
         scheme = uri.partition("://")[0] + "://" if "://" in uri and not uri.startswith("file:") else ""
-        found = _files(system, path)
-        keys = _keys(system, found, path)
+        found, base = _files(system, path)
+        keys = _keys(system, found, base)
         for file in found:
             yield File(system, file, scheme + file, keys.get(file, ()))
 
 
 def opened(uri: str) -> tuple[fs.FileSystem, str]:
-    """Returns the file system of a path or URI, and the path in it."""
+    """Returns the file system of a path or URI, and the path in it, which is the same in processes that run elsewhere."""
     if "://" not in uri and not uri.startswith("file:"):
-        return fs.LocalFileSystem(), uri
+        return fs.LocalFileSystem(), os.path.abspath(uri)
     system, path = fs.FileSystem.from_uri(uri)
     return system, path
 
@@ -96,15 +99,19 @@ def _groups(file: File, keys: Sequence[Key], where: pc.Expression) -> set[int]:
     return {g.id for part in fragment.split_by_row_group(where, schema=schema) for g in part.row_groups}
 
 
-def _files(system: fs.FileSystem, path: str) -> list[str]:
+def _files(system: fs.FileSystem, path: str) -> tuple[list[str], str]:
+    """Returns the files that a path names, and the folder below which the names of folders say something of them."""
     info = system.get_file_info(path)
     if info.type == fs.FileType.File:
-        return [path]
+        return [path], path.rpartition("/")[0]
     if info.type == fs.FileType.NotFound:
-        if any(c in path for c in "*?["):
+        if any(c in path for c in _WILD):
             return _matching(system, path)
         raise Error(f"{path}: there is no such file or folder")
-    return _below(system, path)
+    return _below(system, path), path.rstrip("/")
+
+
+_WILD = "*?["
 
 
 def _below(system: fs.FileSystem, folder: str) -> list[str]:
@@ -113,13 +120,12 @@ def _below(system: fs.FileSystem, folder: str) -> list[str]:
     return [f for f in names if not any(part.startswith(("_", ".")) for part in _relative(f, folder).split("/"))]
 
 
-def _matching(system: fs.FileSystem, pattern: str) -> list[str]:
-    """The files and the folders' files that a pattern names; * stays within a name."""
-    import fnmatch
-
+def _matching(system: fs.FileSystem, pattern: str) -> tuple[list[str], str]:
+    """The files and the folders' files that a pattern names, and the folder before it; * stays within a name."""
     parts = pattern.split("/")
-    fixed = next(i for i, part in enumerate(parts) if any(c in part for c in "*?["))
-    there = ["/".join(parts[:fixed]) or ("/" if pattern.startswith("/") else ".")]
+    fixed = next(i for i, part in enumerate(parts) if any(c in part for c in _WILD))
+    base = "/".join(parts[:fixed]) or ("/" if pattern.startswith("/") else ".")
+    there = [base]
     for part in parts[fixed:]:
         inside = [i for d in there for i in system.get_file_info(fs.FileSelector(d, allow_not_found=True)) if fnmatch.fnmatchcase(i.base_name, part)]
         there = sorted(i.path for i in inside)
@@ -127,7 +133,7 @@ def _matching(system: fs.FileSystem, pattern: str) -> list[str]:
     names = [f for p in there for f in ([p] if of[p] == fs.FileType.File else _below(system, p))]
     if not names:
         raise Error(f"{pattern}: there are no such files")
-    return names
+    return names, base
 
 
 def _relative(file: str, folder: str) -> str:
@@ -136,9 +142,8 @@ def _relative(file: str, folder: str) -> str:
     return file[len(folder) :] if file.startswith(folder) else file
 
 
-def _keys(system: fs.FileSystem, found: Sequence[str], root: str) -> dict[str, tuple[Key, ...]]:
-    """What the folders between root and the files say, as Hive writes it: integers where all are, else text."""
-    base = root.partition("*")[0].rpartition("/")[0] if "*" in root else root.rstrip("/")
+def _keys(system: fs.FileSystem, found: Sequence[str], base: str) -> dict[str, tuple[Key, ...]]:
+    """What the folders between base and the files say, as Hive writes it: integers where all are, else text."""
     named = [f for f in found if "=" in _relative(f, base).rpartition("/")[0]]
     if not named:
         return {}

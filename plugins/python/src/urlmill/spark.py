@@ -81,6 +81,8 @@ def backfill(
     columns = needed(parser)
     pieces = split(source, piece_bytes)
     system, folder = opened(target)
+    if isinstance(system, fs.LocalFileSystem):
+        target = folder  # tasks may run in other folders
     there = system.get_file_info(fs.FileSelector(folder, allow_not_found=True))
     if there and not overwrite:
         raise Error(f"{target} is not empty; give overwrite=True to empty it")
