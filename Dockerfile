@@ -15,11 +15,15 @@ ENV GOCACHE=/go/cache
 # The commit is in the binary: "urlmill version" tells it.
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/go/cache \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -tags=grpcnotrace -ldflags=-s -o /out/urlmill ./cmd/urlmill
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/go/cache \
+    CGO_ENABLED=0 go run ./internal/notices -tags=grpcnotrace -platforms=$TARGETOS/$TARGETARCH ./cmd/urlmill > /out/THIRD_PARTY_LICENSES.txt
 # A volume takes over the owner of the directory that it is mounted on.
 RUN mkdir /out/data
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /out/urlmill /usr/local/bin/urlmill
+COPY --from=build /out/THIRD_PARTY_LICENSES.txt /licenses/
+COPY LICENSE /licenses/
 COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532
 WORKDIR /data

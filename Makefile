@@ -49,6 +49,7 @@ arrowc: ## bin/lib/liburlmill.so with urlmill.h: the C library over the Arrow C 
 	mkdir -p $(BIN)/lib
 	cd plugins/arrowc && $(GO) build -buildmode=c-shared -trimpath -ldflags '-s -w -extldflags=-Wl,--version-script=$(CURDIR)/plugins/arrowc/exports.map' -o ../../$(LIBURLMILL) .
 	rm -f $(BIN)/lib/liburlmill.h && cp plugins/arrowc/urlmill.h $(BIN)/lib/
+	$(GO) run ./internal/notices -C plugins/arrowc . > $(BIN)/lib/THIRD_PARTY_LICENSES.txt
 
 PLUGINS_VENV := $(or $(URLMILL_PLUGINS_VENV),$(CURDIR)/$(BIN)/venv-plugins)
 PLUGINS_PYTHON := $(PLUGINS_VENV)/bin/python3

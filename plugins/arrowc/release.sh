@@ -28,21 +28,21 @@ fi
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} # the time of all files of archives and wheels
 export SOURCE_DATE_EPOCH
 
-# library GOARCH ZIGARCH builds linux_GOARCH/liburlmill.so.
+# library GOARCH ZIGARCH builds linux_GOARCH/liburlmill.so, and puts beside it what goes with it.
 library() {
   # CGO_CFLAGS and -s: without debug information, which would be that of C alone.
   CGO_ENABLED=1 GOOS=linux GOARCH=$1 CC="$python -m ziglang cc -target $2-linux-gnu.2.17" CGO_CFLAGS=-O2 \
     go build -buildmode=c-shared -trimpath -o "$out/linux_$1/liburlmill.so" \
     -ldflags "-s -w -buildid= -X main.release=$version '-extldflags=-Wl,--version-script=$PWD/exports.map -s'" .
   rm "$out/linux_$1/liburlmill.h" # cgo's own, which is not for users
-  cp urlmill.h "$out/linux_$1/"
+  cp urlmill.h ../../LICENSE "$out/linux_$1/"
+  (cd ../.. && CGO_ENABLED=1 go run ./internal/notices -C plugins/arrowc -platforms "linux/$1" .) >"$out/linux_$1/THIRD_PARTY_LICENSES.txt"
 }
 
 # archive GOARCH makes liburlmill_VERSION_linux_GOARCH.tar.gz.
 archive() {
-  cp ../../LICENSE "$out/linux_$1/"
   tar --create --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
-    --directory "$out/linux_$1" LICENSE liburlmill.so urlmill.h | gzip -n9 >"$out/liburlmill_${version:-devel}_linux_$1.tar.gz"
+    --directory "$out/linux_$1" LICENSE THIRD_PARTY_LICENSES.txt liburlmill.so urlmill.h | gzip -n9 >"$out/liburlmill_${version:-devel}_linux_$1.tar.gz"
 }
 
 for arch in amd64:x86_64 arm64:aarch64; do

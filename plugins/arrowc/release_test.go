@@ -59,7 +59,7 @@ func TestRelease(t *testing.T) {
 				t.Error("the library does not know its version")
 			}
 			listed := strings.Fields(run(t, "tar", "-tzf", filepath.Join(dir, "liburlmill_0.0.1-test_linux_"+p.arch+".tar.gz")))
-			if strings.Join(listed, " ") != "LICENSE liburlmill.so urlmill.h" {
+			if strings.Join(listed, " ") != "LICENSE THIRD_PARTY_LICENSES.txt liburlmill.so urlmill.h" {
 				t.Errorf("the archive has %q", listed)
 			}
 			checkWheel(t, dir, p.python, library)
@@ -155,6 +155,9 @@ func checkWheel(t *testing.T, dir, machine string, library []byte) {
 	}
 	if !bytes.Equal(content("urlmill/liburlmill.so"), library) {
 		t.Error("the wheel has another library")
+	}
+	if text := content("urlmill/THIRD_PARTY_LICENSES.txt"); !bytes.Contains(text, []byte("\ngithub.com/apache/arrow/go/v15 v")) {
+		t.Errorf("the licences of what the library is made of are\n%s", text)
 	}
 	if text := content(`urlmill-.*\.dist-info/WHEEL`); !bytes.Contains(text, []byte("Tag: "+tag+"\n")) {
 		t.Errorf("the wheel says\n%s", text)

@@ -1,4 +1,4 @@
-"""Puts liburlmill.so into the wheel, so that its users need no compiler.
+"""Puts liburlmill.so into the wheel, so that its users need no compiler, and the licences of what it is made of.
 
 The library is the file that URLMILL_BUILD_LIBRARY names, or is built by `make arrowc` in the repository around this folder.
 The wheel is for the platform of that file, and for every Python: nothing in it is linked with one.
@@ -44,4 +44,8 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
             library = root / "bin" / "lib" / "liburlmill.so"
         build_data["tag"] = tag(library.read_bytes())
         build_data["pure_python"] = False
+        licences = library.with_name("THIRD_PARTY_LICENSES.txt")
+        if not licences.is_file():
+            raise SystemExit(f"there is no {licences}, which goes with the library: build both with make arrowc")
         build_data["force_include"][str(library)] = "urlmill/liburlmill.so"
+        build_data["force_include"][str(licences)] = f"urlmill/{licences.name}"

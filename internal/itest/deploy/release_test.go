@@ -85,7 +85,7 @@ func TestRelease(t *testing.T) {
 			t.Errorf("there is no %s", f.Src)
 		}
 	}
-	for _, want := range []string{"LICENSE", "dist-docs/man/*", "dist-docs/completions/*"} {
+	for _, want := range []string{"LICENSE", "dist-docs/THIRD_PARTY_LICENSES.txt", "dist-docs/man/*", "dist-docs/completions/*"} {
 		if !slices.Contains(files, want) {
 			t.Errorf("archives have no %s: %q", want, files)
 		}
@@ -107,7 +107,7 @@ func TestRelease(t *testing.T) {
 func TestReleaseHooks(t *testing.T) {
 	bin, dir := build(t), t.TempDir()
 	hooks := strings.Join(readRelease(t).Before.Hooks, "\n")
-	for _, want := range []string{"urlmill man dist-docs/man", "urlmill completion", "bash zsh fish powershell"} {
+	for _, want := range []string{"urlmill man dist-docs/man", "./cmd/urlmill > dist-docs/THIRD_PARTY_LICENSES.txt", "urlmill completion", "bash zsh fish powershell"} {
 		if !strings.Contains(hooks, want) {
 			t.Errorf("no hook does %s:\n%s", want, hooks)
 		}

@@ -82,6 +82,7 @@ def test_wheel() -> None:
     assert importlib.metadata.version("urlmill") == urlmill.__version__
     licences = [f for f in importlib.metadata.files("urlmill") or () if f.name == "LICENSE"]
     assert [f.read_text() for f in licences] == [(ROOT / "LICENSE").read_text()], "the wheel goes without its licence"
+    assert "github.com/apache/arrow/go/v15 v" in (package / "THIRD_PARTY_LICENSES.txt").read_text(), "the library goes without the licences of others"
 
 
 @pytest.mark.parametrize(
