@@ -116,7 +116,7 @@ plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## th
 .PHONY: bench-spark
 bench-spark: build wheel ## ten million rows backfilled by Spark, compared with urlmill parse and measured beside parse_url and tldextract; QUICK=1
 	$(PLUGINS_PYTHON) $(PIP_INSTALL) --no-deps --no-index --force-reinstall $(BIN)/dist/*.whl
-	$(PLUGINS_PYTHON) plugins/python/bench/spark.py --urlmill $(BIN)/urlmill $(if $(QUICK),--quick,--out benchmarks/results/spark.json)
+	$(PLUGINS_PYTHON) plugins/python/bench/spark.py --urlmill $(BIN)/urlmill --conf spark.python.unix.domain.socket.enabled=true $(if $(QUICK),--quick,--out benchmarks/results/spark.json)
 
 .PHONY: bench-crossing
 bench-crossing: ## what it costs to carry a batch over the C border (C compiler); QUICK=1
