@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urlmill/urlmill/benchmarks/internal/cputime"
 	"github.com/urlmill/urlmill/benchmarks/internal/results"
+	"github.com/urlmill/urlmill/internal/cputime"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/codectest"

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/urlmill/urlmill/benchmarks/internal/cputime"
+	"github.com/urlmill/urlmill/internal/cputime"
 )
 
 // fileJob is the kind of a job that reads files.

@@ -1,17 +1,18 @@
-//go:build unix
+//go:build unix && !aix && !netbsd
 
 package cputime
 
 import (
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Used returns how long this process has run on CPUs so far, all of its threads together.
 func Used() time.Duration {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
 		panic(err)
 	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	return time.Duration(t.Nano())
 }
