@@ -106,13 +106,7 @@ func (a *app) dryRun(parent context.Context, c *config.Config, f dryRunFlags) (e
 	}
 	r := sampleReport{
 		summary: report.New(stats.Totals(), sink, time.Since(began)), schema: job.Rows,
-		whole: "all that there was", partitioned: partitioned,
-	}
-	switch {
-	case limit.Reached():
-		r.whole = "a sample; there is more, or may be"
-	case timedOut():
-		r.whole = fmt.Sprintf("what came within --timeout %s", f.timeout)
+		whole: f.whole(limit.Reached(), timedOut()), partitioned: partitioned,
 	}
 	r.printSchema(a)
 	if f.show > 0 {
@@ -126,6 +120,17 @@ func (a *app) dryRun(parent context.Context, c *config.Config, f dryRunFlags) (e
 		return fmt.Errorf("no record came within %s: the log says what was waited for, such as brokers that do not answer; --timeout waits longer", f.timeout)
 	}
 	return runErr
+}
+
+// whole says how much of what there is was read.
+func (f dryRunFlags) whole(enough, timedOut bool) string {
+	switch {
+	case enough:
+		return "a sample; there is more, or may be"
+	case timedOut:
+		return fmt.Sprintf("what came within --timeout %s", f.timeout)
+	}
+	return "all that there was"
 }
 
 // drainAfter returns a channel that is closed with drain, or when the time is over, which timedOut then tells. stop lets go

@@ -25,11 +25,14 @@ func newUDF(a *app) *cobra.Command {
 // udfColumns are the columns of a function unless it is told others.
 var udfColumns = []string{"scheme", "host", "port", "registrable_domain", "path", "query", "params", "fragment", "url_error"}
 
+// udfFlags say what the function is, and whether it is to be served or defined.
+type udfFlags struct {
+	udf.Options
+	definition, name, program string
+}
+
 func newUDFClickHouse(a *app) *cobra.Command {
-	var (
-		o                         udf.Options
-		definition, name, program string
-	)
+	var f udfFlags
 	cmd := &cobra.Command{
 		Use:   "clickhouse",
 		Short: "Be an executable user defined function of ClickHouse",
@@ -46,46 +49,53 @@ of the server looks for it. docs/plugins/clickhouse.md has examples in SQL.`,
 			if err := args(0, 0, "no arguments")(cmd, rest); err != nil {
 				return err
 			}
-			if definition != "" {
-				if err := checkChoice("--definition", definition, udfDefinitions); err != nil {
-					return err
-				}
-				if err := udf.CheckName(name); err != nil {
-					return usagef("--name: %w", err)
-				}
-			}
-			return checkChoice("--format", o.Format, udf.Formats)
+			return f.check()
 		},
+		RunE: func(*cobra.Command, []string) error { return f.run(a) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Format, "format", udf.Formats[0], "format of blocks: "+strings.Join(udf.Formats, ", "))
-	flags.StringSliceVar(&o.Columns, "columns", udfColumns, "columns that are returned")
-	flags.BoolVar(&o.Base, "base", false, "there is a second argument, the base URL of the first")
-	flags.BoolVar(&o.Nullable, "nullable", false, "the arguments are Nullable(String)")
-	flags.BoolVar(&o.ChunkHeader, "chunk-header", false, "the number of rows comes before every block (send_chunk_header)")
-	flags.StringVar(&definition, "definition", "", "print the function's definition: "+strings.Join(udfDefinitions, ", "))
-	flags.StringVar(&name, "name", "urlParts", "name of the function in the definition")
-	flags.StringVar(&program, "program", "urlmill", "how the server finds this program, in the definition")
+	flags.StringVar(&f.Format, "format", udf.Formats[0], "format of blocks: "+strings.Join(udf.Formats, ", "))
+	flags.StringSliceVar(&f.Columns, "columns", udfColumns, "columns that are returned")
+	flags.BoolVar(&f.Base, "base", false, "there is a second argument, the base URL of the first")
+	flags.BoolVar(&f.Nullable, "nullable", false, "the arguments are Nullable(String)")
+	flags.BoolVar(&f.ChunkHeader, "chunk-header", false, "the number of rows comes before every block (send_chunk_header)")
+	flags.StringVar(&f.definition, "definition", "", "print the function's definition: "+strings.Join(udfDefinitions, ", "))
+	flags.StringVar(&f.name, "name", "urlParts", "name of the function in the definition")
+	flags.StringVar(&f.program, "program", "urlmill", "how the server finds this program, in the definition")
 	completeFlag(cmd, "format", udf.Formats...)
 	completeFlag(cmd, "definition", udfDefinitions...)
-	cmd.RunE = func(*cobra.Command, []string) error {
-		f, err := udf.New(o)
-		if err != nil {
-			return usagef("--columns: %w", err)
-		}
-		if definition == "" {
-			return f.Serve(a.in, a.out)
-		}
-		text := f.Define(name, program).YAML()
-		if definition == "xml" {
-			if text, err = f.Define(name, program).XML(); err != nil {
-				return err
-			}
-		}
-		_, err = a.out.Write(text)
-		return err
-	}
 	return cmd
+}
+
+func (f *udfFlags) check() error {
+	if f.definition != "" {
+		if err := checkChoice("--definition", f.definition, udfDefinitions); err != nil {
+			return err
+		}
+		if err := udf.CheckName(f.name); err != nil {
+			return usagef("--name: %w", err)
+		}
+	}
+	return checkChoice("--format", f.Format, udf.Formats)
+}
+
+// run serves the function, or prints its definition.
+func (f *udfFlags) run(a *app) error {
+	function, err := udf.New(f.Options)
+	if err != nil {
+		return usagef("--columns: %w", err)
+	}
+	if f.definition == "" {
+		return function.Serve(a.in, a.out)
+	}
+	text := function.Define(f.name, f.program).YAML()
+	if f.definition == "xml" {
+		if text, err = function.Define(f.name, f.program).XML(); err != nil {
+			return err
+		}
+	}
+	_, err = a.out.Write(text)
+	return err
 }
 
 // udfDefinitions are the values of --definition.

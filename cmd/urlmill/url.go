@@ -15,15 +15,18 @@ import (
 	"github.com/urlmill/urlmill/urlcore"
 )
 
-func newURL(a *app) *cobra.Command {
-	var (
-		base   string
-		ndjson bool
-		asJSON bool
-		color  string
+// urlFlags say what the URLs of the command line, or standard input, are to become.
+type urlFlags struct {
+	base   string
+	ndjson bool
+	asJSON bool
+	color  string
 
-		framing, lineProtocol string
-	)
+	framing, lineProtocol string
+}
+
+func newURL(a *app) *cobra.Command {
+	var f urlFlags
 	cmd := &cobra.Command{
 		Use:   "url URL... | url --ndjson | url --line-protocol FIELD",
 		Short: "Inspect URLs, or parse one a line for another program",
@@ -49,53 +52,58 @@ _fragment, or FIELD_error.`,
 		Example: `  urlmill url 'https://user@www.example.co.uk:8080/a/../b?q=1&q=2#top'
   urlmill url --base https://example.com/a/b ../c
   echo '{"input":"//example.org","base":"https://example.com"}' | urlmill url --ndjson`,
-		Args: func(_ *cobra.Command, urls []string) error {
-			if err := checkChoice("--color", color, colorChoices); err != nil {
-				return err
-			}
-			if err := checkChoice("--framing", framing, coproc.Framings); err != nil {
-				return err
-			}
-			switch {
-			case lineProtocol != "" && (ndjson || asJSON || base != "" || len(urls) > 0):
-				return usagef("--line-protocol reads metrics from standard input; give neither URLs nor other modes beside it")
-			case lineProtocol != "":
-				return nil
-			case framing != coproc.Framings[0] && !ndjson:
-				return usagef("--framing is for --ndjson")
-			case ndjson && asJSON:
-				return usagef("--json shows URLs of the command line, --ndjson answers standard input; give one of them")
-			case ndjson && len(urls) > 0:
-				return usagef("--ndjson reads standard input; give no URL beside it")
-			case ndjson && base != "":
-				return usagef("--ndjson takes the base from every line; give it there, as \"base\"")
-			case !ndjson && len(urls) == 0:
-				return usagef("give at least one URL, or --ndjson to read standard input")
-			}
-			return nil
-		},
+		Args: func(_ *cobra.Command, urls []string) error { return f.check(urls) },
+		RunE: func(_ *cobra.Command, urls []string) error { return f.run(a, urls) },
 	}
-	cmd.RunE = func(_ *cobra.Command, urls []string) error {
-		if ndjson || lineProtocol != "" {
-			defer drain.Wait(a.out)
-		}
-		if ndjson {
-			return coproc.ServeFramed(a.in, a.out, coproc.Framing(framing))
-		}
-		if lineProtocol != "" {
-			return lineproto.Serve(a.in, a.out, lineProtocol)
-		}
-		return a.inspect(urls, base, asJSON, a.style(color))
-	}
-	cmd.Flags().StringVar(&base, "base", "", "resolve the URLs against this one")
-	cmd.Flags().StringVar(&color, "color", colorChoices[0], "colours: "+strings.Join(colorChoices, ", "))
+	cmd.Flags().StringVar(&f.base, "base", "", "resolve the URLs against this one")
+	cmd.Flags().StringVar(&f.color, "color", colorChoices[0], "colours: "+strings.Join(colorChoices, ", "))
 	completeFlag(cmd, "color", colorChoices...)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each URL")
-	cmd.Flags().BoolVar(&ndjson, "ndjson", false, "answer requests, one JSON object a line, from standard input")
-	cmd.Flags().StringVar(&framing, "framing", coproc.Framings[0], "how requests of --ndjson are told apart: "+strings.Join(coproc.Framings, ", "))
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print a JSON object for each URL")
+	cmd.Flags().BoolVar(&f.ndjson, "ndjson", false, "answer requests, one JSON object a line, from standard input")
+	cmd.Flags().StringVar(&f.framing, "framing", coproc.Framings[0], "how requests of --ndjson are told apart: "+strings.Join(coproc.Framings, ", "))
 	completeFlag(cmd, "framing", coproc.Framings...)
-	cmd.Flags().StringVar(&lineProtocol, "line-protocol", "", "pass metrics on, with the parts of the URL in this field or tag")
+	cmd.Flags().StringVar(&f.lineProtocol, "line-protocol", "", "pass metrics on, with the parts of the URL in this field or tag")
 	return cmd
+}
+
+// check refuses flags that do not go together.
+func (f *urlFlags) check(urls []string) error {
+	if err := checkChoice("--color", f.color, colorChoices); err != nil {
+		return err
+	}
+	if err := checkChoice("--framing", f.framing, coproc.Framings); err != nil {
+		return err
+	}
+	switch {
+	case f.lineProtocol != "" && (f.ndjson || f.asJSON || f.base != "" || len(urls) > 0):
+		return usagef("--line-protocol reads metrics from standard input; give neither URLs nor other modes beside it")
+	case f.lineProtocol != "":
+		return nil
+	case f.framing != coproc.Framings[0] && !f.ndjson:
+		return usagef("--framing is for --ndjson")
+	case f.ndjson && f.asJSON:
+		return usagef("--json shows URLs of the command line, --ndjson answers standard input; give one of them")
+	case f.ndjson && len(urls) > 0:
+		return usagef("--ndjson reads standard input; give no URL beside it")
+	case f.ndjson && f.base != "":
+		return usagef("--ndjson takes the base from every line; give it there, as \"base\"")
+	case !f.ndjson && len(urls) == 0:
+		return usagef("give at least one URL, or --ndjson to read standard input")
+	}
+	return nil
+}
+
+func (f *urlFlags) run(a *app, urls []string) error {
+	if f.ndjson || f.lineProtocol != "" {
+		defer drain.Wait(a.out)
+	}
+	if f.ndjson {
+		return coproc.ServeFramed(a.in, a.out, coproc.Framing(f.framing))
+	}
+	if f.lineProtocol != "" {
+		return lineproto.Serve(a.in, a.out, f.lineProtocol)
+	}
+	return a.inspect(urls, f.base, f.asJSON, a.style(f.color))
 }
 
 // colorChoices are the values of --color, the default first.
