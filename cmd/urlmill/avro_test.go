@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -179,12 +178,9 @@ func runUntilRead(t *testing.T, client *kgo.Client, dir, group, topic, config st
 	writeFile(t, dir, group+".yaml", config)
 	total := kafkatest.Records(t, client, topic)
 	p := startRun(t, file)
-	p.waitFor(t, "all of "+topic, func() bool {
+	p.finish(t, "all of "+topic, func() bool {
 		return max(0, kafkatest.Committed(t, client, group, topic, 0))+max(0, kafkatest.Committed(t, client, group, topic, 1)) == total
 	})
-	if err := p.end(syscall.SIGTERM); err != nil {
-		t.Errorf("%s: %v\n%s", group, err, p.log)
-	}
 	if strings.Contains(p.log.String(), "planted") {
 		t.Errorf("%s: the log has the password:\n%s", group, p.log)
 	}

@@ -151,10 +151,7 @@ func dedupeKill(t *testing.T, mode, extra string, faults []string) {
 		}
 	}
 	run := begin("last", "")
-	run.waitFor(t, "every offset to be committed", func() bool { return everything("last") })
-	if err := run.end(syscall.SIGTERM); err != nil {
-		t.Errorf("after SIGTERM: %v\n%s", err, run.log)
-	}
+	run.finish(t, "every offset to be committed", func() bool { return everything("last") })
 	if report, err := process(t, "verify", out).CombinedOutput(); err != nil {
 		t.Errorf("verify: %v\n%s", err, report)
 	}

@@ -90,10 +90,7 @@ func killAndCount(t *testing.T, cluster *kafkatest.Cluster, delivery string) (lo
 		files := len(parquetIn(t, out))
 		run := startRun(t, config)
 		run.waitFor(t, "a new file", func() bool { committed(); return len(parquetIn(t, out)) > files })
-		for until := time.Now().Add(rand.N(time.Second)); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-			committed()
-		}
-		_ = run.end(syscall.SIGKILL)
+		run.killWithin(time.Second, func() { committed() })
 		t.Logf("kill %d: %d files", i+1, len(parquetIn(t, out)))
 	}
 	if err := records.end(); err != nil {
@@ -103,10 +100,7 @@ func killAndCount(t *testing.T, cluster *kafkatest.Cluster, delivery string) (lo
 		t.Fatal(err)
 	}
 	run := startRun(t, config)
-	run.waitFor(t, "every offset to be committed", func() bool { return committed() == perPartition })
-	if err := run.end(syscall.SIGTERM); err != nil {
-		t.Errorf("after SIGTERM: %v\n%s", err, run.log)
-	}
+	run.finish(t, "every offset to be committed", func() bool { return committed() == perPartition })
 	return checkDelivered(t, out, partitions, perPartition)
 }
 
@@ -150,6 +144,23 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *running {
 func (p *running) end(sig os.Signal) error {
 	p.Signal(sig)
 	return p.Err()
+}
+
+// killWithin kills the process at a random moment. Until then records keep coming, for which look says what has been read.
+func (p *running) killWithin(longest time.Duration, look func()) {
+	for until := time.Now().Add(rand.N(longest)); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		look()
+	}
+	_ = p.end(syscall.SIGKILL)
+}
+
+// finish waits until reached, and ends the process in good order.
+func (p *running) finish(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	p.waitFor(t, what, reached)
+	if err := p.end(syscall.SIGTERM); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, p.log)
+	}
 }
 
 // waitFor polls until reached, for as long as the slowest machine needs.

@@ -6,11 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -183,10 +181,7 @@ func (r *relay) run(t *testing.T) {
 		before := committed()
 		p := startRun(t, r.config)
 		p.waitFor(t, "a commit", func() bool { return committed() > before })
-		for until := time.Now().Add(rand.N(700 * time.Millisecond)); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-			committed()
-		}
-		_ = p.end(syscall.SIGKILL)
+		p.killWithin(700*time.Millisecond, func() { committed() })
 		t.Logf("kill %d: %d records are committed", i+1, r.committed(t))
 	}
 	if err := records.end(); err != nil {
@@ -202,10 +197,7 @@ func (r *relay) finish(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := startRun(t, r.config)
-	p.waitFor(t, "every offset to be committed", func() bool { return r.committed(t) == int64(r.perPartition*relayPartitions) })
-	if err := p.end(syscall.SIGTERM); err != nil {
-		t.Errorf("after SIGTERM: %v\n%s", err, p.log)
-	}
+	p.finish(t, "every offset to be committed", func() bool { return r.committed(t) == int64(r.perPartition*relayPartitions) })
 }
 
 // committed returns the sum of the committed offsets.

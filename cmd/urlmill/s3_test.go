@@ -61,7 +61,7 @@ func TestS3ExactlyOnce(t *testing.T) {
 	}
 	kafkatest.Produce(t, client, numbered("clicks", partitions, 3*portion, total))
 	run := startRun(t, config)
-	run.waitFor(t, "every offset to be committed", func() bool {
+	run.finish(t, "every offset to be committed", func() bool {
 		for p := range int32(partitions) {
 			if kafkatest.Committed(t, client, "s3", "clicks", p) < total {
 				return false
@@ -69,9 +69,6 @@ func TestS3ExactlyOnce(t *testing.T) {
 		}
 		return true
 	})
-	if err := run.end(syscall.SIGTERM); err != nil {
-		t.Errorf("after SIGTERM: %v\n%s", err, run.log)
-	}
 	if lost, twice := checkDelivered(t, out, partitions, total); lost > 0 || twice > 0 {
 		t.Errorf("%d rows are lost, %d are there twice", lost, twice)
 	}
