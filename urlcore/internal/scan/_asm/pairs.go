@@ -265,6 +265,14 @@ func splitPairs() {
 	SHRQ(U8(2), escaped)
 	MOVQ(escaped, arg(pairsFound))
 
+	countPairs(name, field, end, where, low, before)
+	RET()
+
+	longName(name, start, end, nameEnd, where, low, equal)
+}
+
+// countPairs is the second loop of splitPairs, over the rows.
+func countPairs(name string, field func(offset int) reg.GPVirtual, end, where, low, before reg.GPVirtual) {
 	Comment("How many pairs begin before the end of each row.")
 	begin, rowEnds, rows, counts, first := field(pairsBegin), field(pairsRowEnds), field(pairsRows), field(pairsCounts), field(pairsFirst)
 	text := field(pairsStart)
@@ -283,27 +291,28 @@ func splitPairs() {
 	ADDQ(U8(4), counts)
 	DECQ(rows)
 	JNZ(LabelRef(name + "_row"))
-	RET()
+}
 
+// longName is the second way of splitPairs.
+func longName(name string, start, end, nameEnd, where, low, equal reg.GPVirtual) {
 	Label(name + "_long")
 	Comment("On to the next whole bytes of the bitmap, until the pair ends.")
-	nameEndAt := nameEnd
 	MOVL(start.As32(), where.As32())
 	SHRL(U8(3), where.As32())
 	Label(name + "_more")
 	ADDQ(U8(7), where)
-	MOVQ(where, nameEndAt)
-	SHLQ(U8(3), nameEndAt)
-	CMPQ(nameEndAt, end)
+	MOVQ(where, nameEnd)
+	SHLQ(U8(3), nameEnd)
+	CMPQ(nameEnd, end)
 	JGE(LabelRef(name + "_limit"))
 	MOVQ(Mem{Base: equal, Index: where, Scale: 1}, low)
 	TESTQ(low, low)
 	JZ(LabelRef(name + "_skip"))
 	TZCNTQ(low, low)
-	ADDQ(low, nameEndAt)
+	ADDQ(low, nameEnd)
 	Label(name + "_limit")
-	CMPQ(nameEndAt, end)
-	CMOVQGT(end, nameEndAt)
+	CMPQ(nameEnd, end)
+	CMOVQGT(end, nameEnd)
 	JMP(LabelRef(name + "_store"))
 	Label(name + "_skip")
 	INCQ(where)

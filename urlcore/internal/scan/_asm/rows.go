@@ -64,6 +64,23 @@ func upper(at func(i int) int) (mask uint8) {
 	return mask
 }
 
+// rowGatherer has the registers of gatherRows.
+type rowGatherer struct {
+	name     string
+	path     int          // bytes of a path that are copied at once
+	a        reg.Register // the *rowsArgs
+	parts    reg.GPVirtual
+	input    reg.GPVirtual
+	side     reg.GPVirtual // where the side buffer would begin if it were part of the input
+	table    reg.GPVirtual // the lengths before the row in hand
+	lengths  reg.VecVirtual
+	from, at reg.GPVirtual // the value in hand, from the base on, and where it goes
+	base     reg.GPVirtual // of all values but the path
+	size     reg.GPVirtual
+}
+
+func (g *rowGatherer) arg(offset int) Mem { return Mem{Base: g.a, Disp: offset} }
+
 // gatherRows keeps the lengths of all columns in one vector. The lengths after each of eight rows make a table, which
 // is turned over to become the columns' offsets; where a value goes is read from the row before.
 func gatherRows(name string, path int) {
@@ -72,29 +89,64 @@ func gatherRows(name string, path int) {
 	Doc(name+" is gatherRowsGeneric for a *rowsArgs. It reads and writes up to 127 bytes too much, and checks no bounds. a.n is",
 		"at least 1.")
 	Pragma("noescape")
-	a := Load(Param("a"), GP64())
-	arg := func(offset int) Mem { return Mem{Base: a, Disp: offset} }
-	parts, input, side, table, count := GP64(), GP64(), GP64(), GP64(), GP64()
-	MOVQ(arg(rowsParts), parts)
-	MOVQ(arg(rowsInput), input)
-	MOVQ(arg(rowsSide), side)
-	from := GP64()
-	MOVQ(U64(scan.Side), from)
-	SUBQ(from, side) // a position in the side buffer has this bit
-	MOVQ(arg(rowsN), count)
-	LEAQ(arg(rowsTable), table)
-	lengths, wanted, startWords, endWords, limits := YMM(), YMM(), YMM(), YMM(), YMM()
-	VMOVDQU(arg(rowsAt), lengths)
-	VMOVDQU(arg(rowsWanted), wanted)
+	g := &rowGatherer{name: name, path: path, a: Load(Param("a"), GP64())}
+	g.parts, g.input, g.side, g.table = GP64(), GP64(), GP64(), GP64()
+	count := GP64()
+	MOVQ(g.arg(rowsParts), g.parts)
+	MOVQ(g.arg(rowsInput), g.input)
+	MOVQ(g.arg(rowsSide), g.side)
+	g.from = GP64()
+	MOVQ(U64(scan.Side), g.from)
+	SUBQ(g.from, g.side) // a position in the side buffer has this bit
+	MOVQ(g.arg(rowsN), count)
+	LEAQ(g.arg(rowsTable), g.table)
+	wanted, startWords, endWords, limits := g.vectors(tables)
+
+	Label(name + "_row")
+	long, sides := g.measure(wanted, startWords, endWords, limits)
+	g.values(long, sides)
+	pathBase := g.copyPath()
+	Label(name + "_next")
+	ADDQ(U8(scan.PartsWords*4), g.parts)
+	ADDQ(U8(tableRow), g.table)
+	DECQ(count)
+	JZ(LabelRef(name + "_end"))
+	end := GP64()
+	LEAQ(g.arg(rowsTable+8*tableRow), end)
+	CMPQ(g.table, end)
+	JNE(LabelRef(name + "_row"))
+
+	Comment("Turn eight rows of lengths into eight offsets of each column.")
+	LEAQ(g.arg(rowsTable), g.table)
+	turn(g.a, g.table, g.lengths)
+	JMP(LabelRef(name + "_row"))
+
+	done, v := g.copyRest(pathBase)
+	g.slowly(done, v)
+	g.rest(end)
+	VMOVDQU(g.lengths, g.arg(rowsAt))
+	VZEROUPPER()
+	RET()
+}
+
+// vectors loads what stays the same for all rows, and the lengths before the first one.
+func (g *rowGatherer) vectors(tables *rowTables) (wanted, startWords, endWords, limits reg.VecVirtual) {
+	g.lengths, wanted, startWords, endWords, limits = YMM(), YMM(), YMM(), YMM(), YMM()
+	VMOVDQU(g.arg(rowsAt), g.lengths)
+	VMOVDQU(g.arg(rowsWanted), wanted)
 	VMOVDQU(tables.starts, startWords)
 	VMOVDQU(tables.ends, endWords)
 	VMOVDQU(tables.limits, limits)
-	VMOVDQU(lengths, Mem{Base: table})
+	VMOVDQU(g.lengths, Mem{Base: g.table})
+	return wanted, startWords, endWords, limits
+}
 
-	Label(name + "_row")
+// measure adds the lengths of a row. It returns the columns whose value is longer than what is copied at once, and those whose
+// value is in the side buffer, as bits.
+func (g *rowGatherer) measure(wanted, startWords, endWords, limits reg.VecVirtual) (long, sides reg.GPVirtual) {
 	low, high := YMM(), YMM()
-	VMOVDQU(Mem{Base: parts}, low)
-	VMOVDQU(Mem{Base: parts, Disp: 32}, high)
+	VMOVDQU(Mem{Base: g.parts}, low)
+	VMOVDQU(Mem{Base: g.parts, Disp: 32}, high)
 	starts, ends, other := YMM(), YMM(), YMM()
 	// VPERMD takes the lower three bits of each number, those within a half.
 	VPERMD(low, startWords, starts)
@@ -106,132 +158,137 @@ func gatherRows(name string, path int) {
 	sizes := YMM()
 	VPSUBD(starts, ends, sizes)
 	VPAND(wanted, sizes, sizes)
-	VPADDD(sizes, lengths, lengths)
-	VMOVDQU(lengths, Mem{Base: table, Disp: tableRow})
+	VPADDD(sizes, g.lengths, g.lengths)
+	VMOVDQU(g.lengths, Mem{Base: g.table, Disp: tableRow})
 	VPCMPGTD(limits, sizes, sizes)
-	long, sides := GP32(), GP32()
+	long, sides = GP32(), GP32()
 	VMOVMSKPS(sizes, long)
 	VMOVMSKPS(starts, sides)
+	return long, sides
+}
 
+// place finds a value, and where it goes.
+func (g *rowGatherer) place(column int) {
+	MOVL(Mem{Base: g.table, Disp: 4 * column}, g.at.As32())
+	ADDQ(g.arg(rowsDst+8*column), g.at)
+	MOVL(Mem{Base: g.parts, Disp: 4 * scan.RowSpans[column].Start}, g.from.As32())
+}
+
+// move copies size bytes of the value.
+func (g *rowGatherer) move(base reg.GPVirtual, size int) {
+	var vs []reg.VecVirtual
+	for i := 0; i < size; i += 32 {
+		v := YMM()
+		VMOVDQU(Mem{Base: base, Index: g.from, Scale: 1, Disp: i}, v)
+		vs = append(vs, v)
+	}
+	for i, v := range vs {
+		VMOVDQU(v, Mem{Base: g.at, Disp: 32 * i})
+	}
+}
+
+// values copies all values but the path, if none is too long.
+func (g *rowGatherer) values(long, sides reg.GPVirtual) {
 	Comment("All but the path are in the input, or all are in the side buffer.")
 	const butPath = 1<<scan.PathColumn - 1
-	at := GP64()
+	g.at = GP64()
 	ANDL(U8(butPath), sides)
-	base := GP64()
-	MOVQ(input, base)
-	CMOVQNE(side, base)
+	g.base = GP64()
+	MOVQ(g.input, g.base)
+	CMOVQNE(g.side, g.base)
 	ADDL(U8(1), sides)
 	ANDL(U8(butPath-1), sides)
 	ORL(long, sides)
-	JNZ(LabelRef(name + "_slow"))
-	place := func(column int) {
-		MOVL(Mem{Base: table, Disp: 4 * column}, at.As32())
-		ADDQ(arg(rowsDst+8*column), at)
-		MOVL(Mem{Base: parts, Disp: 4 * scan.RowSpans[column].Start}, from.As32())
-	}
-	move := func(base reg.GPVirtual, size int) {
-		var vs []reg.VecVirtual
-		for i := 0; i < size; i += 32 {
-			v := YMM()
-			VMOVDQU(Mem{Base: base, Index: from, Scale: 1, Disp: i}, v)
-			vs = append(vs, v)
-		}
-		for i, v := range vs {
-			VMOVDQU(v, Mem{Base: at, Disp: 32 * i})
-		}
-	}
-	place(scan.SchemeColumn)
+	JNZ(LabelRef(g.name + "_slow"))
+	g.place(scan.SchemeColumn)
 	word := GP64()
-	MOVQ(Mem{Base: base, Index: from, Scale: 1}, word)
-	MOVQ(word, Mem{Base: at})
+	MOVQ(Mem{Base: g.base, Index: g.from, Scale: 1}, word)
+	MOVQ(word, Mem{Base: g.at})
 	for _, column := range []int{scan.HostColumn, scan.OriginColumn, scan.DomainColumn, scan.SuffixColumn} {
-		place(column)
-		move(base, int(rowLimits[column]))
+		g.place(column)
+		g.move(g.base, int(rowLimits[column]))
 	}
-	Label(name + "_path")
-	place(scan.PathColumn)
-	pathBase := GP64()
-	MOVQ(input, pathBase)
-	TESTL(from.As32(), from.As32())
-	CMOVQMI(side, pathBase)
-	move(pathBase, path)
-	size := GP32()
-	MOVL(Mem{Base: table, Disp: tableRow + 4*scan.PathColumn}, size)
-	SUBL(Mem{Base: table, Disp: 4 * scan.PathColumn}, size)
-	CMPL(size, U8(path))
-	JHI(LabelRef(name + "_long"))
-	Label(name + "_next")
-	ADDQ(U8(scan.PartsWords*4), parts)
-	ADDQ(U8(tableRow), table)
-	DECQ(count)
-	JZ(LabelRef(name + "_end"))
-	end := GP64()
-	LEAQ(arg(rowsTable+8*tableRow), end)
-	CMPQ(table, end)
-	JNE(LabelRef(name + "_row"))
+}
 
-	Comment("Turn eight rows of lengths into eight offsets of each column.")
-	LEAQ(arg(rowsTable), table)
-	turn(a, table, lengths)
-	JMP(LabelRef(name + "_row"))
+// copyPath copies what is copied at once of the path, and returns where that is from.
+func (g *rowGatherer) copyPath() (base reg.GPVirtual) {
+	Label(g.name + "_path")
+	g.place(scan.PathColumn)
+	base = GP64()
+	MOVQ(g.input, base)
+	TESTL(g.from.As32(), g.from.As32())
+	CMOVQMI(g.side, base)
+	g.move(base, g.path)
+	g.size = GP32()
+	MOVL(Mem{Base: g.table, Disp: tableRow + 4*scan.PathColumn}, g.size)
+	SUBL(Mem{Base: g.table, Disp: 4 * scan.PathColumn}, g.size)
+	CMPL(g.size, U8(g.path))
+	JHI(LabelRef(g.name + "_long"))
+	return base
+}
 
-	Label(name + "_long")
-	done := GP64()
-	MOVL(U32(path), done.As32())
-	ADDQ(from, pathBase)
-	Label(name + "_more")
+// copyRest copies the rest of a long path.
+func (g *rowGatherer) copyRest(pathBase reg.GPVirtual) (done reg.GPVirtual, v reg.VecVirtual) {
+	Label(g.name + "_long")
+	done = GP64()
+	MOVL(U32(g.path), done.As32())
+	ADDQ(g.from, pathBase)
+	Label(g.name + "_more")
 	v, w := YMM(), YMM()
 	VMOVDQU(Mem{Base: pathBase, Index: done, Scale: 1}, v)
 	VMOVDQU(Mem{Base: pathBase, Index: done, Scale: 1, Disp: 32}, w)
-	VMOVDQU(v, Mem{Base: at, Index: done, Scale: 1})
-	VMOVDQU(w, Mem{Base: at, Index: done, Scale: 1, Disp: 32})
+	VMOVDQU(v, Mem{Base: g.at, Index: done, Scale: 1})
+	VMOVDQU(w, Mem{Base: g.at, Index: done, Scale: 1, Disp: 32})
 	ADDL(U8(64), done.As32())
-	CMPL(done.As32(), size)
-	JCS(LabelRef(name + "_more"))
-	JMP(LabelRef(name + "_next"))
+	CMPL(done.As32(), g.size)
+	JCS(LabelRef(g.name + "_more"))
+	JMP(LabelRef(g.name + "_next"))
+	return done, v
+}
 
-	Label(name + "_slow")
+// slowly copies values of any length, from wherever each is.
+func (g *rowGatherer) slowly(done reg.GPVirtual, v reg.VecVirtual) {
+	Label(g.name + "_slow")
 	for column := range scan.PathColumn {
-		slow := func(what string) string { return name + "_" + what + "_" + string(rune('0'+column)) }
-		place(column)
-		MOVL(Mem{Base: table, Disp: tableRow + 4*column}, size)
-		SUBL(Mem{Base: table, Disp: 4 * column}, size)
+		slow := func(what string) string { return g.name + "_" + what + "_" + string(rune('0'+column)) }
+		g.place(column)
+		MOVL(Mem{Base: g.table, Disp: tableRow + 4*column}, g.size)
+		SUBL(Mem{Base: g.table, Disp: 4 * column}, g.size)
 		JZ(LabelRef(slow("none")))
-		MOVQ(input, base)
-		TESTL(from.As32(), from.As32())
-		CMOVQMI(side, base)
-		ADDQ(from, base)
+		MOVQ(g.input, g.base)
+		TESTL(g.from.As32(), g.from.As32())
+		CMOVQMI(g.side, g.base)
+		ADDQ(g.from, g.base)
 		XORL(done.As32(), done.As32())
 		Label(slow("more"))
-		VMOVDQU(Mem{Base: base, Index: done, Scale: 1}, v)
-		VMOVDQU(v, Mem{Base: at, Index: done, Scale: 1})
+		VMOVDQU(Mem{Base: g.base, Index: done, Scale: 1}, v)
+		VMOVDQU(v, Mem{Base: g.at, Index: done, Scale: 1})
 		ADDL(U8(32), done.As32())
-		CMPL(done.As32(), size)
+		CMPL(done.As32(), g.size)
 		JCS(LabelRef(slow("more")))
 		Label(slow("none"))
 	}
-	JMP(LabelRef(name + "_path"))
+	JMP(LabelRef(g.name + "_path"))
+}
 
-	Label(name + "_end")
+// rest writes the rows of the table that are not eight.
+func (g *rowGatherer) rest(end reg.GPVirtual) {
+	Label(g.name + "_end")
 	Comment("What is left of the table, then the lengths.")
-	at32 := at.As32()
-	LEAQ(arg(rowsTable), end)
-	JMP(LabelRef(name + "_rest_test"))
-	Label(name + "_rest")
+	LEAQ(g.arg(rowsTable), end)
+	JMP(LabelRef(g.name + "_rest_test"))
+	Label(g.name + "_rest")
 	for column := range scan.RowColumns {
-		MOVQ(arg(rowsOffsets+8*column), from)
-		MOVL(Mem{Base: end, Disp: tableRow + 4*column}, at32)
-		MOVL(at32, Mem{Base: from})
-		ADDQ(U8(4), from)
-		MOVQ(from, arg(rowsOffsets+8*column))
+		MOVQ(g.arg(rowsOffsets+8*column), g.from)
+		MOVL(Mem{Base: end, Disp: tableRow + 4*column}, g.at.As32())
+		MOVL(g.at.As32(), Mem{Base: g.from})
+		ADDQ(U8(4), g.from)
+		MOVQ(g.from, g.arg(rowsOffsets+8*column))
 	}
 	ADDQ(U8(tableRow), end)
-	Label(name + "_rest_test")
-	CMPQ(end, table)
-	JNE(LabelRef(name + "_rest"))
-	VMOVDQU(lengths, arg(rowsAt))
-	VZEROUPPER()
-	RET()
+	Label(g.name + "_rest_test")
+	CMPQ(end, g.table)
+	JNE(LabelRef(g.name + "_rest"))
 }
 
 // turn writes the last eight rows of the table into the columns' offsets and makes lengths the first row.
