@@ -142,6 +142,14 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		count(retriesDesc, m.opts.Retries())
 		count(unreadableDesc, m.opts.Unreadable())
 	}
+	m.collectSink(now, count, gauge)
+	m.collectMemory(gauge)
+	m.collectProblems(now, gauge)
+	b := m.build()
+	gauge(infoDesc, 1, b.Version, b.Go, b.PSL, b.Standard)
+}
+
+func (m *Monitor) collectSink(now time.Time, count func(*prometheus.Desc, int64, ...string), gauge func(*prometheus.Desc, float64, ...string)) {
 	if m.opts.SinkTrouble != nil {
 		gauge(sinkTroubleDesc, failing(m.opts.SinkTrouble, now))
 		count(sinkRetriesDesc, m.opts.SinkRetries())
@@ -168,10 +176,6 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 			gauge(tableFailDesc, map[bool]float64{true: 1}[failing])
 		}
 	}
-	m.collectMemory(gauge)
-	m.collectProblems(now, gauge)
-	b := m.build()
-	gauge(infoDesc, 1, b.Version, b.Go, b.PSL, b.Standard)
 }
 
 // failing returns the seconds since trouble began, 0 while there is none.

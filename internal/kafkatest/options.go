@@ -59,6 +59,35 @@ func (o Options) listeners() []listener {
 	return l
 }
 
+// fixedProperties are those of every broker: one small machine runs several of these beside the tests.
+var fixedProperties = map[string]string{
+	"num.network.threads":                  "2",
+	"num.io.threads":                       "4",
+	"background.threads":                   "2",
+	"log.cleaner.threads":                  "1",
+	"log.cleaner.backoff.ms":               "200",
+	"log.cleaner.dedupe.buffer.size":       "4194304",
+	"offsets.topic.num.partitions":         "4",
+	"transaction.state.log.num.partitions": "2",
+
+	"offsets.topic.replication.factor":                 "1",
+	"transaction.state.log.replication.factor":         "1",
+	"transaction.state.log.min.isr":                    "1",
+	"share.coordinator.state.topic.replication.factor": "1",
+	"share.coordinator.state.topic.min.isr":            "1",
+
+	// A broker that was killed is let in again only after the session of its former life. But one that a busy
+	// machine holds up for longer than the session loses its partitions for a moment.
+	"broker.session.timeout.ms":    "5000",
+	"broker.heartbeat.interval.ms": "500",
+
+	"auto.create.topics.enable":            "false",
+	"group.initial.rebalance.delay.ms":     "0",
+	"group.min.session.timeout.ms":         "500",
+	"controlled.shutdown.max.retries":      "1",
+	"controlled.shutdown.retry.backoff.ms": "200",
+}
+
 // properties returns the text of the server.properties of b.
 func (c *Cluster) properties(b *Broker) string {
 	p := map[string]string{
@@ -68,34 +97,8 @@ func (c *Cluster) properties(b *Broker) string {
 		"controller.listener.names":  control.name,
 		"inter.broker.listener.name": plain.name,
 		"log.dirs":                   filepath.Join(b.dir, "data"),
-
-		// One small machine runs several of these beside the tests.
-		"num.network.threads":                  "2",
-		"num.io.threads":                       "4",
-		"background.threads":                   "2",
-		"log.cleaner.threads":                  "1",
-		"log.cleaner.backoff.ms":               "200",
-		"log.cleaner.dedupe.buffer.size":       "4194304",
-		"offsets.topic.num.partitions":         "4",
-		"transaction.state.log.num.partitions": "2",
-
-		"offsets.topic.replication.factor":                 "1",
-		"transaction.state.log.replication.factor":         "1",
-		"transaction.state.log.min.isr":                    "1",
-		"share.coordinator.state.topic.replication.factor": "1",
-		"share.coordinator.state.topic.min.isr":            "1",
-
-		// A broker that was killed is let in again only after the session of its former life. But one that a busy
-		// machine holds up for longer than the session loses its partitions for a moment.
-		"broker.session.timeout.ms":    "5000",
-		"broker.heartbeat.interval.ms": "500",
-
-		"auto.create.topics.enable":            "false",
-		"group.initial.rebalance.delay.ms":     "0",
-		"group.min.session.timeout.ms":         "500",
-		"controlled.shutdown.max.retries":      "1",
-		"controlled.shutdown.retry.backoff.ms": "200",
 	}
+	maps.Copy(p, fixedProperties)
 	var listen, advertise, protocols []string
 	for _, l := range c.opts.listeners() {
 		listen = append(listen, l.name+"://"+b.addrs[l.name])

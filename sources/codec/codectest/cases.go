@@ -140,5 +140,5 @@ func logCases() []Case {
 			cases[i].Referer = ""
 		}
 	}
-	return append(cases, w3cCases()...)
+	return append(append(cases, w3cCases()...), jsonCases()...)
 }

@@ -41,7 +41,7 @@ func nginx(h *Hit) string {
 		dash(h.Referer), h.Agent, h.Host, h.Micros/1e6, h.Micros/1e3%1000, h.ID)
 }
 
-// w3cCases are those of W3C Extended Log Files and what is like them, and of access logs in JSON.
+// w3cCases are those of W3C Extended Log Files and what is like them.
 func w3cCases() []Case {
 	w3c := func() (codec.Factory, error) {
 		return accesslog.New(accesslog.Options{Format: accesslog.W3C, Base: origin})
@@ -90,7 +90,12 @@ func w3cCases() []Case {
 			}, "\t")
 		}),
 		Malformed: map[string]string{"": "record-malformed 0", "1795262400.123\t192.0.2.1": "record-malformed 15"},
-	}, {
+	}}
+}
+
+// jsonCases are those of access logs in JSON.
+func jsonCases() []Case {
+	return []Case{{
 		Codec: "ndjson", Name: "ndjson/nginx", Referer: "referer",
 		New: func() (codec.Factory, error) {
 			return codec.NewNDJSON(codec.NDJSONOptions{URL: "/request_uri", Host: "/host", Scheme: "/scheme", Carry: []codec.CarriedField{

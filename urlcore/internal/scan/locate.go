@@ -164,23 +164,11 @@ func (r *Rows) locateRow(marks, dirt *cursor, start, end, i int) (clean, dirty b
 	if tld == 0 || text[hostEnd-tld]-'0' <= 9 {
 		return false, false // a dot at the end, or a number: an IPv4 address
 	}
-	p := Parts{Href: Span{uint32(start), uint32(end)}, Fragment: Span{uint32(end), uint32(end)}}
+	p := Parts{Href: Span{uint32(start), uint32(end)}}
 	flags := IsURL | HasHost | HasOrigin | HasSuffix
-	pathEnd, query, fragment := end, end, end
-	if marks.seek(hostEnd); marks.at < end {
-		pathEnd, query = marks.at, marks.at
-		if text[query] == '?' {
-			flags |= HasQuery
-			query++
-			for marks.next(); marks.at < end && text[marks.at] != '#'; marks.next() {
-			}
-		}
-		if marks.at < end {
-			flags |= HasFragment
-			fragment = marks.at
-			p.Fragment.Start = uint32(fragment + 1)
-		}
-	}
+	marks.seek(hostEnd)
+	pathEnd := min(marks.at, end)
+	flags |= p.splitTail(text[:end], marks)
 	for dirt.seek(hostEnd); dirt.at < end; dirt.next() {
 		if !isEscape(text[dirt.at:end]) {
 			return false, true
@@ -195,7 +183,7 @@ func (r *Rows) locateRow(marks, dirt *cursor, start, end, i int) (clean, dirty b
 		return false, false
 	}
 	p.Scheme, p.Origin = Span{uint32(start), uint32(host - len("://"))}, Span{uint32(start), uint32(hostEnd)}
-	p.Host, p.Query = Span{uint32(host), uint32(hostEnd)}, Span{uint32(query), uint32(fragment)}
+	p.Host = Span{uint32(host), uint32(hostEnd)}
 	p.Suffix, p.Domain = uint32(hostEnd-tld), uint32(hostEnd)
 	if r.Suffixes != nil && tld < size {
 		label := bits.LeadingZeros64(dots << (tld + 1))
@@ -213,6 +201,29 @@ func (r *Rows) locateRow(marks, dirt *cursor, start, end, i int) (clean, dirty b
 	}
 	r.Parts[i], r.Flags[i] = p, flags
 	return true, false
+}
+
+// splitTail sets query and fragment of a row that ends with the text. marks are on the first one behind the host.
+func (p *Parts) splitTail(text []byte, marks *cursor) (flags Flags) {
+	end := len(text)
+	query, fragment := end, end
+	p.Fragment = Span{uint32(end), uint32(end)}
+	if marks.at < end {
+		query = marks.at
+		if text[query] == '?' {
+			flags |= HasQuery
+			query++
+			for marks.next(); marks.at < end && text[marks.at] != '#'; marks.next() {
+			}
+		}
+		if marks.at < end {
+			flags |= HasFragment
+			fragment = marks.at
+			p.Fragment.Start = uint32(fragment + 1)
+		}
+	}
+	p.Query = Span{uint32(query), uint32(fragment)}
+	return flags
 }
 
 // move adds n to every position.
