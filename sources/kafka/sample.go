@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
-	"github.com/urlmill/urlmill/sources/kafka/internal/records"
 )
 
 // Sample reads some records of every partition and leaves no trace: it is no member of the group, commits nothing, and
@@ -35,34 +33,7 @@ func NewSample(opts Options, factory codec.Factory, last int64, log *slog.Logger
 
 // Run implements [pipeline.Source].
 func (s *Sample) Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error) error {
-	session, err := newSession(s.source.opts, s.source.log)
-	if err != nil {
-		return fmt.Errorf("kafka: %w", err)
-	}
-	defer session.close()
-	decompressor, err := records.NewDecompressor(maxDecodedBytes)
-	if err != nil {
-		return fmt.Errorf("kafka: %w", err)
-	}
-	defer decompressor.Close()
-	known, err := session.awaitTopics(ctx, drain)
-	if err == nil {
-		turns, memory := newTurns(), newFetchMemory(s.source.opts.FetchMemory, s.source.opts.MaxBytes)
-		err = s.read(ctx, drain, &consumer{
-			source: s.source, session: session, decompressor: decompressor,
-			fetcher: wireFetcher{session, turns, memory}, turns: turns, memory: memory,
-			each: each, known: known, initial: known,
-		})
-	}
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, errStopped):
-		return nil
-	case err != nil:
-		return fmt.Errorf("kafka: %w", err)
-	}
-	return nil
+	return s.source.run(ctx, drain, each, func(c *consumer) error { return s.read(ctx, drain, c) })
 }
 
 // read hands out the lanes of all partitions, in a generation that no group knows of.

@@ -102,6 +102,11 @@ func (s *Source) Lags() []Lag {
 // it was when they are back. It stops at an error that trying again does not cure, such as wrong
 // credentials, and leaves the group before it returns.
 func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error) error {
+	return s.run(ctx, drain, each, func(c *consumer) error { return c.consume(ctx, drain) })
+}
+
+// run makes a consumer for the time of read, once the topics are known.
+func (s *Source) run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error, read func(*consumer) error) error {
 	session, err := newSession(s.opts, s.log)
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
@@ -119,12 +124,11 @@ func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(conte
 		s.mu.Lock()
 		s.memory = memory
 		s.mu.Unlock()
-		r := &consumer{
+		err = read(&consumer{
 			source: s, session: session, decompressor: decompressor,
 			fetcher: wireFetcher{session, turns, memory}, turns: turns, memory: memory,
 			each: each, known: known, initial: known,
-		}
-		err = r.consume(ctx, drain)
+		})
 	}
 	switch {
 	case ctx.Err() != nil:

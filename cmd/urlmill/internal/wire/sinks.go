@@ -39,21 +39,13 @@ var parquetSink = SinkKind{
 		if slices.Equal(options.BloomFilters, []string{"none"}) {
 			options.BloomFilters = []string{}
 		}
-		return Sink{
-			Validate: func() error {
-				return errors.Join(checkPlaces(options.Path, options.DeadLetters, options.Late.Path), options.Validate(), dead.validate(),
-					checkTable(table, isTable, nil))
-			},
-			CheckRows: func(rows *arrow.Schema) error {
-				return errors.Join(options.CheckRows(rows), checkTable(table, isTable, rows))
-			},
-			Open: func() (pipeline.Sink, error) {
-				if err := dead.open(&options.DeadLetterStream, s); err != nil {
-					return nil, err
-				}
-				return parquet.New(options, s.Log)
-			},
-		}, true
+		sink := fileSink(s, dead, options.Path, &options.Files, &options, func() (pipeline.Sink, error) { return parquet.New(options, s.Log) })
+		files := sink
+		sink.Validate = func() error { return errors.Join(files.Validate(), checkTable(table, isTable, nil)) }
+		sink.CheckRows = func(rows *arrow.Schema) error {
+			return errors.Join(files.CheckRows(rows), checkTable(table, isTable, rows))
+		}
+		return sink, true
 	},
 }
 
@@ -69,18 +61,7 @@ var arrowipcSink = SinkKind{
 			Files: s.outputFiles(c, a.Output),
 			Path:  a.Path, Stdout: stream(a.Output, s), Compression: a.Compression, Version: s.Version, Dictionaries: a.Dictionaries,
 		}
-		return Sink{
-			Validate: func() error {
-				return errors.Join(checkPlaces(options.Path, options.DeadLetters, options.Late.Path), options.Validate(), dead.validate())
-			},
-			CheckRows: options.CheckRows,
-			Open: func() (pipeline.Sink, error) {
-				if err := dead.open(&options.DeadLetterStream, s); err != nil {
-					return nil, err
-				}
-				return arrowipc.New(options, s.Log)
-			},
-		}, true
+		return fileSink(s, dead, options.Path, &options.Files, &options, func() (pipeline.Sink, error) { return arrowipc.New(options, s.Log) }), true
 	},
 }
 
@@ -93,19 +74,30 @@ var ndjsonSink = SinkKind{
 		}
 		dead := newDeadLetterOutput(c, n.DeadLetterTopic)
 		options := ndjson.Options{Files: s.outputFiles(c, n.Output), Path: n.Path, Stdout: stream(n.Output, s)}
-		return Sink{
-			Validate: func() error {
-				return errors.Join(checkPlaces(options.Path, options.DeadLetters, options.Late.Path), options.Validate(), dead.validate())
-			},
-			CheckRows: options.CheckRows,
-			Open: func() (pipeline.Sink, error) {
-				if err := dead.open(&options.DeadLetterStream, s); err != nil {
-					return nil, err
-				}
-				return ndjson.New(options, s.Log)
-			},
-		}, true
+		return fileSink(s, dead, options.Path, &options.Files, &options, func() (pipeline.Sink, error) { return ndjson.New(options, s.Log) }), true
 	},
+}
+
+// fileOptions are what each format checks of its own.
+type fileOptions interface {
+	Validate() error
+	CheckRows(rows *arrow.Schema) error
+}
+
+// fileSink returns a sink that writes files. files are those of the options, with which open opens it.
+func fileSink(s Setting, dead deadLetterOutput, path string, files *parquet.Files, options fileOptions, open func() (pipeline.Sink, error)) Sink {
+	return Sink{
+		Validate: func() error {
+			return errors.Join(checkPlaces(path, files.DeadLetters, files.Late.Path), options.Validate(), dead.validate())
+		},
+		CheckRows: options.CheckRows,
+		Open: func() (pipeline.Sink, error) {
+			if err := dead.open(&files.DeadLetterStream, s); err != nil {
+				return nil, err
+			}
+			return open()
+		},
+	}
 }
 
 // provenance says in commit records how rows were made.
