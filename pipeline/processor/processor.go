@@ -1,7 +1,6 @@
 package processor
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -91,14 +90,18 @@ func (p *Processor) Parse(urls, bases arrow.Array) (arrow.Record, error) {
 	if bases != nil && bases.Len() != urls.Len() {
 		return nil, fmt.Errorf("processor: %w: %d URLs and %d bases", ErrSchema, urls.Len(), bases.Len())
 	}
-	w := p.take()
-	out, err := w.parse(p, urls, bases)
+	l := &lease{processor: p, workspace: p.take()}
+	out, buffers, err := l.workspace.parse(l, urls, bases)
 	if err != nil {
-		p.giveBack(w)
+		l.end()
 		return nil, fmt.Errorf("processor: %w", err)
 	}
-	defer out.Release()
-	return lend(p, w, out, urls, bases), nil
+	l.keep(urls, bases)
+	l.buffers.Store(int64(buffers)) // nobody can have let go of one yet
+	if buffers == 0 {
+		l.end()
+	}
+	return out, nil
 }
 
 // take returns a workspace that nobody else uses.
@@ -111,7 +114,7 @@ func (p *Processor) take() *workspace {
 		p.free = p.free[:n-1]
 		return w
 	}
-	return &workspace{transform: p.plan.NewTransform()}
+	return &workspace{lender: p.plan.NewLender()}
 }
 
 // giveBack keeps w for a later take, or leaves it to the garbage collector where there are enough.
@@ -126,20 +129,19 @@ func (p *Processor) giveBack(w *workspace) {
 
 // workspace is what one call needs. The record that it makes lies in it.
 type workspace struct {
-	transform          pipeline.Transform
+	lender             *urlcols.Lender
 	batch              pipeline.Batch
 	urls, bases, fixed texts
 }
 
-// parse makes a record of memory that is the workspace's, and the urls' and bases' as well.
-func (w *workspace) parse(p *Processor, urls, bases arrow.Array) (arrow.Record, error) {
+// parse makes a record of memory that is the workspace's, and the urls' and bases' as well. It returns how many buffers of it are l's.
+func (w *workspace) parse(l *lease, urls, bases arrow.Array) (_ arrow.Record, buffers int, err error) {
 	n := urls.Len()
 	b := &w.batch
 	b.Reset()
 	b.Offsets = slices.Grow(b.Offsets, n)[:n] // nobody asks for the values: there is no provenance
-	var err error
 	if b.URLs, err = w.urls.read(urls); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if urls.NullN() > 0 || urls.DataType().ID() == arrow.DICTIONARY || urls.DataType().ID() == arrow.NULL {
 		for i, valid := range b.URLs.Valid {
@@ -148,18 +150,10 @@ func (w *workspace) parse(p *Processor, urls, bases arrow.Array) (arrow.Record, 
 			}
 		}
 	}
-	if err := w.readBases(p, n, bases); err != nil {
-		return nil, err
+	if err := w.readBases(l.processor, n, bases); err != nil {
+		return nil, 0, err
 	}
-	out, err := w.transform.Apply(b)
-	if err != nil {
-		return nil, err
-	}
-	record := out.Records[pipeline.Rows]
-	if record == nil {
-		return nil, errors.New("no rows came out") // unreachable: the policy keeps them all
-	}
-	return record, nil
+	return w.lender.Lend(b, l)
 }
 
 func (w *workspace) readBases(p *Processor, n int, bases arrow.Array) (err error) {

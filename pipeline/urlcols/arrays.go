@@ -76,111 +76,96 @@ func (s *scratch) bitmap(valid []bool) ([]byte, int) {
 	return bits, nulls
 }
 
-func buffer(b []byte) *memory.Buffer {
-	if b == nil {
-		return nil
-	}
-	return memory.NewBufferBytes(b)
-}
-
-func ints32(v []int32) *memory.Buffer { return memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(v)) }
-
-func ints64(v []int64) *memory.Buffer { return memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(v)) }
-
-func newArray(t arrow.DataType, rows, nulls int, buffers []*memory.Buffer, children ...arrow.ArrayData) arrow.Array {
-	return array.MakeFromData(array.NewData(t, rows, buffers, children, nulls, 0))
-}
-
 // validBuffer returns the bitmap, nil when nothing is null.
-func validBuffer(v *columns.Validity) *memory.Buffer {
+func (s *state) validBuffer(v *columns.Validity) *memory.Buffer {
 	if v.Nulls == 0 {
 		return nil
 	}
-	return buffer(v.Valid)
+	return s.maybe(v.Valid)
 }
 
-func varArray(t arrow.DataType, valid *memory.Buffer, nulls int, offsets []int32, data []byte) arrow.Array {
-	return newArray(t, len(offsets)-1, nulls, []*memory.Buffer{valid, ints32(offsets), memory.NewBufferBytes(data)})
+func (s *state) varData(t arrow.DataType, valid *memory.Buffer, nulls int, offsets []int32, data []byte) *array.Data {
+	return s.data(t, len(offsets)-1, nulls, valid, s.ints32(offsets), s.buffer(data))
 }
 
-func (s *state) text(t *columns.Text) arrow.Array {
-	return varArray(utf8Type, validBuffer(&t.Validity), t.Nulls, t.Offsets, t.Data)
+func (s *state) text(t *columns.Text) *array.Data {
+	return s.varData(utf8Type, s.validBuffer(&t.Validity), t.Nulls, t.Offsets, t.Data)
 }
 
 // nullBytes builds an array of an optional column of the batch; all null where the source has none.
-func (s *state) nullBytes(t arrow.DataType, c *pipeline.NullBytes) arrow.Array {
+func (s *state) nullBytes(t arrow.DataType, c *pipeline.NullBytes) *array.Data {
 	if c.Len() == 0 {
 		return s.allNull(t)
 	}
 	valid, nulls := s.scratch.bitmap(c.Valid)
-	return varArray(t, buffer(valid), nulls, s.scratch.offsets(c.Ends), c.Data)
+	return s.varData(t, s.maybe(valid), nulls, s.scratch.offsets(c.Ends), c.Data)
 }
 
-func (s *state) allNull(t arrow.DataType) arrow.Array {
-	return array.MakeArrayOfNull(memory.DefaultAllocator, t, s.batch.Len())
+func (s *state) allNull(t arrow.DataType) *array.Data {
+	return array.MakeArrayOfNull(memory.DefaultAllocator, t, s.batch.Len()).Data().(*array.Data)
 }
 
-func (s *state) hasUsername() arrow.Array {
+func (s *state) hasUsername() *array.Data {
 	c := &s.cols.HasUsername
-	return newArray(boolType, s.batch.Len(), c.Nulls, []*memory.Buffer{validBuffer(&c.Validity), memory.NewBufferBytes(c.Bits)})
+	return s.data(boolType, s.batch.Len(), c.Nulls, s.validBuffer(&c.Validity), s.buffer(c.Bits))
 }
 
-func (s *state) port() arrow.Array {
+func (s *state) port() *array.Data {
 	c := &s.cols.Port
-	return newArray(int32Type, s.batch.Len(), c.Nulls, []*memory.Buffer{validBuffer(&c.Validity), ints32(c.Values)})
+	return s.data(int32Type, s.batch.Len(), c.Nulls, s.validBuffer(&c.Validity), s.ints32(c.Values))
 }
 
-func (s *state) params() arrow.Array {
+func (s *state) params() *array.Data {
 	p := &s.cols.Params
-	return s.pairs(s.plan.paramsType(), validBuffer(&p.Validity), p.Nulls, p.Offsets, s.text(&p.Keys), s.text(&p.Values))
+	return s.pairs(s.plan.paramsType(), s.validBuffer(&p.Validity), p.Nulls, p.Offsets, s.text(&p.Keys), s.text(&p.Values))
 }
 
 // pairs builds a list of structs of key and value, or a map.
-func (s *state) pairs(t arrow.DataType, valid *memory.Buffer, nulls int, offsets []int32, keys, values arrow.Array) arrow.Array {
-	entries := newArray(t.(arrow.NestedType).Fields()[0].Type, keys.Len(), 0, []*memory.Buffer{nil}, keys.Data(), values.Data())
-	return newArray(t, len(offsets)-1, nulls, []*memory.Buffer{valid, ints32(offsets)}, entries.Data())
+func (s *state) pairs(t arrow.DataType, valid *memory.Buffer, nulls int, offsets []int32, keys, values *array.Data) *array.Data {
+	entries := s.nested(t.(arrow.NestedType).Fields()[0].Type, keys.Len(), 0, []*memory.Buffer{nil}, keys, values)
+	return s.nested(t, len(offsets)-1, nulls, []*memory.Buffer{valid, s.ints32(offsets)}, entries)
 }
 
-func (s *state) headers() arrow.Array {
+func (s *state) headers() *array.Data {
 	h := &s.batch.Headers
 	if len(h.Ends) == 0 {
 		return s.allNull(headersType)
 	}
 	keys, starts := s.utf8(&h.Keys)
 	return s.pairs(headersType, nil, 0, s.scratch.offsets(h.Ends),
-		varArray(utf8Type, nil, 0, starts, keys), s.headerValues(&h.Values))
+		s.varData(utf8Type, nil, 0, starts, keys), s.headerValues(&h.Values))
 }
 
-func (s *state) headerValues(v *pipeline.NullBytes) arrow.Array {
+func (s *state) headerValues(v *pipeline.NullBytes) *array.Data {
 	valid, nulls := s.scratch.bitmap(v.Valid)
-	return varArray(binaryType, buffer(valid), nulls, s.scratch.offsets(v.Ends), v.Data)
+	return s.varData(binaryType, s.maybe(valid), nulls, s.scratch.offsets(v.Ends), v.Data)
 }
 
-func (s *state) offset() arrow.Array {
-	return newArray(int64Type, s.batch.Len(), 0, []*memory.Buffer{nil, ints64(s.batch.Offsets)})
+func (s *state) offset() *array.Data {
+	return s.data(int64Type, s.batch.Len(), 0, nil, s.ints64(s.batch.Offsets))
 }
 
-func (s *state) timestamp() arrow.Array {
+func (s *state) timestamp() *array.Data {
 	if len(s.batch.Timestamps) == 0 {
 		return s.allNull(timestampType)
 	}
-	return newArray(timestampType, s.batch.Len(), 0, []*memory.Buffer{nil, ints64(s.batch.Timestamps)})
+	return s.data(timestampType, s.batch.Len(), 0, nil, s.ints64(s.batch.Timestamps))
 }
 
-func (s *state) key() arrow.Array { return s.nullBytes(binaryType, &s.batch.Keys) }
+func (s *state) key() *array.Data { return s.nullBytes(binaryType, &s.batch.Keys) }
 
-func (s *state) rawRecord() arrow.Array { return s.nullBytes(binaryType, &s.batch.Records) }
+func (s *state) rawRecord() *array.Data { return s.nullBytes(binaryType, &s.batch.Records) }
 
-func (s *state) partition() arrow.Array {
+func (s *state) partition() *array.Data {
 	values := s.scratch.takeInts(s.batch.Len())
 	for i := range values {
 		values[i] = s.batch.Lane.Partition
 	}
-	return newArray(int32Type, len(values), 0, []*memory.Buffer{nil, ints32(values)})
+	return s.data(int32Type, len(values), 0, nil, s.ints32(values))
 }
 
 // stream builds the constant column of the lane's stream.
-func (s *state) stream() arrow.Array {
+func (s *state) stream() *array.Data {
 	name := s.batch.Lane.Stream
 	n := s.batch.Len()
 	offsets := s.scratch.takeInts(n + 1)
@@ -190,10 +175,10 @@ func (s *state) stream() arrow.Array {
 		copy(data[i*len(name):], name)
 		offsets[i+1] = int32((i + 1) * len(name))
 	}
-	return varArray(utf8Type, nil, 0, offsets, data)
+	return s.varData(utf8Type, nil, 0, offsets, data)
 }
 
-func (s *state) errorCode() arrow.Array {
+func (s *state) errorCode() *array.Data {
 	bits := s.scratch.takeBytes((len(s.errs) + 7) / 8)
 	offsets := s.scratch.takeInts(len(s.errs) + 1)
 	size := 0
@@ -211,10 +196,10 @@ func (s *state) errorCode() arrow.Array {
 			nulls--
 		}
 	}
-	return varArray(utf8Type, memory.NewBufferBytes(bits), nulls, offsets, data)
+	return s.varData(utf8Type, s.buffer(bits), nulls, offsets, data)
 }
 
-func (s *state) errorPos() arrow.Array {
+func (s *state) errorPos() *array.Data {
 	bits := s.scratch.takeBytes((len(s.errs) + 7) / 8)
 	values := s.scratch.takeInts(len(s.errs))
 	nulls := len(s.errs)
@@ -226,22 +211,21 @@ func (s *state) errorPos() arrow.Array {
 			nulls--
 		}
 	}
-	return newArray(int32Type, len(values), nulls, []*memory.Buffer{memory.NewBufferBytes(bits), ints32(values)})
+	return s.data(int32Type, len(values), nulls, s.buffer(bits), s.ints32(values))
 }
 
-func (s *state) carried(i int) arrow.Array {
+func (s *state) carried(i int) *array.Data {
 	v := &s.batch.Carried[i]
 	bits, nulls := s.scratch.bitmap(v.Valid)
-	valid := buffer(bits)
+	valid := s.maybe(bits)
 	n := len(v.Valid)
 	switch v.Field.Type {
 	case pipeline.Int64:
-		return newArray(int64Type, n, nulls, []*memory.Buffer{valid, ints64(v.Ints)})
+		return s.data(int64Type, n, nulls, valid, s.ints64(v.Ints))
 	case pipeline.Timestamp:
-		return newArray(timestampType, n, nulls, []*memory.Buffer{valid, ints64(v.Ints)})
+		return s.data(timestampType, n, nulls, valid, s.ints64(v.Ints))
 	case pipeline.Float64:
-		return newArray(arrow.PrimitiveTypes.Float64, n, nulls,
-			[]*memory.Buffer{valid, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(v.Floats))})
+		return s.data(arrow.PrimitiveTypes.Float64, n, nulls, valid, s.buffer(arrow.Float64Traits.CastToBytes(v.Floats)))
 	case pipeline.Bool:
 		packed := s.scratch.takeBytes((n + 7) / 8)
 		for i, b := range v.Bools {
@@ -249,9 +233,9 @@ func (s *state) carried(i int) arrow.Array {
 				packed[i/8] |= 1 << (i % 8)
 			}
 		}
-		return newArray(boolType, n, nulls, []*memory.Buffer{valid, memory.NewBufferBytes(packed)})
+		return s.data(boolType, n, nulls, valid, s.buffer(packed))
 	default:
 		data, offsets := s.utf8(&v.Text)
-		return varArray(utf8Type, valid, nulls, offsets, data)
+		return s.varData(utf8Type, valid, nulls, offsets, data)
 	}
 }

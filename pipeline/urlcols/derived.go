@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/zeebo/xxh3"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -25,8 +25,8 @@ type derivedText struct {
 // at returns row i, empty for a null. It aliases the column.
 func (d *derivedText) at(i int) []byte { return d.data[d.offsets[i]:d.offsets[i+1]] }
 
-func (d *derivedText) array(t arrow.DataType) arrow.Array {
-	return varArray(t, memory.NewBufferBytes(d.valid), d.nulls, d.offsets, d.data)
+func (d *derivedText) array(s *state, t arrow.DataType) *array.Data {
+	return s.varData(t, s.buffer(d.valid), d.nulls, d.offsets, d.data)
 }
 
 // derived holds what derived columns are made with, and what several of them share within a batch.
@@ -93,10 +93,10 @@ func (s *state) canonicalText() *derivedText {
 	return d.canonical
 }
 
-func (s *state) canonicalURL() arrow.Array { return s.canonicalText().array(utf8Type) }
+func (s *state) canonicalURL() *array.Data { return s.canonicalText().array(s, utf8Type) }
 
 // urlKey is the XXH3-128 of the canonical form, big-endian.
-func (s *state) urlKey() arrow.Array {
+func (s *state) urlKey() *array.Data {
 	text := s.canonicalText()
 	return s.derive(s.batch.Len(), func(dst []byte, i int) ([]byte, bool) {
 		if !s.cols.Href.IsValid(i) {
@@ -104,7 +104,7 @@ func (s *state) urlKey() arrow.Array {
 		}
 		key := xxh3.Hash128(text.at(i)).Bytes()
 		return append(dst, key[:]...), true
-	}).array(binaryType)
+	}).array(s, binaryType)
 }
 
 // derivedColumns lists the columns that are there because the options ask for them.
@@ -140,8 +140,8 @@ func derivedColumns(opts Options) []column {
 func hostColumn(name, comment string, row func(s *state, dst, host []byte) ([]byte, bool)) column {
 	return column{
 		name: name, typ: utf8Type, nullable: true, want: columns.Host, comment: comment, extra: true,
-		build: func(s *state) arrow.Array {
-			return s.deriveOf(&s.cols.Host, func(dst, host []byte) ([]byte, bool) { return row(s, dst, host) }).array(utf8Type)
+		build: func(s *state) *array.Data {
+			return s.deriveOf(&s.cols.Host, func(dst, host []byte) ([]byte, bool) { return row(s, dst, host) }).array(s, utf8Type)
 		},
 	}
 }
@@ -156,17 +156,17 @@ func extraColumns() []column {
 		{
 			name: "extension", typ: utf8Type, nullable: true, want: columns.Path, extra: true,
 			comment: "what follows the last dot of the path's last segment; null where there is none",
-			build: func(s *state) arrow.Array {
-				return s.deriveOf(&s.cols.Path, appendExtension).array(utf8Type)
+			build: func(s *state) *array.Data {
+				return s.deriveOf(&s.cols.Path, appendExtension).array(s, utf8Type)
 			},
 		},
 		{
 			name: "surt_key", typ: utf8Type, nullable: true, want: columns.Href, extra: true,
 			comment: "the key of Common Crawl's index, as in com,example)/path",
-			build: func(s *state) arrow.Array {
+			build: func(s *state) *array.Data {
 				return s.deriveOf(&s.cols.Href, func(dst, href []byte) ([]byte, bool) {
 					return s.derived.surt.Append(dst, href), true
-				}).array(utf8Type)
+				}).array(s, utf8Type)
 			},
 		},
 		hostColumn("subdomain", "what stands before the registrable domain; null where nothing does", appendSubdomain),
@@ -264,7 +264,7 @@ func appendExtension(dst, path []byte) ([]byte, bool) {
 // Source: https://url.spec.whatwg.org/#special-scheme
 var defaultPorts = map[string]int32{"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
 
-func (s *state) effectivePort() arrow.Array {
+func (s *state) effectivePort() *array.Data {
 	n := s.batch.Len()
 	values, bits, nulls := s.scratch.takeInts(n), s.scratch.takeBytes((n+7)/8), 0
 	for i := range n {
@@ -281,7 +281,7 @@ func (s *state) effectivePort() arrow.Array {
 			nulls++
 		}
 	}
-	return newArray(int32Type, n, nulls, []*memory.Buffer{memory.NewBufferBytes(bits), ints32(values)})
+	return s.data(int32Type, n, nulls, s.buffer(bits), s.ints32(values))
 }
 
 // Also is another URL of the record, parsed into columns of its own.
@@ -307,7 +307,7 @@ func (a *Also) columns(i int) []column {
 		c.name = a.Prefix + c.name
 		c.comment += ", of " + a.Field
 		c.also, c.alsoWant, c.want = i+1, c.want, 0
-		c.build = func(s *state) arrow.Array { return build(s.alsoParsed(i)) }
+		c.build = func(s *state) *array.Data { return build(s.alsoParsed(i)) }
 		cols = append(cols, c)
 	}
 	return cols

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/urlmill/urlmill/urlcore/columns"
@@ -36,10 +37,10 @@ func (p Promoted) column() column {
 	for _, name := range p.Params[1:] {
 		c.comment += ", else " + name
 	}
-	c.build = func(s *state) arrow.Array { return s.promoteOne(p) }
+	c.build = func(s *state) *array.Data { return s.promoteOne(p) }
 	if p.Take == Every {
 		c.typ = textsType
-		c.build = func(s *state) arrow.Array { return s.promoteAll(p) }
+		c.build = func(s *state) *array.Data { return s.promoteAll(p) }
 	}
 	return c
 }
@@ -62,18 +63,18 @@ func (s *state) find(p Promoted, i int) (entry int, ok bool) {
 	return 0, false
 }
 
-func (s *state) promoteOne(p Promoted) arrow.Array {
+func (s *state) promoteOne(p Promoted) *array.Data {
 	return s.derive(s.batch.Len(), func(dst []byte, i int) ([]byte, bool) {
 		entry, ok := s.find(p, i)
 		if !ok {
 			return dst, false
 		}
 		return append(dst, s.cols.Params.Values.At(entry)...), true
-	}).array(utf8Type)
+	}).array(s, utf8Type)
 }
 
 // promoteAll gives null where the query has no such parameter.
-func (s *state) promoteAll(p Promoted) arrow.Array {
+func (s *state) promoteAll(p Promoted) *array.Data {
 	params, n := &s.cols.Params, s.batch.Len()
 	offsets, bits, nulls := s.scratch.takeInts(n+1), s.scratch.takeBytes((n+7)/8), 0
 	offsets[0] = 0
@@ -97,8 +98,8 @@ func (s *state) promoteAll(p Promoted) arrow.Array {
 	values := s.derive(len(entries), func(dst []byte, k int) ([]byte, bool) {
 		return append(dst, params.Values.At(int(entries[k]))...), true
 	})
-	child := varArray(utf8Type, nil, 0, values.offsets, values.data)
-	return newArray(textsType, n, nulls, []*memory.Buffer{memory.NewBufferBytes(bits), ints32(offsets)}, child.Data())
+	child := s.varData(utf8Type, nil, 0, values.offsets, values.data)
+	return s.nested(textsType, n, nulls, []*memory.Buffer{s.buffer(bits), s.ints32(offsets)}, child)
 }
 
 // tracked tells for every entry of the parameters whether the tracking rules name it.
@@ -122,13 +123,13 @@ func (s *state) tracked() []bool {
 	return d.tracked
 }
 
-func (s *state) trackingParams() arrow.Array { return s.someParams(paramsType, true) }
+func (s *state) trackingParams() *array.Data { return s.someParams(paramsType, true) }
 
 // otherParams is params where the tracking rules take a part.
-func (s *state) otherParams() arrow.Array { return s.someParams(s.plan.paramsType(), false) }
+func (s *state) otherParams() *array.Data { return s.someParams(s.plan.paramsType(), false) }
 
 // someParams builds the list of those parameters that the tracking rules name, or do not name.
-func (s *state) someParams(t arrow.DataType, named bool) arrow.Array {
+func (s *state) someParams(t arrow.DataType, named bool) *array.Data {
 	params, n := &s.cols.Params, s.batch.Len()
 	tracked := s.tracked()
 	var entries []int32
@@ -143,11 +144,11 @@ func (s *state) someParams(t arrow.DataType, named bool) arrow.Array {
 		offsets[i+1] = int32(len(entries))
 	}
 	s.derived.entries = entries
-	pick := func(from *columns.Text) arrow.Array {
+	pick := func(from *columns.Text) *array.Data {
 		d := s.derive(len(entries), func(dst []byte, k int) ([]byte, bool) { return append(dst, from.At(int(entries[k]))...), true })
-		return varArray(utf8Type, nil, 0, d.offsets, d.data)
+		return s.varData(utf8Type, nil, 0, d.offsets, d.data)
 	}
-	return s.pairs(t, validBuffer(&params.Validity), params.Nulls, offsets, pick(&params.Keys), pick(&params.Values))
+	return s.pairs(t, s.validBuffer(&params.Validity), params.Nulls, offsets, pick(&params.Keys), pick(&params.Values))
 }
 
 // mapType is params as a map. A map may have a key twice here, as a query may.

@@ -2,6 +2,7 @@ package urlcols
 
 import (
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/urlcore/columns"
@@ -14,7 +15,7 @@ type column struct {
 	nullable bool
 	want     columns.Mask // what it needs of the parser
 	comment  string
-	build    func(*state) arrow.Array
+	build    func(*state) *array.Data
 
 	extra    bool         // it is there only where it is named
 	part     bool         // it is a part of the URL, for which a profile has its own names
@@ -67,7 +68,7 @@ func available(opts Options) []column {
 	for i, f := range opts.Carried {
 		cols = append(cols, column{
 			name: f.Name, typ: carriedType(f.Type), nullable: true,
-			build:   func(s *state) arrow.Array { return s.carried(i) },
+			build:   func(s *state) *array.Data { return s.carried(i) },
 			comment: "carried along from the record",
 		})
 	}
@@ -92,7 +93,7 @@ func urlColumns(opts Options) []column {
 	text := func(name string, want columns.Mask, get func(*columns.Columns) *columns.Text, comment string) column {
 		return column{
 			name: name, typ: utf8Type, nullable: true, want: want, comment: comment,
-			build: func(s *state) arrow.Array { return s.text(get(&s.cols)) },
+			build: func(s *state) *array.Data { return s.text(get(&s.cols)) },
 		}
 	}
 	return []column{

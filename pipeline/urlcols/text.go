@@ -3,8 +3,7 @@ package urlcols
 import (
 	"unicode/utf8"
 
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/urlcore/charset"
@@ -70,22 +69,22 @@ func areUTF8(c *pipeline.Bytes, from, to int) bool {
 	return true
 }
 
-func (s *state) urls() arrow.Array { return s.urlText(&s.batch.URLs) }
+func (s *state) urls() *array.Data { return s.urlText(&s.batch.URLs) }
 
-func (s *state) baseURLs() arrow.Array { return s.urlText(&s.batch.Bases) }
+func (s *state) baseURLs() *array.Data { return s.urlText(&s.batch.Bases) }
 
-func (s *state) urlText(c *pipeline.NullBytes) arrow.Array {
+func (s *state) urlText(c *pipeline.NullBytes) *array.Data {
 	if c.Len() == 0 {
 		return s.allNull(utf8Type)
 	}
 	valid, nulls := s.scratch.bitmap(c.Valid)
 	data, offsets := s.utf8(&c.Bytes)
-	return varArray(utf8Type, buffer(valid), nulls, offsets, data)
+	return s.varData(utf8Type, s.maybe(valid), nulls, offsets, data)
 }
 
 // raw builds the column of records that the column url does not show: those with a fault, and those whose
 // bytes are not UTF-8.
-func (s *state) raw() arrow.Array {
+func (s *state) raw() *array.Data {
 	b := s.batch
 	n := b.Len()
 	bits := s.scratch.takeBytes((n + 7) / 8)
@@ -95,7 +94,7 @@ func (s *state) raw() arrow.Array {
 	clean := allUTF8(&b.URLs.Bytes)
 	if clean && len(b.Faults) == 0 {
 		clear(offsets)
-		return varArray(binaryType, memory.NewBufferBytes(bits), nulls, offsets, nil)
+		return s.varData(binaryType, s.buffer(bits), nulls, offsets, nil)
 	}
 	start := len(s.texts)
 	for i := range n {
@@ -111,5 +110,5 @@ func (s *state) raw() arrow.Array {
 		}
 		offsets[i+1] = int32(len(s.texts) - start)
 	}
-	return varArray(binaryType, memory.NewBufferBytes(bits), nulls, offsets, s.texts[start:len(s.texts):len(s.texts)])
+	return s.varData(binaryType, s.buffer(bits), nulls, offsets, s.texts[start:len(s.texts):len(s.texts)])
 }

@@ -12,11 +12,16 @@ import (
 
 // NewTransform returns a transform that makes the plan's columns.
 func (p *Plan) NewTransform() pipeline.Transform {
+	return p.newTransform()
+}
+
+func (p *Plan) newTransform() *transform {
 	t := &transform{plan: p}
 	t.rows.plan, t.dead.plan = p, p
+	t.rows.description, t.dead.description = new(description), new(description)
 	t.rows.cols.Want = p.want
 	for _, want := range p.alsoWant {
-		also := &state{plan: p}
+		also := &state{plan: p, description: t.rows.description}
 		also.cols.Want = want
 		t.rows.derived.also = append(t.rows.derived.also, also)
 	}
@@ -36,6 +41,7 @@ type transform struct {
 
 // state is what the columns of one table are built from.
 type state struct {
+	*description
 	plan  *Plan
 	batch *pipeline.Batch
 	cols  columns.Columns
@@ -222,9 +228,14 @@ func copyHeaders(dst, src *pipeline.Headers, i int) {
 // record builds the columns. Its memory is the state's.
 func (s *state) record(schema *arrow.Schema, cols []column) arrow.Record {
 	s.derived.reset()
+	s.begin()
 	arrays := make([]arrow.Array, len(cols))
 	for i, c := range cols {
-		arrays[i] = c.build(s)
+		arrays[i] = array.MakeFromData(c.build(s))
 	}
-	return array.NewRecord(schema, arrays, int64(s.batch.Len()))
+	r := array.NewRecord(schema, arrays, int64(s.batch.Len()))
+	for _, a := range arrays {
+		a.Release() // the record has retained it
+	}
+	return r
 }

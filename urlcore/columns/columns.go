@@ -160,7 +160,7 @@ type Columns struct {
 
 	located Positions // what Locate returns
 
-	filter      scan.SuffixFilter // of list
+	filter      *scan.SuffixFilter // of list, and of all that use it
 	hosts       hostCache
 	sizes       sizes
 	unknownHost []byte // of the row being fixed: the host that hosts does not know,

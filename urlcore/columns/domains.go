@@ -1,21 +1,49 @@
 package columns
 
-import "github.com/urlmill/urlmill/urlcore/psl"
+import (
+	"runtime"
+	"sync"
+	"weak"
+
+	"github.com/urlmill/urlmill/urlcore/internal/scan"
+	"github.com/urlmill/urlmill/urlcore/psl"
+)
 
 // useList makes the list for the batch current, and the filter that of its regular hosts.
 func (c *Columns) useList(list *psl.List) {
-	if c.list == list {
-		return
+	if c.list != list {
+		c.list, c.filter = list, filterOf(list)
 	}
-	c.list = list
-	c.filter.Reset()
+}
+
+// filters has the filter of every list that is in use, [weak.Pointer] of the list to [*scan.SuffixFilter]: to make one costs as
+// much as to parse some 7,000 URLs. A list that is gone takes its own along.
+var filters sync.Map
+
+// filterOf returns the filter of the list, which is not changed any more.
+func filterOf(list *psl.List) *scan.SuffixFilter {
+	key := weak.Make(list)
+	if f, ok := filters.Load(key); ok {
+		return f.(*scan.SuffixFilter)
+	}
+	f := newFilter(list)
+	if first, there := filters.LoadOrStore(key, f); there {
+		return first.(*scan.SuffixFilter)
+	}
+	runtime.AddCleanup(list, func(key weak.Pointer[psl.List]) { filters.Delete(key) }, key)
+	return f
+}
+
+func newFilter(list *psl.List) *scan.SuffixFilter {
+	f := new(scan.SuffixFilter)
 	list.Irregular(func(e psl.Ending) {
 		if e.Third != "" {
-			c.filter.AddThird(e.Third, e.Label, e.TLD)
+			f.AddThird(e.Third, e.Label, e.TLD)
 		} else {
-			c.filter.Add(e.Label, e.TLD, e.Suffix)
+			f.Add(e.Label, e.TLD, e.Suffix)
 		}
 	})
+	return f
 }
 
 // findDomain sets suffix and domain of a row whose host is the domain that ends at h.end in text, of which the first

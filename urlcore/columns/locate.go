@@ -10,7 +10,7 @@ func (c *Columns) locateMapped(data []byte, start int, ends []int32) {
 	c.maps.Classify(r.Text)
 	r.Maps, r.WithPath, r.Suffixes = &c.maps, c.want&Href != 0, nil
 	if c.wantsDomains() {
-		r.Suffixes = &c.filter
+		r.Suffixes = c.filter
 	}
 	r.Parts, r.Flags = c.pos.addRows(len(ends))
 	r.Declined, r.Irregular = slices.Grow(r.Declined[:0], len(ends)), slices.Grow(r.Irregular[:0], len(ends))

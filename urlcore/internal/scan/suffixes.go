@@ -38,9 +38,6 @@ const (
 	wildShift, wildBit            = 58, 52
 )
 
-// Reset makes f the zero value.
-func (f *SuffixFilter) Reset() { *f = SuffixFilter{} }
-
 // isFinal reports whether two labels of up to eight bytes are a public suffix.
 func (f *SuffixFilter) isFinal(p pairOfTails) bool {
 	if len(f.final) == 0 {
