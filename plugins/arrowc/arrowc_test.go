@@ -67,6 +67,7 @@ func TestBorder(t *testing.T) {
 	dir := library(t, "", true)
 	border := program(t, cc, dir, "border.c")
 	t.Log(run(t, border, "10000"))
+	t.Log(run(t, program(t, cc, dir, "array.c"), "10000"))
 	run(t, border, "never-released")
 	t.Run("sanitizer", func(t *testing.T) {
 		probe := filepath.Join(t.TempDir(), "probe.c")
@@ -77,6 +78,7 @@ func TestBorder(t *testing.T) {
 			t.Skipf("the compiler has no AddressSanitizer: %s", out)
 		}
 		run(t, program(t, cc, dir, "border.c", "-fsanitize=address"), "1000")
+		run(t, program(t, cc, dir, "array.c", "-fsanitize=address"), "1000")
 	})
 	t.Run("pins", func(t *testing.T) {
 		if testing.Short() {
@@ -84,7 +86,9 @@ func TestBorder(t *testing.T) {
 		}
 		t.Setenv("GOEXPERIMENT", "cgocheck2") // ends a process that writes a pointer into C's memory that is not pinned
 		t.Setenv("GOGC", "10")
-		run(t, program(t, cc, library(t, "", true), "border.c"), "500")
+		dir := library(t, "", true)
+		run(t, program(t, cc, dir, "border.c"), "500")
+		run(t, program(t, cc, dir, "array.c"), "500")
 	})
 	t.Run("exports", func(t *testing.T) {
 		nm, err := exec.LookPath("nm")

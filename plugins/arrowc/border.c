@@ -13,6 +13,8 @@ extern int urlmillOpen(uintptr_t processor, struct urlmill_stream *s);
 extern int urlmillSchema(struct urlmill_stream *s, struct ArrowSchema *out);
 extern int urlmillNext(struct urlmill_stream *s, struct ArrowArray *out);
 extern void urlmillClose(uintptr_t handle);
+extern int urlmillParseArray(uintptr_t processor, struct ArrowSchema *schema, struct ArrowArray *in, struct ArrowArray *out, char **error);
+extern int urlmillArraySchema(uintptr_t processor, struct ArrowSchema *schema, struct ArrowSchema *out, char **error);
 extern void urlmillReleased(uintptr_t handle);
 extern char *urlmillVersion(void);
 extern int64_t urlmillAlive(void);
@@ -187,6 +189,13 @@ int urlmill_schema_new(const struct urlmill_schema *model, size_t more, struct A
 	return 0;
 }
 
+int urlmill_schema_copy(const struct ArrowSchema *of, struct ArrowSchema *out) {
+	struct urlmill_schema *m = urlmill_schema_model(of);
+	int code = m ? urlmill_schema_new(m, 0, out) : ENOMEM;
+	free(m);
+	return code;
+}
+
 // Streams. One that has been released has no private data.
 
 static int stream_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
@@ -313,4 +322,51 @@ PUBLIC int urlmill_parse(struct urlmill_processor *processor, struct ArrowArrayS
 	*out = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, p};
 	p->code = forked ? ECHILD : urlmillOpen((uintptr_t)processor, p);
 	return p->code;
+}
+
+// refused sets *error, where there is one, to a copy of text, and returns code.
+static int refused(int code, const char *text, char **error) {
+	if (error) *error = strdup(text);
+	return code;
+}
+
+PUBLIC int urlmill_parse_array(struct urlmill_processor *processor, const struct ArrowSchema *schema, struct ArrowArray *in, struct ArrowArray *out, char **error) {
+	struct ArrowArray *given = NULL;
+	char *text = NULL;
+	if (error) *error = NULL;
+	if (in && in->release) {
+		given = malloc(sizeof *given);
+		if (given) *given = *in; // which may be out as well
+		else in->release(in);
+		in->release = NULL;
+		if (!given) {
+			if (out) memset(out, 0, sizeof *out);
+			return refused(ENOMEM, "urlmill: out of memory", error);
+		}
+	}
+	if (out) memset(out, 0, sizeof *out);
+	if (forked) {
+		urlmill_free_array(given);
+		return refused(ECHILD, fork_text, error);
+	}
+	if (!out || !schema || !schema->release || !given) {
+		urlmill_free_array(given);
+		return refused(EINVAL, "urlmill: there is no array, no schema of it, or nowhere to put the result", error);
+	}
+	int code = urlmillParseArray((uintptr_t)processor, (struct ArrowSchema *)schema, given, out, &text);
+	if (error) *error = text;
+	else free(text);
+	return code;
+}
+
+PUBLIC int urlmill_array_schema(struct urlmill_processor *processor, const struct ArrowSchema *schema, struct ArrowSchema *out, char **error) {
+	char *text = NULL;
+	if (error) *error = NULL;
+	if (out) memset(out, 0, sizeof *out);
+	if (forked) return refused(ECHILD, fork_text, error);
+	if (!out || !schema || !schema->release) return refused(EINVAL, "urlmill: there is no schema, or nowhere to put the result", error);
+	int code = urlmillArraySchema((uintptr_t)processor, (struct ArrowSchema *)schema, out, &text);
+	if (error) *error = text;
+	else free(text);
+	return code;
 }

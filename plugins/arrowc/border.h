@@ -31,6 +31,9 @@ struct urlmill_stream {
 	char *error;      // malloc'd, NULL for none
 };
 
+// urlmill_schema_copy makes *out a copy of a schema, and leaves that as it is. It returns ENOMEM or 0.
+int urlmill_schema_copy(const struct ArrowSchema *of, struct ArrowSchema *out);
+
 // urlmill_schema_model returns a copy of a schema that schemas are made of by urlmill_schema_new; NULL without memory. It is freed with
 // free.
 struct urlmill_schema *urlmill_schema_model(const struct ArrowSchema *of);

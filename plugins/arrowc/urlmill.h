@@ -149,12 +149,31 @@ void urlmill_processor_free(struct urlmill_processor *processor);
 int urlmill_parse(struct urlmill_processor *processor, struct ArrowArrayStream *in, struct ArrowArrayStream *out);
 
 /*
+ * What urlmill_parse does with a stream of one batch, without the stream: for hosts that have batches one by one, of few rows
+ * above all. In: arrays of URLs or record batches, as there.
+ *
+ * schema is that of in. It is only looked at, and may serve for any number of calls. in is moved: the caller's is released
+ * (in->release is NULL) when the function returns, whatever it returns. *out has the schema that urlmill_array_schema tells, and is
+ * one batch: batch_rows is not looked at.
+ *
+ * Returns 0, or an errno value with *out released and *error set to what is wrong, which the caller frees with urlmill_free. error may
+ * be NULL. E2BIG says that in has more than 512 MiB of URLs: give slices of it, or a stream.
+ */
+int urlmill_parse_array(struct urlmill_processor *processor, const struct ArrowSchema *schema, struct ArrowArray *in, struct ArrowArray *out, char **error);
+
+/*
+ * Makes *out the schema of what urlmill_parse and urlmill_parse_array make of batches of that schema, which is only looked at. It
+ * is the same for every call with the same processor. Returns what urlmill_parse_array does.
+ */
+int urlmill_array_schema(struct urlmill_processor *processor, const struct ArrowSchema *schema, struct ArrowSchema *out, char **error);
+
+/*
  * The number of processors, open streams and arrays that the library has given out and that have not been released, and of
  * arrays of inputs that it has not released yet. It is 0 for a host that leaks nothing.
  */
 int64_t urlmill_alive(void);
 
-/* Frees what urlmill_processor_new has put into *error. NULL is allowed. */
+/* Frees what a function has put into *error. NULL is allowed. */
 void urlmill_free(char *error);
 
 #ifdef __cplusplus

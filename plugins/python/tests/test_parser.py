@@ -15,7 +15,7 @@ import pytest
 from conftest import ODD
 
 import urlmill
-from urlmill import Canonical, Error, Parser, Promote
+from urlmill import Canonical, Error, Parser, Promote, _once, _parser
 
 VIEWS = [getattr(pa, name)() for name in ("string_view", "binary_view") if hasattr(pa, name)]  # from pyarrow 16 on
 LAYOUTS = [
@@ -307,9 +307,58 @@ def test_what_is_too_large_for_an_array(monkeypatch: pytest.MonkeyPatch) -> None
         raise pa.ArrowInvalid("offset overflow while concatenating arrays")
 
     monkeypatch.setattr(pa, "concat_arrays", concat)
+    monkeypatch.setattr(_once, "parse", lambda *_: None)  # as for more than 512 MiB of URLs
     with pytest.raises(Error, match="give chunks"):
         urlmill.parse(ODD, columns=["host"], batch_rows=2)
     assert len(urlmill.parse(pa.chunked_array([ODD]), columns=["host"], batch_rows=2)) == len(ODD)
+
+
+@pytest.mark.parametrize("options", [{}, {"columns": ["host", "path", "url_error"]}, {"columns": ["url", "raw"]}, {"profile": "ecs", "promote": ["q"]}], ids=str)
+def test_few_rows_are_what_they_are_among_many(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+    """Arrays go without a stream, which is to make no difference, however few rows they have."""
+    urls = pa.array(ODD * 200)
+    with monkeypatch.context() as m:
+        m.setattr(_once, "is_plain", lambda of: False)
+        streamed = Parser(**options).parse(urls)
+    assert Parser(**options).parse(urls).equals(streamed)
+    for rows in [*range(40), 63, 64, 65, 1000, 2048]:
+        for first in (0, 5):
+            got = urlmill.parse(urls.slice(first, rows), **options)
+            got.validate(full=True)
+            assert got.type == streamed.type and got.equals(streamed.slice(first, rows))
+    for none in (pa.nulls(3), pa.array([None] * 3, pa.string()), pa.array([None] * 3, pa.large_binary())):
+        assert urlmill.parse(none, **options).to_pylist() == [urlmill.parse([None], **options).to_pylist()[0]] * 3
+
+
+def test_chunks_and_bases_without_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [
+        (pa.chunked_array([ODD[:3], [], ODD[3:]], pa.string()), None), (pa.array(ODD), pa.array(["http://a/"] * len(ODD))),
+        (pa.chunked_array([ODD[:3], ODD[3:]]), pa.chunked_array([["http://a/"] * 3, [None] * (len(ODD) - 3)])),
+        (pa.chunked_array([ODD[:3], ODD[3:]]), pa.array(["http://a/"] * len(ODD), pa.large_string())),
+    ]  # fmt: skip
+    for urls, bases in cases:
+        got = urlmill.parse(urls, bases, columns=["url", "href", "url_error"])
+        with monkeypatch.context() as m:
+            m.setattr(_once, "is_plain", lambda of: False)
+            want = urlmill.parse(urls, bases, columns=["url", "href", "url_error"])
+        assert type(got) is type(want) and got.type == want.type and got.to_pylist() == want.to_pylist()
+    in_pieces = urlmill.parse(pa.chunked_array([ODD]), columns=["host"], batch_rows=5)
+    assert [len(c) for c in in_pieces.chunks] == [5, 5, 5, 1]
+
+
+def test_parsers_are_made_once() -> None:
+    made = [_parser.parser(columns=["host"], rename={"host": "h"}, promote=["q", Promote("r")], batch_rows=1) for _ in range(2)]
+    assert made[0] is made[1] and made[0] == Parser(columns=["host"], rename={"host": "h"}, promote=["q", Promote("r")], batch_rows=1)
+    assert _parser.parser(columns=["host"]) != _parser.parser(columns=["path"]) != _parser.parser(exclude=["path"])
+    names = ["host"]
+    first = _parser.parser(columns=names)
+    names.append("path")
+    assert _parser.parser(columns=names).type != first.type  # who changes a list gives other options
+    assert _parser.parser(columns=iter(["host"])) == first
+    with pytest.raises(TypeError):
+        _parser.parser(batch_rows=1.0)
+    with pytest.raises(TypeError):
+        _parser.parser(columns=[["host"]])
 
 
 def test_parsers_are_values() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ._library import Error
+from ._once import is_plain
 
 TEXT = "string, large_string, string_view, one of their binary kin, or a dictionary of one"
 
@@ -20,7 +21,7 @@ def texts(given: Any, what: str) -> pa.Array | pa.ChunkedArray:
     """
     if not isinstance(given, (pa.Array, pa.ChunkedArray)):
         given = _converted(given, what)
-    if not _is_text(given.type):
+    if not is_plain(given.type) and not _is_text(given.type):
         more = ": decode it with pyarrow.compute.run_end_decode" if pa.types.is_run_end_encoded(given.type) else ""
         raise Error(f"{what} of type {given.type}, which are no text; give {TEXT}{more}")
     return given

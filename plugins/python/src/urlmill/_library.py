@@ -8,6 +8,7 @@ Spark's workers are forked from a daemon that has not loaded it, and load the fi
 from __future__ import annotations
 
 import ctypes
+import errno
 import importlib.resources
 import json
 import os
@@ -101,6 +102,7 @@ def library() -> ctypes.CDLL:
             lib.urlmill_processor_free.argtypes = [ctypes.c_void_p]
             lib.urlmill_processor_new.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)]
             lib.urlmill_parse.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+            lib.urlmill_parse_array.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
             if lib.urlmill_abi() != ABI:
                 raise ImportError(f"urlmill: the library has version {lib.urlmill_abi()} of the interface, and the package needs {ABI}")
             _loaded = lib
@@ -132,6 +134,17 @@ class Processor:
     def parse(self, reader: int, out: int) -> None:
         """Moves the stream at the address reader into a new one at the address out, which has the errors."""
         self._library.urlmill_parse(self._handle, reader, out)
+
+    def parse_array(self, schema: int, array: int, out: int) -> bool:
+        """Moves the array at an address, of the schema at another, and makes a new one at the address out; False where it is too large."""
+        error = ctypes.c_void_p()
+        code = self._library.urlmill_parse_array(self._handle, schema, array, out, ctypes.byref(error))
+        if code:
+            text = ctypes.string_at(error.value or 0).decode() if error.value else "out of memory"
+            self._library.urlmill_free(error)
+            if code != errno.E2BIG:
+                raise Error(text)
+        return not code
 
     def __del__(self) -> None:
         handle = getattr(self, "_handle", None)

@@ -13,7 +13,7 @@ from typing import Any, Literal, overload
 
 import pyarrow as pa
 
-from . import _given
+from . import _given, _once
 from ._library import Error, Processor, Stream
 
 
@@ -193,8 +193,7 @@ class Parser:
     def _type(self, bases: bool) -> pa.StructType:
         """The type of what :meth:`parse` returns. With bases there may be the column base_url. Raises what it raises."""
         self._check_bases(bases)
-        given = pa.schema([("url", pa.string()), ("base", pa.string())][: 1 + bases])
-        return pa.struct(list(self._alone(bases).schema(given)))
+        return _made(self._options, bases)
 
     # For those who have types of pyarrow: without, it is Any, and the one overload hides the other.
     @overload
@@ -217,16 +216,37 @@ class Parser:
             columns.append(_given.texts(bases, "bases"))
             if len(columns[0]) != len(columns[1]):
                 raise Error(f"{len(columns[0])} URLs and {len(columns[1])} bases; give one for every URL, None for those that have none")
+        parts, of = self._once(columns) or self._streamed(columns)
+        if _given.is_chunks(urls):
+            return pa.chunked_array(parts, type=of)
+        return parts[0] if len(parts) == 1 else _joined(parts, of)
+
+    def _once(self, columns: list[pa.Array | pa.ChunkedArray]) -> tuple[list[pa.StructArray], pa.StructType] | None:
+        """What becomes of columns, chunk by chunk without a stream; None where that is not possible."""
+        if not all(_once.is_plain(c.type) for c in columns):
+            return None
+        chunks = [c.chunks if isinstance(c, pa.ChunkedArray) else [c] for c in columns]
+        if len(chunks) == 2 and [len(c) for c in chunks[0]] != [len(c) for c in chunks[1]]:
+            return None
+        if self.batch_rows and isinstance(columns[0], pa.ChunkedArray) and any(len(c) > self.batch_rows for c in chunks[0]):
+            return None
+        processor, of = _processor(self._alone(len(columns) == 2)._options), _made(self._options, len(columns) == 2)
+        parts = []
+        for given in zip(*chunks, strict=True):
+            part = _once.parse(processor, given[0], given[1] if len(given) == 2 else None, of)
+            if part is None:
+                return None
+            parts.append(part)
+        return parts, of
+
+    def _streamed(self, columns: list[pa.Array | pa.ChunkedArray]) -> tuple[list[pa.StructArray], pa.StructType]:
         names = ["url", "base"][: len(columns)]
         if any(isinstance(c, pa.ChunkedArray) for c in columns):
             given: pa.Table | pa.RecordBatch = pa.table(columns, names=names)
         else:
             given = pa.RecordBatch.from_arrays(columns, names=names)
-        out = self._alone(bases is not None).stream(given)
-        parts, of = [b.to_struct_array() for b in out], pa.struct(list(out.schema))
-        if _given.is_chunks(urls):
-            return pa.chunked_array(parts, type=of)
-        return parts[0] if len(parts) == 1 else _joined(parts, of)
+        out = self._alone(len(columns) == 2).stream(given)
+        return [b.to_struct_array() for b in out], pa.struct(list(out.schema))
 
     def _check_bases(self, given: bool) -> None:
         if self.base is not None and not given:
@@ -263,6 +283,13 @@ def _alone(options: str, base: bool) -> Parser:
     return parser
 
 
+@lru_cache(maxsize=64)
+def _made(options: str, bases: bool) -> pa.StructType:
+    """The type of what becomes of columns by these options."""
+    given = pa.schema([("url", pa.string()), ("base", pa.string())][: 1 + bases])
+    return pa.struct(list(_alone(options, bases).schema(given)))
+
+
 def _joined(parts: list[pa.StructArray], of: pa.StructType) -> pa.StructArray:
     try:
         return pa.concat_arrays(parts) if parts else pa.array([], of)
@@ -296,7 +323,31 @@ def parse(urls: Any, bases: Any = None, **options: Any) -> Any:
     Options are those of :class:`Parser`. Rows are as many and in the order of urls; one that is no URL has its reason in
     ``url_error``.
     """
-    return Parser(**options).parse(urls, bases)
+    return parser(**options).parse(urls, bases)
+
+
+_parsers: dict[tuple[Any, ...], Parser] = {}
+
+
+def parser(**options: Any) -> Parser:
+    """Returns Parser(**options), the same for the same options as a rule: to check them takes as long as to parse some hundred URLs."""
+    try:
+        key = tuple((name, type(value), tuple(value.items()) if isinstance(value, dict) else tuple(value) if isinstance(value, list) else value)
+                    for name, value in options.items() if type(value) in _KEYS)  # fmt: skip
+        if len(key) < len(options):
+            return Parser(**options)
+        known = _parsers.get(key)
+    except TypeError:  # something in a list cannot be hashed
+        return Parser(**options)
+    if known is None:
+        known = Parser(**options)
+        if len(_parsers) >= 64:
+            _parsers.clear()
+        _parsers[key] = known
+    return known
+
+
+_KEYS = {str, int, type(None), list, tuple, dict, Promote, Canonical}  # of options: equal ones make equal parsers
 
 
 def map_batches(url: str | None = None, **options: Any) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from . import _given
 from ._library import Error
-from ._parser import Parser
+from ._parser import parser
 
 __all__ = ["Accessor", "parse"]
 
@@ -39,7 +39,7 @@ def parse(urls: pd.Series, bases: Any = None, **options: Any) -> pd.DataFrame:
     """What :meth:`Accessor.parse` returns, for those who check types: an accessor has none."""
     if isinstance(bases, pd.Series) and not bases.index.equals(urls.index):
         raise Error("the bases have another index than the URLs: reindex them, or give bases.array")
-    parts = Parser(**options).parse(_chunks(urls), None if bases is None else _chunks(bases))
+    parts = parser(**options).parse(_chunks(urls), None if bases is None else _chunks(bases))
     table = pa.Table.from_batches([pa.RecordBatch.from_struct_array(c) for c in parts.chunks], pa.schema(list(parts.type)))
     frame = table.to_pandas(types_mapper=pd.ArrowDtype)
     frame.index = urls.index

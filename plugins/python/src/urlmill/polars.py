@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from ._parser import Parser
+from ._parser import Parser, parser
 
 __all__ = ["Expression", "Series", "dtype", "parse"]
 
@@ -52,7 +52,7 @@ class Series:
 
     def parse(self, bases: pl.Series | None = None, **options: Any) -> pl.Series:
         """Returns a series of structs. bases has a base URL for every row, or null. Options are those of :class:`urlmill.Parser`."""
-        return _parse(self._series, bases, Parser(**{"batch_rows": _BATCH, **options}))
+        return _parse(self._series, bases, parser(**{"batch_rows": _BATCH, **options}))
 
 
 @pl.api.register_expr_namespace("urlmill")
@@ -73,12 +73,12 @@ class Expression:
 
 def parse(urls: pl.Expr | str, bases: pl.Expr | str | None = None, **options: Any) -> pl.Expr:
     """What :meth:`Expression.parse` returns, for those who check types: a namespace has none. A text is the name of a column."""
-    parser = Parser(**{"batch_rows": _BATCH, **options})
+    of = parser(**{"batch_rows": _BATCH, **options})
     expr = _column(urls)
     if bases is None:
-        return expr.map_batches(lambda s: _parse(s, None, parser), return_dtype=dtype(parser), is_elementwise=True)
+        return expr.map_batches(lambda s: _parse(s, None, of), return_dtype=dtype(of), is_elementwise=True)
     both = pl.struct(expr, _column(bases).alias("the bases of urlmill"))  # two columns of one name make no struct
-    return both.map_batches(lambda s: _of_structs(s, parser), return_dtype=dtype(parser, bases=True), is_elementwise=True)
+    return both.map_batches(lambda s: _of_structs(s, of), return_dtype=dtype(of, bases=True), is_elementwise=True)
 
 
 def _column(given: pl.Expr | str) -> pl.Expr:
