@@ -19,6 +19,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // patience is how long a slow machine may take for anything.
@@ -36,11 +38,7 @@ func chromium(t *testing.T) string {
 			return path
 		}
 	}
-	const missing = "there is no Chromium: apt-get install chromium, or name it in URLMILL_CHROMIUM"
-	if os.Getenv("URLMILL_REQUIRE_CHROMIUM") == "1" {
-		t.Fatal(missing)
-	}
-	t.Skip(missing + "; URLMILL_REQUIRE_CHROMIUM=1 makes this a failure")
+	testproc.Missing(t, "URLMILL_REQUIRE_CHROMIUM", "there is no Chromium: apt-get install chromium, or name it in URLMILL_CHROMIUM")
 	return ""
 }
 

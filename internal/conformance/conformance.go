@@ -7,9 +7,12 @@ package conformance
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 const (
@@ -32,10 +35,7 @@ func Path(tb testing.TB, name string) string {
 	}
 	const hint = "conformance data %s not found: place the conformance folder at ../shared/conformance beside the repository, " +
 		"or set " + EnvDir + " to the folder that holds it; see docs/conformance.md"
-	if os.Getenv(EnvRequire) == "1" {
-		tb.Fatalf(hint, path)
-	}
-	tb.Skipf(hint, path)
+	testproc.Missing(tb, EnvRequire, fmt.Sprintf(hint, path))
 	return ""
 }
 

@@ -30,7 +30,7 @@ func ClickHouse(tb testing.TB) string {
 	tb.Helper()
 	binary := program("clickhouse-server", "/usr/sbin/clickhouse-server")
 	if binary == "" {
-		without(tb, "URLMILL_REQUIRE_CLICKHOUSE", "there is no ClickHouse server: apt-get install clickhouse-server")
+		testproc.Missing(tb, "URLMILL_REQUIRE_CLICKHOUSE", "there is no ClickHouse server: apt-get install clickhouse-server")
 	}
 	s := newServer(tb)
 	ports := testproc.Ports(tb, 2)

@@ -19,7 +19,7 @@ func Postgres(tb testing.TB) (address, database string) {
 	const where = "/usr/lib/postgresql/*/bin/"
 	initdb, postgres := program("initdb", where+"initdb"), program("postgres", where+"postgres")
 	if initdb == "" || postgres == "" {
-		without(tb, "URLMILL_REQUIRE_POSTGRES", "there is no PostgreSQL server: apt-get install postgresql")
+		testproc.Missing(tb, "URLMILL_REQUIRE_POSTGRES", "there is no PostgreSQL server: apt-get install postgresql")
 	}
 	s := newServer(tb)
 	data := filepath.Join(s.dir, "data")

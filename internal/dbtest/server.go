@@ -16,15 +16,6 @@ import (
 // patience bounds how long a server may take to start or to end, on a machine that is busy with other things.
 const patience = 3 * time.Minute
 
-// without skips a test for which a server is missing, or fails it where it has to be there.
-func without(tb testing.TB, variable, reason string) {
-	tb.Helper()
-	if os.Getenv(variable) == "1" {
-		tb.Fatal(reason)
-	}
-	tb.Skip(reason)
-}
-
 // program returns where a program is, among those on the path and those that match patterns; "" if it is nowhere.
 func program(name string, patterns ...string) string {
 	for _, p := range patterns {

@@ -33,10 +33,7 @@ func hostProgram(t *testing.T, name string) string {
 // missing skips a test for the want of a host, or fails it where hosts are required.
 func missing(t *testing.T, what string) {
 	t.Helper()
-	if os.Getenv("URLMILL_REQUIRE_HOSTS") == "1" {
-		t.Fatal(what)
-	}
-	t.Skip(what)
+	testproc.Missing(t, "URLMILL_REQUIRE_HOSTS", what)
 }
 
 // wrap writes a script urlmill into a folder, in which URLMILL is the real one, and returns the environment in which it is

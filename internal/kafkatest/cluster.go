@@ -47,10 +47,7 @@ func Start(tb testing.TB, opts Options) *Cluster {
 	}
 	dist, err := install()
 	if err != nil {
-		if os.Getenv(EnvRequire) == "1" {
-			tb.Fatalf("no Apache Kafka: %v", err)
-		}
-		tb.Skipf("no Apache Kafka: %v", err)
+		testproc.Missing(tb, EnvRequire, fmt.Sprintf("no Apache Kafka: %v", err))
 	}
 	var failures []error
 	for range startTries {

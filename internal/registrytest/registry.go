@@ -63,16 +63,12 @@ func Start(tb testing.TB) (url string) {
 	if url := os.Getenv(Env); url != "" {
 		return url
 	}
-	required := os.Getenv(EnvRequire) == "1"
-	if !required && testing.Short() {
+	if os.Getenv(EnvRequire) != "1" && testing.Short() {
 		tb.Skip("a real schema registry takes its time: not in -short")
 	}
 	dist, err := install()
-	switch {
-	case err != nil && required:
-		tb.Fatalf("no schema registry: %v", err)
-	case err != nil:
-		tb.Skipf("no schema registry, and %s=1 is not set: %v", EnvRequire, err)
+	if err != nil {
+		testproc.Missing(tb, EnvRequire, fmt.Sprintf("no schema registry: %v", err))
 	}
 	port := strconv.Itoa(testproc.Ports(tb, 1)[0])
 	cmd := exec.Command(dist.java, "-Xmx256m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true", "-jar", dist.jar)

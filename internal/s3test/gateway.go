@@ -35,10 +35,7 @@ func Start(tb testing.TB) *Gateway {
 	tb.Helper()
 	binary, err := install()
 	if err != nil {
-		if os.Getenv(EnvRequire) == "1" {
-			tb.Fatal(err)
-		}
-		tb.Skipf("no S3 server, and %s=1 is not set: %v", EnvRequire, err)
+		testproc.Missing(tb, EnvRequire, fmt.Sprintf("no S3 server: %v", err))
 	}
 	g := &Gateway{binary: binary, dir: tb.TempDir()}
 	for _, dir := range []string{g.Dir(), g.meta()} {

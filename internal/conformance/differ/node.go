@@ -19,6 +19,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 const (
@@ -95,11 +97,7 @@ func Start(tb testing.TB) *Node {
 	}
 	path, err := exec.LookPath(program)
 	if err != nil {
-		const hint = "Node.js is not installed (%v): install it, or name it by %s, to have URLs compared with its URL class"
-		if os.Getenv(EnvRequire) == "1" {
-			tb.Fatalf(hint, err, EnvNode)
-		}
-		tb.Skipf(hint, err, EnvNode)
+		testproc.Missing(tb, EnvRequire, fmt.Sprintf("Node.js is not installed (%v): install it, or name it by %s, to have URLs compared with its URL class", err, EnvNode))
 	}
 	n, stop, err := start(path, tb.TempDir(), os.Getenv(EnvModule))
 	if err != nil {

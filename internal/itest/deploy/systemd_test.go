@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // unit returns the systemd unit.
@@ -33,10 +35,7 @@ func setting(text, name string) (values []string) {
 func TestUnit(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
-		if os.Getenv("URLMILL_REQUIRE_SYSTEMD") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip("systemd-analyze is not installed: apt-get install systemd")
+		testproc.Missing(t, "URLMILL_REQUIRE_SYSTEMD", "systemd-analyze is not installed: apt-get install systemd")
 	}
 	file := filepath.Join(t.TempDir(), "urlmill.service")
 	text := strings.ReplaceAll(unit(t), "/usr/local/bin/urlmill", build(t))

@@ -16,6 +16,8 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/rules"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // cases is a file of promtool's format for tests of rules.
@@ -124,10 +126,7 @@ func evaluate(t *testing.T, rule *rules.AlertingRule, at string, ask rules.Query
 func TestPromtool(t *testing.T) {
 	tool, err := exec.LookPath("promtool")
 	if err != nil {
-		if os.Getenv("URLMILL_REQUIRE_PROMTOOL") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip("promtool is not installed: apt-get install prometheus")
+		testproc.Missing(t, "URLMILL_REQUIRE_PROMTOOL", "promtool is not installed: apt-get install prometheus")
 	}
 	for _, args := range [][]string{{"check", "rules", "alerts.yaml"}, {"test", "rules", "alerts.test.yaml"}} {
 		cmd := exec.CommandContext(t.Context(), tool, args...)

@@ -7,12 +7,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 //go:embed read.py
@@ -90,11 +91,11 @@ func Pyarrow(tb testing.TB, format, path string) (About, []Row) {
 // without skips a test for which a library of Python is missing, or fails it where it has to be there.
 func without(tb testing.TB, library, reason string) {
 	tb.Helper()
-	advice := "; run: pip install -r internal/itest/requirements.txt, or set URLMILL_PYTHON to a Python that has them"
-	if os.Getenv("URLMILL_REQUIRE_PYARROW") == "1" || library == "spark" {
-		tb.Fatal("there is no " + library + ": " + reason + advice)
+	reason = "there is no " + library + ": " + reason + "; run: pip install -r internal/itest/requirements.txt, or set URLMILL_PYTHON to a Python that has them"
+	if library == "spark" { // which runs only where it was asked for
+		tb.Fatal(reason)
 	}
-	tb.Skip("no " + library + ": " + reason + advice)
+	testproc.Missing(tb, "URLMILL_REQUIRE_PYARROW", reason)
 }
 
 func rowOf(pairs [][2]any) Row {

@@ -37,11 +37,7 @@ func python(t *testing.T) string {
 		program = "python3"
 	}
 	if out, err := exec.CommandContext(t.Context(), program, "-c", "import chdb").CombinedOutput(); err != nil {
-		reason := "no ClickHouse: pip install 'chdb<4', and set URLMILL_CHDB_PYTHON to the python that has it: " + string(out)
-		if os.Getenv("URLMILL_REQUIRE_CHDB") == "1" {
-			t.Fatal(reason)
-		}
-		t.Skip(reason)
+		testproc.Missing(t, "URLMILL_REQUIRE_CHDB", "no ClickHouse: pip install 'chdb<4', and set URLMILL_CHDB_PYTHON to the python that has it: "+string(out))
 	}
 	return program
 }
