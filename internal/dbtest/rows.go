@@ -12,15 +12,15 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// Numbers is the schema of the rows that [Deliver] loads: lane and n tell them apart, and params makes them larger.
-var Numbers = arrow.NewSchema([]arrow.Field{
+// schema is the schema of the rows that [Deliver] loads: lane and n tell them apart, and params makes them larger.
+var schema = arrow.NewSchema([]arrow.Field{
 	{Name: "lane", Type: arrow.PrimitiveTypes.Int32},
 	{Name: "n", Type: arrow.PrimitiveTypes.Int64},
 	{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
 }, nil)
 
 func numbers(lane int32, from, to int64) arrow.Record {
-	b := array.NewRecordBuilder(memory.DefaultAllocator, Numbers)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
 	for n := from; n < to; n++ {
 		b.Field(0).(*array.Int32Builder).Append(lane)
@@ -30,17 +30,17 @@ func numbers(lane int32, from, to int64) arrow.Record {
 	return b.NewRecord()
 }
 
-// Lanes, Rows and PerCommit are what [Deliver] loads: lanes with as many rows each, and in each load.
+// Lanes, Rows and perCommit are what [Deliver] loads: lanes with as many rows each, and in each load.
 const (
 	Lanes     = 2
 	Rows      = 4000
-	PerCommit = 1000
+	perCommit = 1000
 )
 
 // Deliver loads what is missing of all rows, in lanes that take turns. Every third load of a lane has no rows, and moves its
 // position alone.
 func Deliver(ctx context.Context, sink pipeline.Sink) (err error) {
-	if err := sink.Start(ctx, pipeline.Schemas{Numbers}); err != nil {
+	if err := sink.Start(ctx, pipeline.Schemas{schema}); err != nil {
 		return errors.Join(err, sink.Close())
 	}
 	defer func() { err = errors.Join(err, sink.Close()) }()
@@ -60,7 +60,7 @@ func Deliver(ctx context.Context, sink pipeline.Sink) (err error) {
 				continue
 			}
 			more = true
-			to := from + PerCommit/2
+			to := from + perCommit/2
 			if err := load(ctx, w, int32(lane), from, to); err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func Deliver(ctx context.Context, sink pipeline.Sink) (err error) {
 // load writes the positions from:to. Of three parts of 500 positions, the last has no rows.
 func load(ctx context.Context, w pipeline.Writer, lane int32, from, to int64) error {
 	span := pipeline.Span{First: from, Next: to}
-	if from/(PerCommit/2)%3 == 2 {
+	if from/(perCommit/2)%3 == 2 {
 		return w.Write(ctx, pipeline.Rows, nil, span)
 	}
 	r := numbers(lane, from, to)

@@ -110,9 +110,6 @@ func (g *Gateway) Stop(tb testing.TB) {
 // Kill ends the server at once by SIGKILL, and returns when it is gone.
 func (g *Gateway) Kill() { g.process.Kill() }
 
-// Signal sends the server's process a signal, SIGSTOP for example, unless it has ended.
-func (g *Gateway) Signal(sig os.Signal) { g.process.Signal(sig) }
-
 // Log returns what the server has printed.
 func (g *Gateway) Log() string {
 	text, err := os.ReadFile(g.logFile())

@@ -30,7 +30,7 @@ func TestLog(t *testing.T) {
 }
 
 func TestRoot(t *testing.T) {
-	root, err := Root()
+	root, err := findRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestRoot(t *testing.T) {
 		t.Error(err)
 	}
 	t.Chdir(t.TempDir())
-	if _, err := Root(); err == nil {
+	if _, err := findRoot(); err == nil {
 		t.Error("it is anywhere")
 	}
 }

@@ -22,7 +22,7 @@ func Urlmill(tb testing.TB) string {
 }
 
 var urlmill = sync.OnceValues(func() (string, error) {
-	root, err := Root()
+	root, err := findRoot()
 	if err != nil {
 		return "", err
 	}
@@ -35,8 +35,8 @@ var urlmill = sync.OnceValues(func() (string, error) {
 	return name, nil
 })
 
-// Root returns the root of the repository that the working directory is in.
-func Root() (string, error) {
+// findRoot returns the root of the repository that the working directory is in.
+func findRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err

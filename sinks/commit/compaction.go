@@ -143,14 +143,6 @@ type Compactions struct {
 	Done bool
 }
 
-// Last returns the last one, nil if there are none.
-func (c *Compactions) Last() *Compaction {
-	if len(c.All) == 0 {
-		return nil
-	}
-	return c.All[len(c.All)-1]
-}
-
 // Next returns the number of the next one.
 func (c *Compactions) Next() int64 { return int64(len(c.All)) + 1 }
 

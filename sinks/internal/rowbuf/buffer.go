@@ -6,9 +6,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// MaxRow is the number of bytes that a single row may have. It keeps the offsets of a column, whose limit is
+// maxRow is the number of bytes that a single row may have. It keeps the offsets of a column, whose limit is
 // below 2 GiB, far from overflowing.
-const MaxRow = 1 << 30
+const maxRow = 1 << 30
 
 // Buffer collects rows of one schema.
 type Buffer struct {
@@ -72,7 +72,7 @@ func (b *Buffer) Append(r arrow.Record, from, to int) error {
 }
 
 // Fill adds a copy of all rows of r, and calls full whenever the buffer has as many rows, or as many bytes, as are given:
-// that empties it. Errors are those of Append and of full; a row of more than [MaxRow] bytes is one as well.
+// that empties it. Errors are those of Append and of full; a row of more than [maxRow] bytes is one as well.
 func (b *Buffer) Fill(r arrow.Record, rows int, bytes int64, full func() error) error {
 	for from, n := 0, int(r.NumRows()); from < n; {
 		to := min(n, from+rows-b.rows)
@@ -81,9 +81,9 @@ func (b *Buffer) Fill(r arrow.Record, rows int, bytes int64, full func() error) 
 			to = from + (to-from)/2
 			size = b.Size(r, from, to)
 		}
-		if size > MaxRow {
+		if size > maxRow {
 			return fmt.Errorf("a row of %d bytes is too large for a Parquet page, the limit is %d: lower the source's limit for records",
-				size, MaxRow)
+				size, maxRow)
 		}
 		if b.rows > 0 && b.bytes+size > bytes {
 			if err := full(); err != nil {

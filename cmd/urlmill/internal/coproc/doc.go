@@ -1,4 +1,5 @@
-// Package coproc is the line protocol of "urlmill url --ndjson", by which another program has URLs parsed.
+// Package coproc is the line protocol of "urlmill url --ndjson", by which another program has URLs parsed, in version
+// 1. Within a version, answers may get further members and errors further names; what is there stays as it is.
 //
 // Every line in gives exactly one line out, in order. A request is a JSON object with a string "input" and,
 // optionally, "base", a string or null; other members are skipped:

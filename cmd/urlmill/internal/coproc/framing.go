@@ -12,10 +12,6 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// Version is the version of the protocol. Within one, answers may get further members and errors further names; what is
-// there stays as it is.
-const Version = 1
-
 // Framing is how requests and answers are told apart.
 type Framing string
 

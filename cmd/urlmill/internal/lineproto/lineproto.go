@@ -19,16 +19,14 @@ import (
 
 const (
 	readSize = 256 << 10
-	// MaxMetric is the longest metric that is read, 64 MiB.
-	MaxMetric = 64 << 20
+	// maxMetric is the longest metric that is read, 64 MiB.
+	maxMetric = 64 << 20
 )
 
-// Suffixes are what the names of the added fields have behind the name of the field with the URL and an underscore, in
-// their order. port is an integer, all others are strings; error is there alone, when the field is no URL.
-var Suffixes = []string{"scheme", "host", "port", "registrable_domain", "path", "query", "fragment", "error"}
-
-// Serve passes the metrics of r on to w until r ends; field is the name of the field or tag with the URL. It returns the
-// error of w, or of r other than io.EOF.
+// Serve passes the metrics of r on to w until r ends; field is the name of the field or tag with the URL. The fields that are
+// added have its name, an underscore, and scheme, host, port, registrable_domain, path, query or fragment, those that there are
+// in this order; port is an integer, all others are strings. Where it is no URL there is error alone. Serve returns the error
+// of w, or of r other than io.EOF.
 func Serve(r io.Reader, w io.Writer, field string) error {
 	s := &server{out: held.Output{W: w}, field: field}
 	in := bufio.NewReaderSize(s.out.Before(r), readSize)
@@ -65,8 +63,8 @@ func (s *server) metric(in *bufio.Reader) ([]byte, error) {
 		part, err := in.ReadSlice('\n')
 		s.line = append(s.line, part...)
 		switch {
-		case len(s.line) > MaxMetric:
-			return nil, fmt.Errorf("a metric of more than %d bytes", MaxMetric)
+		case len(s.line) > maxMetric:
+			return nil, fmt.Errorf("a metric of more than %d bytes", maxMetric)
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case err != nil:
