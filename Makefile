@@ -189,24 +189,27 @@ cover: ## statement coverage of urlcore
 	$(GO) test -coverprofile=coverage.out -coverpkg=./urlcore/... ./urlcore/...
 	$(GO) tool cover -func=coverage.out | tail -1
 
+# Where the benchmarks write: quick ones do not replace the figures that the docs have.
+RESULTS := $(if $(QUICK),../$(BIN)/results,results)
+
 PEERS := $(CURDIR)/benchmarks/native/rust/target/release/urlmill-peers
 
 .PHONY: bench-core
 bench-core: ## the batch engine beside net/url, nlnwa, Ada and rust-url; QUICK=1, CORPUS=FILE[,FILE]
 	@if command -v cargo >/dev/null; then cargo build --quiet --release --locked --manifest-path benchmarks/native/rust/Cargo.toml; fi
-	cd benchmarks && QUICK=$(QUICK) CORPUS=$(CORPUS) PEERS=$$(test -x $(PEERS) && echo $(PEERS)) $(GO) run ./core -out results/core.json
+	cd benchmarks && QUICK=$(QUICK) CORPUS=$(CORPUS) PEERS=$$(test -x $(PEERS) && echo $(PEERS)) $(GO) run ./core -out $(RESULTS)/core.json
 
 .PHONY: bench-consume
 bench-consume: ## CPU and allocations of getting records out of Kafka, beside kafka-go and franz-go; QUICK=1, REAL_KAFKA=1
-	cd benchmarks && $(GO) build -o ../$(BIN)/bench-consume ./consume && QUICK=$(QUICK) REAL_KAFKA=$(REAL_KAFKA) ../$(BIN)/bench-consume -out results/consume.json
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-consume ./consume && QUICK=$(QUICK) REAL_KAFKA=$(REAL_KAFKA) ../$(BIN)/bench-consume -out $(RESULTS)/consume.json
 
 .PHONY: bench-codecs
 bench-codecs: ## how fast every codec takes its records apart; QUICK=1, ONLY=NAME[,NAME]
-	cd benchmarks && $(GO) build -o ../$(BIN)/bench-codecs ./codecs && QUICK=$(QUICK) ONLY=$(ONLY) ../$(BIN)/bench-codecs -out results/codecs.json
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-codecs ./codecs && QUICK=$(QUICK) ONLY=$(ONLY) ../$(BIN)/bench-codecs -out $(RESULTS)/codecs.json
 
 .PHONY: bench-delivery
 bench-delivery: ## what exactly-once delivery costs against at-least-once; QUICK=1
-	cd benchmarks && $(GO) build -o ../$(BIN)/bench-delivery ./delivery && QUICK=$(QUICK) ../$(BIN)/bench-delivery -out results/delivery.json
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-delivery ./delivery && QUICK=$(QUICK) ../$(BIN)/bench-delivery -out $(RESULTS)/delivery.json
 
 .PHONY: bench-sweep
 bench-sweep: ## batch sizes and cores, plotted into docs/performance
@@ -214,11 +217,11 @@ bench-sweep: ## batch sizes and cores, plotted into docs/performance
 
 .PHONY: bench-parquet
 bench-parquet: ## the Parquet encoder beside those of arrow v15, arrow v18 and parquet-go; QUICK=1
-	cd benchmarks && $(GO) build -o parquet/bench-parquet ./parquet && $(GO) build -o parquet/bench-v18 ./parquet/v18 && QUICK=$(QUICK) parquet/bench-parquet -v18 parquet/bench-v18 -out results/parquet.json
+	cd benchmarks && $(GO) build -o parquet/bench-parquet ./parquet && $(GO) build -o parquet/bench-v18 ./parquet/v18 && QUICK=$(QUICK) parquet/bench-parquet -v18 parquet/bench-v18 -out $(RESULTS)/parquet.json
 
 .PHONY: bench-e2e
 bench-e2e: ## files and Kafka to Parquet beside a naive program, DuckDB, ClickHouse, Spark; QUICK=1, REAL_KAFKA=1, URLMILL_PYTHON=
-	cd benchmarks && $(GO) build -o e2e/bench-e2e ./e2e && QUICK=$(QUICK) REAL_KAFKA=$(REAL_KAFKA) e2e/bench-e2e -out results/e2e.json $(if $(QUICK),,-plots ../docs/performance)
+	cd benchmarks && $(GO) build -o e2e/bench-e2e ./e2e && QUICK=$(QUICK) REAL_KAFKA=$(REAL_KAFKA) e2e/bench-e2e -out $(RESULTS)/e2e.json $(if $(QUICK),,-plots ../docs/performance)
 
 .PHONY: generate-asm
 generate-asm: ## the assembly of urlcore/internal/scan
@@ -226,7 +229,7 @@ generate-asm: ## the assembly of urlcore/internal/scan
 
 .PHONY: dedupe-100m
 dedupe-100m: build ## the duplicates among 100 million URLs of files, in 512 MiB, counted (20 GB of disk); QUICK=1, DIR=
-	cd benchmarks && $(GO) build -o ../$(BIN)/dedupe-100m ./dedupe && QUICK=$(QUICK) ../$(BIN)/dedupe-100m -binary ../$(BIN)/urlmill -dir "$(DIR)" -out results/$(if $(QUICK),../../$(BIN)/)dedupe.json
+	cd benchmarks && $(GO) build -o ../$(BIN)/dedupe-100m ./dedupe && QUICK=$(QUICK) ../$(BIN)/dedupe-100m -binary ../$(BIN)/urlmill -dir "$(DIR)" -out $(RESULTS)/dedupe.json
 
 .PHONY: bench
 bench: ## Go benchmarks of every package

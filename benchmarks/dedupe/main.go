@@ -31,10 +31,8 @@ const maxCores = 4
 
 // result is the JSON file.
 type result struct {
-	Go         string  `json:"go"`
-	OS         string  `json:"os"`
-	Cores      int     `json:"cores"`
-	Commit     string  `json:"commit"`
+	results.Head
+	Cores      int     `json:"cores_used"`
 	Memory     string  `json:"dedupe_memory"`
 	Limit      string  `json:"memory_limit"`
 	Rows       int64   `json:"rows"`
@@ -90,7 +88,7 @@ func run(o options) (err error) {
 		}
 	}()
 	r := result{
-		Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Cores: o.cores, Commit: results.Commit(),
+		Head: results.NewHead(), Cores: o.cores,
 		Memory: o.memory, Limit: o.limit, Rows: o.rows,
 	}
 	began := time.Now()

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urlmill/urlmill/internal/machine"
 	"github.com/urlmill/urlmill/internal/testproc"
 )
 
@@ -95,7 +96,7 @@ func (m *mill) watch(r *result, every int64) error {
 			return nil
 		case <-tick.C:
 		}
-		r.PeakMemory = max(r.PeakMemory, m.highWater())
+		r.PeakMemory = max(r.PeakMemory, machine.PeakMemory(m.cmd.Process.Pid))
 		if n%10 == 0 {
 			r.PeakState = max(r.PeakState, folderSize(m.seen))
 		}
@@ -112,21 +113,6 @@ func (m *mill) watch(r *result, every int64) error {
 		fmt.Printf("%12s rows  %9s rows/s  %5s ns of CPU a row  memory %s  state %s\n", count(s.Rows), count(s.RowsPerSec), count(s.CPU), size(r.PeakMemory), size(s.State))
 		last, lastCPU, lastAt, next = rows, cpu, now, (rows/every+1)*every
 	}
-}
-
-// highWater returns the most memory that the process has had, 0 where nobody tells.
-func (m *mill) highWater() int64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kib << 10
-		}
-	}
-	return 0
 }
 
 // progress returns how many rows were read and the CPU time in seconds, 0 while the process does not answer.

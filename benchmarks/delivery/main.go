@@ -38,10 +38,7 @@ type result struct {
 
 // report is the JSON file.
 type report struct {
-	Go      string   `json:"go"`
-	OS      string   `json:"os"`
-	Cores   int      `json:"cores"`
-	Commit  string   `json:"commit"`
+	results.Head
 	Pairs   int      `json:"pairs"`
 	Results []result `json:"results"`
 	Budget  float64  `json:"budget"`
@@ -66,8 +63,7 @@ func run() error {
 	flag.IntVar(&pairs, "pairs", pairs, "pairs of runs, of which the median counts")
 	flag.Parse()
 	r := report{
-		Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(),
-		Commit: results.Commit(), Pairs: pairs, Budget: most, Met: true,
+		Head: results.NewHead(), Pairs: pairs, Budget: most, Met: true,
 	}
 	work, err := os.MkdirTemp(*dir, "urlmill-delivery-")
 	if err != nil {

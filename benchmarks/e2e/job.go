@@ -9,12 +9,12 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/urlmill/urlmill/internal/cputime"
+	"github.com/urlmill/urlmill/internal/machine"
 )
 
 // fileJob is the kind of a job that reads files.
@@ -105,24 +105,17 @@ func jobChild(args []string, do func(j job, first func()) (rows int64, version s
 // peakRSS returns the largest resident memory of the process so far in MB. That of getrusage would do as well, if it
 // did not begin with what the parent had.
 func peakRSS() (float64, error) {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		var usage unix.Rusage
-		if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
-			return 0, err
-		}
-		if runtime.GOOS == "darwin" {
-			return float64(usage.Maxrss) / 1e6, nil
-		}
-		return float64(usage.Maxrss) * 1024 / 1e6, nil
+	if peak := machine.PeakMemory(os.Getpid()); peak > 0 {
+		return float64(peak) / 1e6, nil
 	}
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kb, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 64)
-			return kb * 1024 / 1e6, err
-		}
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+		return 0, err
 	}
-	return 0, fmt.Errorf("/proc/self/status names no VmHWM")
+	if runtime.GOOS == "darwin" {
+		return float64(usage.Maxrss) / 1e6, nil
+	}
+	return float64(usage.Maxrss) * 1024 / 1e6, nil
 }
 
 // inputs returns the files of a folder.

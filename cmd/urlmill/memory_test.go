@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/demo"
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/machine"
 )
 
 // A process that catches up over a thousand partitions stays below its memory limit, and all rows arrive. (Not under the
@@ -58,10 +58,10 @@ pipeline: {drain_timeout: 20m, workers: 2}
 			run := startRun(t, config)
 			peak := int64(0)
 			run.waitFor(t, "every record to be committed", func() bool {
-				peak = max(peak, highWater(run.ID()))
+				peak = max(peak, machine.PeakMemory(run.ID()))
 				return committed(t, client, name, partitions) >= records
 			})
-			peak = max(peak, highWater(run.ID()))
+			peak = max(peak, machine.PeakMemory(run.ID()))
 			if err := run.end(syscall.SIGTERM); err != nil {
 				t.Errorf("after SIGTERM: %v\n%s", err, run.log)
 			}
@@ -71,21 +71,6 @@ pipeline: {drain_timeout: 20m, workers: 2}
 			}
 		})
 	}
-}
-
-// highWater returns the most memory that a process has had, 0 if it has ended.
-func highWater(pid int) int64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kib << 10
-		}
-	}
-	return 0
 }
 
 // committed returns the sum of the offsets that a group has committed in the topic clicks.

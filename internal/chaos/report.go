@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/machine"
 )
 
 // totals are the sums over all scenarios.
@@ -93,7 +94,7 @@ func (e *env) writeReport(name string, outcomes []outcome, t totals) error {
 
 func (e *env) table(b *bytes.Buffer, outcomes []outcome, t totals) {
 	fmt.Fprintf(b, "`%s`, in %s.\n\n", t.line(), time.Since(e.began).Round(time.Second))
-	fmt.Fprintf(b, "%s, commit %s, %s; Apache Kafka %s; %s.\n\n", time.Now().UTC().Format("2006-01-02"), commitID(), runtime.Version(), kafkatest.Version(), machine())
+	fmt.Fprintf(b, "%s, commit %s, %s; Apache Kafka %s; %s.\n\n", time.Now().UTC().Format("2006-01-02"), commitID(), runtime.Version(), kafkatest.Version(), machineText())
 	fmt.Fprintln(b, "| scenario | what is done | faults | rows | left out | starts | lost | duplicated | time |")
 	fmt.Fprintln(b, "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	for _, o := range outcomes {
@@ -126,16 +127,11 @@ func commitID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// machine says what it ran on.
-func machine() string {
-	model := ""
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-				model = strings.TrimSpace(value) + ", "
-				break
-			}
-		}
+// machineText says what it ran on.
+func machineText() string {
+	model := machine.CPU()
+	if model != "" {
+		model += ", "
 	}
 	memory := ""
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {

@@ -2,12 +2,15 @@
 package results
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/urlmill/urlmill/internal/machine"
 )
 
 // Head says where a benchmark ran, and of what. Reports embed it as their first field.
@@ -28,32 +31,18 @@ type Machine struct {
 // NewHead returns the head of what is measured now, on this machine.
 func NewHead() Head {
 	return Head{
-		Machine: Machine{CPU: cpuName(), Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()},
-		Commit:  Commit(),
+		Machine: Machine{CPU: cmp.Or(machine.CPU(), "unknown"), Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()},
+		Commit:  commit(),
 	}
 }
 
-// Commit returns the commit that is checked out in short, "unknown" if nobody tells.
-func Commit() string {
+// commit returns the commit that is checked out in short, "unknown" if nobody tells.
+func commit() string {
 	text, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
 	if err != nil {
 		return "unknown"
 	}
 	return strings.TrimSpace(string(text))
-}
-
-// cpuName returns the model name that Linux tells.
-func cpuName() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown"
-	}
-	for line := range strings.Lines(string(text)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown"
 }
 
 // Write writes a report into a file, whose folder is made if it is not there.
