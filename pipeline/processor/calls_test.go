@@ -67,3 +67,21 @@ func someURLs(t testing.TB, rows int) arrow.Array {
 	}
 	return build(t, memory.DefaultAllocator, arrow.BinaryTypes.String, urls, slices.Repeat([]bool{true}, rows))
 }
+
+// BenchmarkView is BenchmarkCalls for who only looks at what becomes of the URLs.
+func BenchmarkView(b *testing.B) {
+	for name, columns := range map[string][]string{"three": {"host", "path", "url_error"}, "all": nil} {
+		for _, rows := range []int{1, 100, 1000} {
+			b.Run(fmt.Sprintf("%s/%d", name, rows), func(b *testing.B) {
+				p := mustNew(b, processor.Options{Include: columns})
+				a := someURLs(b, rows)
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := p.View(a, nil, func([]arrow.ArrayData) error { return nil }); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

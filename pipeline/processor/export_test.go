@@ -6,3 +6,10 @@ func Kept(p *Processor) int {
 	defer p.mu.Unlock()
 	return len(p.free)
 }
+
+// Lent returns how many workspaces records lie in.
+func Lent(p *Processor) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lent
+}

@@ -49,5 +49,5 @@ func (l *lease) end() {
 	if l.bases != nil {
 		l.bases.Release()
 	}
-	l.processor.giveBack(w)
+	l.processor.returned(w)
 }

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
@@ -23,6 +22,7 @@ type Processor struct {
 
 	mu   sync.Mutex
 	free []*workspace // at most one a CPU
+	lent int          // workspaces that records lie in, at most one a CPU
 }
 
 // New checks opts and returns their Processor. The error joins an [*OptionError] for every fault of a column. The
@@ -68,40 +68,96 @@ func (p *Processor) Process(in arrow.Record) (arrow.Record, error) {
 	if a.Base >= 0 {
 		bases = in.Column(a.Base)
 	}
-	urls, err := p.Parse(in.Column(a.URL), bases)
+	columns, err := p.parse(in.Column(a.URL), bases)
 	if err != nil {
 		return nil, err
 	}
-	defer urls.Release()
-	columns := slices.Clone(urls.Columns())
+	columns = slices.Grow(columns, len(a.Carried))
 	for _, i := range a.Carried {
-		columns = append(columns, in.Column(i))
+		c := in.Column(i)
+		c.Retain()
+		columns = append(columns, c)
 	}
-	return array.NewRecord(a.Schema, columns, in.NumRows()), nil
+	return newRecord(a.Schema, columns, int(in.NumRows())), nil
 }
 
 // Parse returns the columns of URLs. bases, with a base URL for every row, may be nil; Options.BaseURL is for rows that have
 // none there. What [Processor.Process] says of ownership and errors holds here. Bases can only be given where the
 // options have Base or BaseURL: they decide about the column base_url.
 func (p *Processor) Parse(urls, bases arrow.Array) (arrow.Record, error) {
+	columns, err := p.parse(urls, bases)
+	if err != nil {
+		return nil, err
+	}
+	return newRecord(p.schema, columns, urls.Len()), nil
+}
+
+// View parses as [Processor.Parse] does, and calls see with the columns of [Processor.URLSchema]. They are valid during the call alone,
+// and neither to be retained nor released; who needs anything of them copies it. Nothing is allocated, and nothing is kept: it is
+// the cheapest way for few URLs. An error of see is returned as it is.
+func (p *Processor) View(urls, bases arrow.Array, see func(columns []arrow.ArrayData) error) error {
+	w, err := p.parsed(urls, bases)
+	if err != nil {
+		return err
+	}
+	defer p.giveBack(w)
+	return see(w.lender.View())
+}
+
+// parse returns columns of URLs, with the only references to them. They lie in a workspace, or in memory of their own where as
+// many workspaces are lent as there are CPUs: who holds more records than that is likely to hold them for long.
+func (p *Processor) parse(urls, bases arrow.Array) ([]arrow.Array, error) {
+	w, err := p.parsed(urls, bases)
+	if err != nil {
+		return nil, err
+	}
+	if !p.lend() {
+		defer p.giveBack(w)
+		return copied(w.lender.View()), nil
+	}
+	l := &lease{processor: p, workspace: w}
+	l.keep(urls, bases)
+	columns, buffers := w.lender.Lend(l)
+	l.buffers.Store(int64(buffers)) // nobody can have let go of one yet
+	if buffers == 0 {
+		l.end()
+	}
+	return columns, nil
+}
+
+// parsed returns a workspace in which the URLs have been parsed. It is the caller's.
+func (p *Processor) parsed(urls, bases arrow.Array) (*workspace, error) {
 	if bases != nil && !p.plan.HasBase() {
 		return nil, fmt.Errorf("processor: %w: bases were given, and neither Base nor BaseURL in the options", ErrSchema)
 	}
 	if bases != nil && bases.Len() != urls.Len() {
 		return nil, fmt.Errorf("processor: %w: %d URLs and %d bases", ErrSchema, urls.Len(), bases.Len())
 	}
-	l := &lease{processor: p, workspace: p.take()}
-	out, buffers, err := l.workspace.parse(l, urls, bases)
-	if err != nil {
-		l.end()
+	w := p.take()
+	if err := w.parse(p, urls, bases); err != nil {
+		p.giveBack(w)
 		return nil, fmt.Errorf("processor: %w", err)
 	}
-	l.keep(urls, bases)
-	l.buffers.Store(int64(buffers)) // nobody can have let go of one yet
-	if buffers == 0 {
-		l.end()
+	return w, nil
+}
+
+// lend tells whether one more workspace may be lent, and counts it.
+func (p *Processor) lend() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lent >= runtime.GOMAXPROCS(0) {
+		return false
 	}
-	return out, nil
+	p.lent++
+	return true
+}
+
+// returned takes back a workspace that was lent.
+func (p *Processor) returned(w *workspace) {
+	p.mu.Lock()
+	p.lent--
+	p.mu.Unlock()
+	p.giveBack(w)
 }
 
 // take returns a workspace that nobody else uses.
@@ -134,14 +190,14 @@ type workspace struct {
 	urls, bases, fixed texts
 }
 
-// parse makes a record of memory that is the workspace's, and the urls' and bases' as well. It returns how many buffers of it are l's.
-func (w *workspace) parse(l *lease, urls, bases arrow.Array) (_ arrow.Record, buffers int, err error) {
+// parse leaves in the lender what columns are made of: memory that is the workspace's, and the urls' and bases' as well.
+func (w *workspace) parse(p *Processor, urls, bases arrow.Array) (err error) {
 	n := urls.Len()
 	b := &w.batch
 	b.Reset()
 	b.Offsets = slices.Grow(b.Offsets, n)[:n] // nobody asks for the values: there is no provenance
 	if b.URLs, err = w.urls.read(urls); err != nil {
-		return nil, 0, err
+		return err
 	}
 	if urls.NullN() > 0 || urls.DataType().ID() == arrow.DICTIONARY || urls.DataType().ID() == arrow.NULL {
 		for i, valid := range b.URLs.Valid {
@@ -150,10 +206,11 @@ func (w *workspace) parse(l *lease, urls, bases arrow.Array) (_ arrow.Record, bu
 			}
 		}
 	}
-	if err := w.readBases(l.processor, n, bases); err != nil {
-		return nil, 0, err
+	if err := w.readBases(p, n, bases); err != nil {
+		return err
 	}
-	return w.lender.Lend(b, l)
+	w.lender.Parse(b)
+	return nil
 }
 
 func (w *workspace) readBases(p *Processor, n int, bases arrow.Array) (err error) {

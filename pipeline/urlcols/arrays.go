@@ -122,7 +122,7 @@ func (s *state) params() *array.Data {
 
 // pairs builds a list of structs of key and value, or a map.
 func (s *state) pairs(t arrow.DataType, valid *memory.Buffer, nulls int, offsets []int32, keys, values *array.Data) *array.Data {
-	entries := s.nested(t.(arrow.NestedType).Fields()[0].Type, keys.Len(), 0, []*memory.Buffer{nil}, keys, values)
+	entries := s.nested(t.(arrow.ListLikeType).Elem(), keys.Len(), 0, []*memory.Buffer{nil}, keys, values)
 	return s.nested(t, len(offsets)-1, nulls, []*memory.Buffer{valid, s.ints32(offsets)}, entries)
 }
 

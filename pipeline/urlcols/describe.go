@@ -17,7 +17,7 @@ type description struct {
 
 	buffers  []memory.Buffer
 	pointers []*memory.Buffer
-	arrays   []array.Data
+	datas    []array.Data
 	children []arrow.ArrayData
 }
 
@@ -25,7 +25,19 @@ type description struct {
 func (d *description) begin() {
 	d.made = 0
 	d.buffers, d.pointers = fresh(d.buffers), fresh(d.pointers)
-	d.arrays, d.children = fresh(d.arrays), fresh(d.children)
+	d.datas, d.children = fresh(d.datas), fresh(d.children)
+}
+
+// again begins a record in the place of the one before, which nobody may have any more.
+func (d *description) again() {
+	d.made = 0
+	d.buffers, d.pointers = emptied(d.buffers), emptied(d.pointers)
+	d.datas, d.children = emptied(d.datas), emptied(d.children)
+}
+
+func emptied[T any](s []T) []T {
+	clear(s)
+	return s[:0]
 }
 
 // fresh returns an empty slice with room for as many values as s has.
@@ -36,8 +48,8 @@ func fresh[T any](s []T) []T {
 	return make([]T, 0, len(s))
 }
 
-// take returns n zero values, which lie where they lie for good. What was taken since begin is counted, in any case.
-func take[T any](s *[]T, n int) []T {
+// some returns n zero values, which lie where they lie for good. What was taken since begin is counted, in any case.
+func some[T any](s *[]T, n int) []T {
 	at := len(*s)
 	if at+n > cap(*s) {
 		*s = make([]T, at, at+max(n, 8)) // what was taken stays where it is
@@ -48,7 +60,7 @@ func take[T any](s *[]T, n int) []T {
 
 // buffer returns a buffer of b.
 func (d *description) buffer(b []byte) *memory.Buffer {
-	p := &take(&d.buffers, 1)[0]
+	p := &some(&d.buffers, 1)[0]
 	if d.owner == nil {
 		*p = *memory.NewBufferBytes(b)
 		return p
@@ -81,10 +93,10 @@ func (d *description) data(t arrow.DataType, rows, nulls int, buffers ...*memory
 
 // nested is data with arrays below, whose references it takes over.
 func (d *description) nested(t arrow.DataType, rows, nulls int, buffers []*memory.Buffer, children ...*array.Data) *array.Data {
-	p, own := &take(&d.arrays, 1)[0], take(&d.pointers, len(buffers))
+	p, own := &some(&d.datas, 1)[0], some(&d.pointers, len(buffers))
 	var below []arrow.ArrayData
 	if len(children) > 0 {
-		below = take(&d.children, len(children))
+		below = some(&d.children, len(children))
 		for i, c := range children {
 			below[i] = c
 		}

@@ -7,19 +7,43 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// Lender makes the plan's columns as the transform does, for those who let go of records when they like.
-type Lender struct{ t *transform }
+// Lender makes the plan's columns as the transform does, for those who let go of them when they like, or only look at them. Every row
+// stays: the plan's policy is to be [pipeline.Keep].
+type Lender struct {
+	state state
+	views []arrow.ArrayData
+}
 
 // NewLender returns a lender of the plan.
-func (p *Plan) NewLender() *Lender { return &Lender{p.newTransform()} }
+func (p *Plan) NewLender() *Lender {
+	l := new(Lender)
+	l.state.init(p)
+	return l
+}
 
-// Lend parses b. The record lies in the lender's memory and shares that of b: neither may be used again before owner has been told of
-// all of its buffers, by Free, of which the number is returned. Where it is 0, owner is told nothing, and the record needs nobody's
-// memory. It may be told before Lend returns only by who has the record. The plan's policy has to be [pipeline.Keep].
-func (l *Lender) Lend(b *pipeline.Batch, owner memory.Allocator) (record arrow.Record, buffers int, err error) {
-	d := l.t.rows.description
-	d.owner = owner
-	out, err := l.t.Apply(b)
-	d.owner = nil
-	return out.Records[pipeline.Rows], d.made, err
+// Parse parses b, which may not change while anything that Lend or View returns is in use.
+func (l *Lender) Parse(b *pipeline.Batch) { l.state.take(b) }
+
+// Lend returns the columns of what was parsed. They lie in the lender's memory and share that of the batch: neither may be used again
+// before owner has been told, by Free, of as many buffers as Lend says; with 0, nobody's memory is needed. The caller has the only
+// references to the columns.
+func (l *Lender) Lend(owner memory.Allocator) (columns []arrow.Array, buffers int) {
+	s := &l.state
+	s.owner = owner
+	columns = s.arrays(s.plan.columns)
+	s.owner = nil
+	return columns, s.made
+}
+
+// View returns the columns of what was parsed, until the next call of any method. They lie in the lender's memory and share that of
+// the batch; nothing is allocated for them, and they are not to be retained or released.
+func (l *Lender) View() []arrow.ArrayData {
+	s := &l.state
+	s.derived.reset()
+	s.again()
+	l.views = l.views[:0]
+	for _, c := range s.plan.columns {
+		l.views = append(l.views, c.build(s))
+	}
+	return l.views
 }

@@ -12,20 +12,21 @@ import (
 
 // NewTransform returns a transform that makes the plan's columns.
 func (p *Plan) NewTransform() pipeline.Transform {
-	return p.newTransform()
+	t := &transform{plan: p}
+	t.rows.init(p)
+	t.dead.plan, t.dead.description = p, new(description)
+	return t
 }
 
-func (p *Plan) newTransform() *transform {
-	t := &transform{plan: p}
-	t.rows.plan, t.dead.plan = p, p
-	t.rows.description, t.dead.description = new(description), new(description)
-	t.rows.cols.Want = p.want
+// init prepares a state for the rows of the plan.
+func (s *state) init(p *Plan) {
+	s.plan, s.description = p, new(description)
+	s.cols.Want = p.want
 	for _, want := range p.alsoWant {
-		also := &state{plan: p, description: t.rows.description}
+		also := &state{plan: p, description: s.description}
 		also.cols.Want = want
-		t.rows.derived.also = append(t.rows.derived.also, also)
+		s.derived.also = append(s.derived.also, also)
 	}
-	return t
 }
 
 // transform implements pipeline.Transform.
@@ -57,12 +58,7 @@ type state struct {
 // Apply implements pipeline.Transform.
 func (t *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {
 	s := &t.rows
-	s.use(t.plan.lists())
-	s.batch = b
-	s.scratch.reset()
-	s.texts = s.texts[:0]
-	s.parse()
-	s.collectErrors()
+	s.take(b)
 
 	var out pipeline.Output
 	out.Invalid, out.Errors = t.count()
@@ -85,6 +81,16 @@ func (t *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {
 	}
 	out.Records[pipeline.Rows] = s.record(t.plan.schemas[pipeline.Rows], t.plan.columns)
 	return out, stop
+}
+
+// take makes b the batch, and fills what columns are built from.
+func (s *state) take(b *pipeline.Batch) {
+	s.use(s.plan.lists())
+	s.batch = b
+	s.scratch.reset()
+	s.texts = s.texts[:0]
+	s.parse()
+	s.collectErrors()
 }
 
 // parse fills the columns. A row without a URL is no URL, whatever its base: the empty string would be resolved
@@ -227,15 +233,21 @@ func copyHeaders(dst, src *pipeline.Headers, i int) {
 
 // record builds the columns. Its memory is the state's.
 func (s *state) record(schema *arrow.Schema, cols []column) arrow.Record {
+	arrays := s.arrays(cols)
+	r := array.NewRecord(schema, arrays, int64(s.batch.Len()))
+	for _, a := range arrays {
+		a.Release() // the record has retained it
+	}
+	return r
+}
+
+// arrays builds the columns. The caller has their only references.
+func (s *state) arrays(cols []column) []arrow.Array {
 	s.derived.reset()
 	s.begin()
 	arrays := make([]arrow.Array, len(cols))
 	for i, c := range cols {
 		arrays[i] = array.MakeFromData(c.build(s))
 	}
-	r := array.NewRecord(schema, arrays, int64(s.batch.Len()))
-	for _, a := range arrays {
-		a.Release() // the record has retained it
-	}
-	return r
+	return arrays
 }

@@ -67,11 +67,7 @@ func (s *stream) whole(in *input, out *C.struct_ArrowArray) error {
 	if err := s.take(in); err != nil {
 		return err
 	}
-	record, err := s.shared.parse(s.urls, s.bases)
-	if err != nil {
-		return err
-	}
-	return s.export(record, in, s.along(window{0, int(in.root.length)}), out)
+	return s.export(window{0, int(in.root.length)}, out)
 }
 
 // urlmillArraySchema makes *out the schema of what urlmillParseArray makes of batches of that schema.

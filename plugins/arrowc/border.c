@@ -35,6 +35,8 @@ static const uint64_t zeros[8];
 
 const void *urlmill_zeros(void) { return zeros; }
 
+static int64_t alone; // atomic: blocks that nothing of Go belongs to
+
 static void release_node(struct ArrowArray *a) {
 	struct urlmill_block *b = a->private_data;
 	for (int64_t i = 0; i < a->n_children; i++) {
@@ -46,14 +48,20 @@ static void release_node(struct ArrowArray *a) {
 	if (__atomic_sub_fetch(&b->refs, 1, __ATOMIC_ACQ_REL) == 0) {
 		uintptr_t handle = b->handle;
 		free(b);
-		if (!forked) urlmillReleased(handle); // else it is the parent's memory
+		if (!handle) __atomic_sub_fetch(&alone, 1, __ATOMIC_RELAXED);
+		else if (!forked) urlmillReleased(handle); // else it is the parent's memory
 	}
 }
 
-struct urlmill_block *urlmill_block_new(size_t nodes, size_t pointers, struct ArrowArray *root) {
+struct urlmill_block *urlmill_block_new(size_t nodes, size_t pointers, size_t bytes, uintptr_t handle, struct ArrowArray *root) {
+	enum { alignment = 64 };
 	size_t size = sizeof(struct urlmill_block) + nodes * sizeof(struct ArrowArray) + pointers * sizeof(void *);
-	struct urlmill_block *b = calloc(1, size);
+	struct urlmill_block *b = malloc(size + (bytes ? bytes + alignment : 0));
 	if (!b) return NULL;
+	memset(b, 0, size);
+	if (bytes) b->copies = (char *)b + (((uintptr_t)b + size + alignment - 1) / alignment * alignment - (uintptr_t)b);
+	b->handle = handle;
+	if (!handle) __atomic_add_fetch(&alone, 1, __ATOMIC_RELAXED);
 	b->refs = (int)nodes + 1;
 	b->nodes = (struct ArrowArray *)(b + 1);
 	b->pointers = (const void **)(b->nodes + nodes);
@@ -283,7 +291,7 @@ PUBLIC int32_t urlmill_abi(void) { return URLMILL_ABI; }
 
 PUBLIC const char *urlmill_version(void) { return forked ? "{}" : urlmillVersion(); }
 
-PUBLIC int64_t urlmill_alive(void) { return forked ? 0 : urlmillAlive(); }
+PUBLIC int64_t urlmill_alive(void) { return forked ? 0 : urlmillAlive() + __atomic_load_n(&alone, __ATOMIC_RELAXED); }
 
 PUBLIC void urlmill_free(char *error) { free(error); }
 

@@ -7,18 +7,19 @@
 
 #include "urlmill.h"
 
-// block holds the nodes below the root of an exported array and the pointers to their buffers and children: one
-// allocation for a batch. It lives until the root and every node have been released, wherever they were moved.
+// block holds the nodes below the root of an exported array and the pointers to their buffers and children, and room for copies of the
+// buffers: one allocation for a batch. It lives until the root and every node have been released, wherever they were moved.
 struct urlmill_block {
 	int refs;         // atomic: nodes that have not been released, with the root
-	uintptr_t handle; // of what the buffers belong to, released with the block
+	uintptr_t handle; // of what buffers belong to, released with the block; 0 where all of them are in the block
 	struct ArrowArray *nodes;
 	const void **pointers;
+	char *copies; // bytes whose contents are undefined, aligned as Arrow recommends
 };
 
-// urlmill_block_new returns a block of zeros with so many nodes and pointers, which is the owner of the nodes and of the root;
-// NULL without memory.
-struct urlmill_block *urlmill_block_new(size_t nodes, size_t pointers, struct ArrowArray *root);
+// urlmill_block_new returns a block with so many nodes and pointers, all of them zeros, and bytes for copies. It is the owner of the
+// nodes and of the root. NULL without memory.
+struct urlmill_block *urlmill_block_new(size_t nodes, size_t pointers, size_t bytes, uintptr_t handle, struct ArrowArray *root);
 
 // urlmill_zeros is what empty buffers point at: not all consumers take NULL.
 const void *urlmill_zeros(void);

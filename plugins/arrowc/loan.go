@@ -15,8 +15,8 @@ import (
 type lent struct {
 	shared *shared // with a reference, while it is out
 	handle cgo.Handle
-	record arrow.Record
-	input  *input // of the columns that go along, and of the buffers of record that are the host's
+	record arrow.Record // nil where the host has copies
+	input  *input       // of the columns that go along, and of the buffers of record that are the host's
 
 	pins    runtime.Pinner   // of pinned: C must not hold a pointer into Go's memory without
 	pinned  []unsafe.Pointer // buffers of a record, in the order of walk; nil for what needs no pin
@@ -30,7 +30,7 @@ type loans struct {
 }
 
 // lend returns what holds record and in until release, with all of the record's buffers pinned that are in Go's memory. It takes the
-// reference to record, and retains in.
+// reference to record, which may be nil, and retains in.
 func (p *shared) lend(record arrow.Record, in *input) *lent {
 	l := p.loans.take(record)
 	if l == nil {
@@ -40,6 +40,10 @@ func (p *shared) lend(record arrow.Record, in *input) *lent {
 	p.refs.Add(1)
 	alive.Add(1)
 	l.record, l.input = record, in.retain()
+	if record == nil {
+		return l
+	}
+	p.out.Add(1)
 	l.buffers = l.buffers[:0]
 	for _, c := range record.Columns() {
 		l.buffers = walk(c.Data(), l.buffers)
@@ -56,7 +60,7 @@ func (s *loans) take(record arrow.Record) *lent {
 	if at < 0 {
 		return nil
 	}
-	if at > 0 {
+	if at > 0 && record != nil {
 		first := firstBuffer(record)
 		for i, l := range s.free {
 			if slices.Contains(l.pinned, first) {
@@ -99,7 +103,10 @@ func (l *lent) pin() {
 // release takes back what the host has had.
 func (l *lent) release() {
 	p := l.shared
-	giveBack(l.record)
+	if l.record != nil {
+		giveBack(l.record)
+		p.out.Add(-1)
+	}
 	l.input.release()
 	l.record, l.input = nil, nil
 	clear(l.buffers) // some were the host's, which may be anything now

@@ -61,6 +61,7 @@ type shared struct {
 	model     *C.struct_urlmill_schema
 	last      atomic.Pointer[arranged] // of the last stream of record batches
 	loans     loans
+	out       atomic.Int64 // records that the host has
 	refs      atomic.Int64 // of the processor of C, of streams, and of arrays that the host has
 }
 

@@ -11,35 +11,51 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// export makes *out the struct of the columns of r, and of views of the arrays along, each of which is rows w of its array. It
-// takes the reference to r, and retains in, which the arrays along belong to.
-func (p *shared) export(r arrow.Record, in *input, along []view, out *C.struct_ArrowArray) error {
-	nodes, pointers := 0, 1
-	for _, c := range r.Columns() {
-		count(c.Data(), &nodes, &pointers)
+// export makes *out the struct of columns, and of views of the arrays along, each of which is rows w of its array. The buffers of the
+// columns are those of l, or copies where l holds no record. l is released with *out; it may be nil where there are no views.
+func (l *lent) export(columns []arrow.ArrayData, rows int, along []view, out *C.struct_ArrowArray) error {
+	nodes, pointers, bytes := 0, 1+len(columns)+len(along), 0
+	for _, c := range columns {
+		count(c, &nodes, &pointers)
 	}
 	for _, v := range along {
 		countViews(v.array, &nodes, &pointers)
 	}
-	pointers += int(r.NumCols()) + len(along)
-	l := p.lend(r, in)
-	block := C.urlmill_block_new(C.size_t(nodes), C.size_t(pointers), out)
+	var handle C.uintptr_t
+	if l != nil {
+		handle = C.uintptr_t(l.handle)
+	}
+	var room [64][]byte
+	copies := room[:0]
+	if l == nil || l.record == nil {
+		for _, c := range columns {
+			copies = contents(c, copies)
+		}
+		for _, b := range copies {
+			bytes += aligned(len(b))
+		}
+	}
+	block := C.urlmill_block_new(C.size_t(nodes), C.size_t(pointers), C.size_t(bytes), handle, out)
 	if block == nil {
-		l.release()
+		if l != nil {
+			l.release()
+		}
 		return errMemory
 	}
-	block.handle = C.uintptr_t(l.handle)
-	e := &exporter{
-		buffers: l.buffers,
-		nodes:   unsafe.Slice(block.nodes, nodes), pointers: unsafe.Slice(block.pointers, pointers),
+	e := &exporter{nodes: unsafe.Slice(block.nodes, nodes), pointers: unsafe.Slice(block.pointers, pointers)}
+	var places [64]unsafe.Pointer
+	if l == nil || l.record == nil {
+		e.buffers = copied(copies, unsafe.Slice((*byte)(unsafe.Pointer(block.copies)), bytes), places[:0])
+	} else {
+		e.buffers = l.buffers
 	}
-	children := e.start(out, int(r.NumRows()), 0, 0, 1, int(r.NumCols())+len(along))
-	for i, c := range r.Columns() {
-		e.data(c.Data(), children[i])
+	children := e.start(out, rows, 0, 0, 1, len(columns)+len(along))
+	for i, c := range columns {
+		e.data(c, children[i])
 	}
 	for i, v := range along {
-		e.view(v.array, children[int(r.NumCols())+i])
-		node := children[int(r.NumCols())+i]
+		node := children[len(columns)+i]
+		e.view(v.array, node)
 		if (window{int(node.offset), int(node.length)}) != v.rows {
 			node.offset, node.length = C.int64_t(v.rows.offset), C.int64_t(v.rows.length)
 			if node.null_count != 0 {
@@ -48,6 +64,38 @@ func (p *shared) export(r arrow.Record, in *input, along []view, out *C.struct_A
 		}
 	}
 	return nil
+}
+
+// aligned is what n bytes of a block take.
+func aligned(n int) int { return (n + 63) / 64 * 64 }
+
+// contents appends the buffers of d and of its children, in the order of walk.
+func contents(d arrow.ArrayData, to [][]byte) [][]byte {
+	for _, b := range d.Buffers() {
+		if b == nil {
+			to = append(to, nil)
+		} else {
+			to = append(to, b.Bytes())
+		}
+	}
+	for _, c := range d.Children() {
+		to = contents(c, to)
+	}
+	return to
+}
+
+// copied copies buffers into the memory of a block, and appends where they are there, nil for empty ones.
+func copied(buffers [][]byte, block []byte, to []unsafe.Pointer) []unsafe.Pointer {
+	for _, b := range buffers {
+		if len(b) == 0 {
+			to = append(to, nil)
+			continue
+		}
+		copy(block, b)
+		to = append(to, unsafe.Pointer(unsafe.SliceData(block)))
+		block = block[aligned(len(b)):]
+	}
+	return to
 }
 
 // view is some rows of an array of the host's.

@@ -10,4 +10,8 @@ func (p *shared) parse(urls, bases arrow.Array) (arrow.Record, error) {
 	return p.processor.Parse(urls, bases)
 }
 
+func (p *shared) view(urls, bases arrow.Array, see func([]arrow.ArrayData) error) error {
+	return p.processor.View(urls, bases, see)
+}
+
 func giveBack(record arrow.Record) { record.Release() }

@@ -29,6 +29,16 @@ func (p *shared) parse(urls, bases arrow.Array) (record arrow.Record, err error)
 	return record, err
 }
 
+func (p *shared) view(urls, bases arrow.Array, see func([]arrow.ArrayData) error) (err error) {
+	enter(func() {
+		err = p.processor.View(urls, bases, func(columns []arrow.ArrayData) (err error) {
+			leave(func() { err = see(columns) })
+			return err
+		})
+	})
+	return err
+}
+
 func giveBack(record arrow.Record) { enter(record.Release) }
 
 // enter calls f, and adds its cost to what is inside.
@@ -37,6 +47,13 @@ func enter(f func()) {
 	timed(insideCounters, &cost, &measuring, f)
 	add(&inside, cost)
 	add(&inside, measuring)
+}
+
+// leave calls f within what enter calls, and takes its cost out of what is inside.
+func leave(f func()) {
+	var cost, measuring C.struct_cost
+	timed(insideCounters, &cost, &measuring, f)
+	inside = less(inside, cost)
 }
 
 // timed sets what f costs, and what measuring that has cost.

@@ -8,6 +8,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"unsafe"
 
@@ -134,14 +135,11 @@ func (s *stream) next(out *C.struct_ArrowArray) error {
 	for {
 		w := s.pending[0]
 		s.pending = s.pending[1:]
-		record, err := s.parse(w)
+		err := s.export(w, out)
 		if errors.Is(err, processor.ErrTooLarge) && w.length > 1 {
 			half := w.length / 2
 			s.pending = append([]window{{w.offset, half}, {w.offset + half, w.length - half}}, s.pending...)
 			continue
-		}
-		if err == nil {
-			err = s.export(record, s.current, s.along(w), out)
 		}
 		if err != nil || len(s.pending) == 0 {
 			s.drop()
@@ -203,19 +201,53 @@ func below(child *C.struct_ArrowArray, rows window) window {
 	return window{int(child.offset) + rows.offset, rows.length}
 }
 
-// parse makes a record of some rows of the batch.
-func (s *stream) parse(w window) (arrow.Record, error) {
-	if w.length == s.urls.Len() {
-		return s.shared.parse(s.urls, s.bases)
+// export makes *out of some rows of the batch.
+func (s *stream) export(w window, out *C.struct_ArrowArray) error {
+	urls, bases := s.urls, s.bases
+	if w.length != urls.Len() {
+		urls = array.NewSlice(urls, int64(w.offset), int64(w.offset+w.length))
+		defer urls.Release()
+		if bases != nil {
+			bases = array.NewSlice(bases, int64(w.offset), int64(w.offset+w.length))
+			defer bases.Release()
+		}
 	}
-	urls := array.NewSlice(s.urls, int64(w.offset), int64(w.offset+w.length))
-	defer urls.Release()
-	if s.bases == nil {
-		return s.shared.parse(urls, nil)
+	along := s.along(w)
+	if isSmall(urls) || s.out.Load() >= int64(runtime.GOMAXPROCS(0)) {
+		return s.view(urls, bases, func(columns []arrow.ArrayData) error {
+			var l *lent
+			if len(along) > 0 {
+				l = s.lend(nil, s.current)
+			}
+			return l.export(columns, w.length, along, out)
+		})
 	}
-	bases := array.NewSlice(s.bases, int64(w.offset), int64(w.offset+w.length))
-	defer bases.Release()
-	return s.shared.parse(urls, bases)
+	record, err := s.shared.parse(urls, bases)
+	if err != nil {
+		return err
+	}
+	columns := make([]arrow.ArrayData, record.NumCols())
+	for i, c := range record.Columns() {
+		columns[i] = c.Data()
+	}
+	return s.lend(record, s.current).export(columns, w.length, along, out)
+}
+
+// What becomes of few URLs is copied for the host: that takes less than to lend it and to be told of its end. So is what is held
+// beside as many batches as there are CPUs: it would keep a workspace of its own, several times as large.
+const (
+	smallRows  = 1024
+	smallBytes = 64 << 10
+)
+
+// isSmall is whether what becomes of URLs is to be copied for what there is of them.
+func isSmall(urls arrow.Array) bool {
+	n := urls.Len()
+	if n > smallRows {
+		return false
+	}
+	text, ok := urls.(array.BinaryLike)
+	return !ok || n == 0 || text.ValueOffset64(n-1)+int64(text.ValueLen(n-1))-text.ValueOffset64(0) <= smallBytes
 }
 
 // along returns the columns that go along with some rows of the batch.
