@@ -1,5 +1,5 @@
 // Command urlmill reads URLs from Kafka, files or standard input, parses them by the WHATWG URL Standard and
-// writes their parts as columns of Parquet or Arrow.
+// writes their parts as columns of Parquet, Arrow or NDJSON, into files, topics or tables of databases.
 package main
 
 import (

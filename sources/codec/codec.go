@@ -1,5 +1,5 @@
-// Package codec takes records apart: it finds the URL, its base URL and the fields to carry along in a Kafka
-// message value or in a line of a file.
+// Package codec takes records apart: it finds the URL, its base URL and the fields to carry along in a
+// message of Kafka or in a record of a file.
 package codec
 
 import "github.com/urlmill/urlmill/pipeline"
