@@ -5,7 +5,8 @@ BIN := bin
 LINT_VERSION := v2.15.0
 TOOLS := $(CURDIR)/$(BIN)/tools
 AGAIN := $(CURDIR)/.ci/again # before what takes something from the network
-PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --retries 10 --timeout 180
+PIP_FLAGS := --quiet --disable-pip-version-check --retries 10 --timeout 180
+PIP_INSTALL := -m pip install $(PIP_FLAGS)
 MAVEN_COPY := mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
 
 .DEFAULT_GOAL := help
@@ -112,6 +113,45 @@ plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## th
 	cd plugins/arrowc && URLMILL_REQUIRE_CC=1 URLMILL_REQUIRE_ZIG=1 URLMILL_ZIG_PYTHON=$(WHEELS_VENV)/bin/python3 $(GO) test -timeout 30m ./...
 	$(PLUGINS_PYTHON) $(PIP_INSTALL) --no-deps --no-index --force-reinstall $(BIN)/dist/*.whl
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider
+
+# Wheels of other platforms, into a folder beside the interpreter that is to import them.
+SITE := $(PIP_INSTALL) --target
+
+ARM64 := $(or $(URLMILL_PLUGINS_ARM64),$(CURDIR)/$(BIN)/python-arm64)
+
+$(ARM64)/.installed: plugins/python/machines/arm64.sh plugins/python/tests/requirements.txt $(WHEELS_VENV)/.installed
+	$(AGAIN) plugins/python/machines/arm64.sh $(ARM64)
+	$(AGAIN) $(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --only-binary :all: --platform manylinux_2_28_aarch64 --platform manylinux_2_17_aarch64 \
+	  --python-version $$($(ARM64)/python3 -c 'import platform; print(platform.python_version())') -c plugins/python/tests/requirements.txt pyarrow pytest
+	@touch $@
+
+# What needs no other host than pyarrow.
+ALONE := tests/test_parser.py tests/test_fork.py tests/test_package.py -k 'not types and not tag'
+
+.PHONY: plugins-arm64
+plugins-arm64: build $(ARM64)/.installed ## the Python package with pyarrow in a Python for Linux on arm64, under emulation (Debian: qemu-user-static)
+	rm -rf $(BIN)/wheels-arm64
+	PLATFORMS=linux/arm64 PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(BIN)/wheels-arm64
+	$(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --upgrade --no-deps --no-index --only-binary :all: --platform manylinux_2_17_aarch64 $(BIN)/wheels-arm64/*.whl
+	cd plugins/python && URLMILL_REQUIRE_HOSTS=pyarrow,command,wheel URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(ARM64)/python3 -m pytest -q -rs -p no:cacheprovider $(ALONE)
+
+# Of github.com/kluctl/go-embed-python: Python 3.10.
+EMBEDDED := v0.0.0-3.10.16-20241219-1
+COMMA := ,
+OLDEST := $(or $(URLMILL_PLUGINS_OLDEST),$(CURDIR)/$(BIN)/python-oldest)
+OLDEST_HOSTS := pyarrow,polars,duckdb,pandas$(if $(LONG),$(COMMA)pyspark)
+
+$(OLDEST)/.installed$(if $(LONG),-long): plugins/python/machines/embedded.py plugins/python/tests/oldest.txt $(WHEELS_VENV)/.installed
+	$(AGAIN) python3 plugins/python/machines/embedded.py $(EMBEDDED) linux-$(shell $(GO) env GOARCH) $(OLDEST)
+	PIP_CONSTRAINT=$(CURDIR)/plugins/python/tests/oldest.txt $(AGAIN) $(WHEELS_VENV)/bin/python3 -m pip --python $(OLDEST)/bin/python3 install $(PIP_FLAGS) $(subst $(COMMA), ,$(OLDEST_HOSTS)) pytest
+	@touch $(OLDEST)/.installed $@
+
+.PHONY: plugins-oldest
+plugins-oldest: build arrowc $(OLDEST)/.installed$(if $(LONG),-long) ## the Python package in the oldest Python with the oldest hosts that it allows; LONG=1: with Spark, too (C compiler, Java 17)
+	rm -rf $(BIN)/dist-oldest
+	URLMILL_BUILD_LIBRARY=$(CURDIR)/$(LIBURLMILL) $(WHEELS_VENV)/bin/python3 -m build --wheel --no-isolation --outdir $(BIN)/dist-oldest plugins/python
+	$(WHEELS_VENV)/bin/python3 -m pip --python $(OLDEST)/bin/python3 install $(PIP_FLAGS) --no-deps --no-index --force-reinstall $(BIN)/dist-oldest/*.whl
+	cd plugins/python && URLMILL_REQUIRE_HOSTS=$(OLDEST_HOSTS),command,wheel URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(OLDEST)/bin/python3 -m pytest -q -rs -p no:cacheprovider -k 'not types and not tag $(if $(LONG),,and not spark)'
 
 .PHONY: bench-spark
 bench-spark: build wheel ## ten million rows backfilled by Spark, compared with urlmill parse and measured beside parse_url and tldextract; QUICK=1

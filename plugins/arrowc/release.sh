@@ -5,7 +5,7 @@
 #
 #   PYTHON=python3 plugins/arrowc/release.sh FOLDER [VERSION]
 #
-# PYTHON has the packages ziglang, build and hatchling. VERSION is that of the release; without one the archives are called
+# PYTHON has the packages ziglang, build and hatchling. PLATFORMS=linux/arm64 builds for that one alone. VERSION is that of the release; without one the archives are called
 # "devel". The files of the archives stay in FOLDER/linux_GOARCH.
 set -euo pipefail
 [ $# -ge 1 ] || { echo "usage: PYTHON=python3 plugins/arrowc/release.sh FOLDER [VERSION]"; exit 2; }
@@ -45,9 +45,14 @@ archive() {
     --directory "$out/linux_$1" LICENSE THIRD_PARTY_LICENSES.txt liburlmill.so urlmill.h | gzip -n9 >"$out/liburlmill_${version:-devel}_linux_$1.tar.gz"
 }
 
-for arch in amd64:x86_64 arm64:aarch64; do
-  echo "linux/${arch%:*}"
-  library "${arch%:*}" "${arch#*:}"
-  archive "${arch%:*}"
-  URLMILL_BUILD_LIBRARY=$out/linux_${arch%:*}/liburlmill.so "$python" -m build --wheel --no-isolation --outdir "$out" ../python >/dev/null
+for platform in ${PLATFORMS:-linux/amd64 linux/arm64}; do
+  echo "$platform"
+  arch=${platform#linux/}
+  case $arch in
+    amd64) library amd64 x86_64 ;;
+    arm64) library arm64 aarch64 ;;
+    *) echo "PLATFORMS are of linux/amd64 and linux/arm64"; exit 2 ;;
+  esac
+  archive "$arch"
+  URLMILL_BUILD_LIBRARY=$out/linux_$arch/liburlmill.so "$python" -m build --wheel --no-isolation --outdir "$out" ../python >/dev/null
 done

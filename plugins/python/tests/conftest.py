@@ -1,4 +1,5 @@
-"""What the tests share. A host that is missing skips its tests, and fails them with URLMILL_REQUIRE_HOSTS=1, as `make plugins` sets it."""
+"""What the tests share. A host that is missing skips its tests, and fails them with URLMILL_REQUIRE_HOSTS=1, as `make plugins` sets it,
+or with URLMILL_REQUIRE_HOSTS=polars,wheel where it is one of those."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,14 +34,19 @@ ODD = [
 ]  # fmt: skip
 
 
+def missing(what: str, text: str) -> NoReturn:
+    """Skips the test for want of something, or fails it where that has to be there."""
+    required = os.environ.get("URLMILL_REQUIRE_HOSTS", "")
+    if required == "1" or what in required.split(","):
+        pytest.fail(text)
+    pytest.skip(text)
+
+
 def need(module: str, how: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError:
-        text = f"{module} is missing: {how}"
-        if os.environ.get("URLMILL_REQUIRE_HOSTS"):
-            pytest.fail(text)
-        pytest.skip(text)
+        missing(module, f"{module} is missing: {how}")
 
 
 @pytest.fixture(scope="session")
@@ -48,10 +54,7 @@ def command() -> Callable[..., list[dict[str, Any]]]:
     """Returns what runs `urlmill parse` on lines."""
     given = os.environ.get("URLMILL_COMMAND") or shutil.which("urlmill") or str(ROOT / "bin" / "urlmill")
     if not Path(given).is_file():
-        text = "the command urlmill is missing: make build, or set URLMILL_COMMAND to its path"
-        if os.environ.get("URLMILL_REQUIRE_HOSTS"):
-            pytest.fail(text)
-        pytest.skip(text)
+        missing("command", "the command urlmill is missing: make build, or set URLMILL_COMMAND to its path")
 
     def run(urls: list[str], *flags: str) -> list[dict[str, Any]]:
         lines = "".join(json.dumps({"url": u}) + "\n" for u in urls)
@@ -131,4 +134,4 @@ def nothing_alive() -> Iterator[None]:
         gc.collect()
 
 
-__all__ = ["ODD", "ROOT", "ROWS", "dicts", "expected", "need", "urlmill"]
+__all__ = ["ODD", "ROOT", "ROWS", "dicts", "expected", "missing", "need", "urlmill"]

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import subprocess
 import sys
 
 import pyarrow as pa
+import pytest
 
 import urlmill
+from urlmill import _library
+
+if not hasattr(os, "fork"):
+    pytest.skip("this system has no fork", allow_module_level=True)
 
 URLS = [f"https://host{i}.example/{i}" for i in range(5000)]
 WANT = [f"host{i}.example" for i in range(5000)]
 
 
 def child(parent_has_loaded: bool) -> None:
-    from urlmill import _library
-
     assert _library._forked == parent_has_loaded and _library._loaded is None
     for _ in range(3):
         assert urlmill.parse(pa.array(URLS), columns=["host"]).field("host").to_pylist() == WANT
@@ -37,6 +41,20 @@ def test_children_of_a_parent_that_has_loaded_it() -> None:
     kept = urlmill.parse(pa.array(URLS), columns=["host"])
     forked(6, True)
     assert kept.field("host").to_pylist() == WANT == urlmill.parse(pa.array(URLS), columns=["host"]).field("host").to_pylist()
+
+
+@pytest.mark.parametrize("memory", ["of glibc alone", "none"])
+def test_children_without_memfd_create(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pythons that were built for an old glibc do not have it."""
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    if memory == "none":
+        monkeypatch.setattr(_library, "_memory", lambda: -1)
+    else:
+        fd = _library._memory()
+        assert fd > 2
+        os.close(fd)
+    urlmill.version()
+    forked(2, True)
 
 
 def test_children_of_children() -> None:

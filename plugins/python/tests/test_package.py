@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, need
+from conftest import ROOT, missing, need
 
 import urlmill
 
@@ -74,9 +74,7 @@ def test_wheel() -> None:
     package = Path(urlmill.__file__).parent
     assert (package / "py.typed").is_file()
     if not (package / "liburlmill.so").is_file():
-        if os.environ.get("URLMILL_REQUIRE_HOSTS"):
-            pytest.fail("the package is not installed from a wheel")
-        pytest.skip("the package is not installed from a wheel; make plugins does that")
+        missing("wheel", "the package is not installed from a wheel; make plugins does that")
     wheel = importlib.metadata.distribution("urlmill").read_text("WHEEL")
     assert wheel is not None and re.search(r"Tag: py3-none-manylinux_2_\d+_\w+", wheel)
     assert importlib.metadata.version("urlmill") == urlmill.__version__
@@ -104,6 +102,17 @@ def test_tag(machine: int, asks: bytes, tag: str | None) -> None:
     else:
         with pytest.raises(SystemExit):
             hook["tag"](library)
+
+
+def test_oldest() -> None:
+    """What make plugins-oldest installs is what pyproject.toml allows at the least."""
+    project = (PROJECT / "pyproject.toml").read_text()
+    allowed = dict(re.findall(r'^(?!test|requires)\w+ = \["(\w+)>=([\d.]+)"\]', project, re.MULTILINE))
+    assert set(allowed) == {"pyarrow", "pyspark", "polars", "duckdb", "pandas"}
+    taken = dict(re.findall(r"^(\w+)==([\d.]+)$", (PROJECT / "tests" / "oldest.txt").read_text(), re.MULTILINE))
+    assert {host: re.sub(r"(\.0)+$", "", taken[host]) for host in allowed} == {host: re.sub(r"(\.0)+$", "", v) for host, v in allowed.items()}
+    python = re.search(r'requires-python = ">=([\d.]+)"', project)
+    assert python and f"v0.0.0-{python.group(1)}." in (ROOT / "Makefile").read_text()
 
 
 def test_it_needs_no_compiler() -> None:

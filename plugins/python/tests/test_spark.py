@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import ROWS, dicts, expected
+from conftest import ROWS, dicts, expected, missing
 
 import urlmill
 
@@ -95,7 +95,7 @@ def test_the_package_may_come_as_a_zip(spark: Any, files: Path, tmp_path: Path) 
     """A wheel that was renamed is enough for executors that have pyarrow and nothing of ours."""
     package = Path(urlmill.__file__).parent
     if not (package / "liburlmill.so").is_file():
-        pytest.skip("the package is not installed from a wheel; make plugins does that")
+        missing("wheel", "the package is not installed from a wheel; make plugins does that")
     zipped = tmp_path / "urlmill_zip.zip"
     with zipfile.ZipFile(zipped, "w") as z:
         for file in package.iterdir():

@@ -12,11 +12,14 @@ import errno
 import importlib.resources
 import json
 import os
+import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
 
 ABI = 1
+NAME = "urlmill.dll" if sys.platform == "win32" else "liburlmill.so"
 
 
 class Error(ValueError):
@@ -44,7 +47,8 @@ def _in_child() -> None:
     _loaded = None
 
 
-os.register_at_fork(after_in_child=_in_child)
+if hasattr(os, "register_at_fork"):  # else there is no fork
+    os.register_at_fork(after_in_child=_in_child)
 
 
 def _open(path: str) -> ctypes.CDLL:
@@ -54,36 +58,50 @@ def _open(path: str) -> ctypes.CDLL:
         raise ImportError(f"urlmill: {path} cannot be loaded: {e}") from e
 
 
+def _memory() -> int:
+    """Returns a file of memory, or -1 where there is none. Python has no memfd_create if it was built for an old glibc, as those that uv
+    installs are, while the glibc that it runs with has it."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("liburlmill")
+    create = getattr(ctypes.CDLL(None), "memfd_create", None)
+    return -1 if create is None else int(create(b"liburlmill", 1))  # MFD_CLOEXEC
+
+
 def _copy(path: Path) -> ctypes.CDLL:
     """Loads a copy that shares nothing with what was loaded before the fork."""
-    fd = os.memfd_create("liburlmill")
+    fd, name = _memory(), ""
+    if fd >= 0:
+        opened = f"/proc/self/fd/{fd}"
+    else:
+        fd, name = tempfile.mkstemp(prefix="liburlmill")
+        opened = name
     try:
         content = path.read_bytes()
         done = 0
         while done < len(content):
             done += os.write(fd, content[done:])
-        return _open(f"/proc/self/fd/{fd}")
+        return _open(opened)
     finally:
         os.close(fd)
+        if name:
+            os.unlink(name)
 
 
 def _find() -> ctypes.CDLL:
     given = os.environ.get("URLMILL_LIBRARY")
     if given:
         return _copy(Path(given)) if _forked else _open(given)
-    packaged = importlib.resources.files(__package__) / "liburlmill.so"
+    packaged = importlib.resources.files(__package__) / NAME
     if packaged.is_file():
         with importlib.resources.as_file(packaged) as path:  # a file of a moment where the package is in a zip
             return _copy(path) if _forked else _open(str(path))
     for above in Path(__file__).resolve().parents:
-        built = above / "bin" / "lib" / "liburlmill.so"
+        built = above / "bin" / "lib" / NAME
         if built.is_file() and (above / "plugins" / "arrowc").is_dir():
             return _copy(built) if _forked else _open(str(built))
     raise ImportError(
-        "urlmill: liburlmill.so is missing: install the wheel, or run `make arrowc` in a clone, or set URLMILL_LIBRARY to its path"
+        f"urlmill: {NAME} is missing: install the wheel, or run `make arrowc` in a clone, or set URLMILL_LIBRARY to its path"
     )
-
-
 
 
 def library() -> ctypes.CDLL:
