@@ -125,6 +125,18 @@ $(ARM64)/.installed: plugins/python/machines/arm64.sh plugins/python/tests/requi
 	  --python-version $$($(ARM64)/python3 -c 'import platform; print(platform.python_version())') -c plugins/python/tests/requirements.txt pyarrow pytest
 	@touch $@
 
+# Of github.com/kluctl/go-embed-python: Python 3.11, and 3.10, the oldest that the package allows.
+EMBEDDED := v0.0.0-3.11.11-20241219-1
+EMBEDDED_OLDEST := v0.0.0-3.10.16-20241219-1
+
+WINDOWS := $(or $(URLMILL_PLUGINS_WINDOWS),$(CURDIR)/$(BIN)/python-windows)
+
+$(WINDOWS)/.installed: plugins/python/machines/windows.sh plugins/python/machines/embedded.py plugins/python/machines/bcryptprimitives.c plugins/python/tests/requirements.txt $(WHEELS_VENV)/.installed
+	PYTHON=$(WHEELS_VENV)/bin/python3 $(AGAIN) plugins/python/machines/windows.sh $(EMBEDDED) $(WINDOWS)
+	$(AGAIN) $(WHEELS_VENV)/bin/python3 $(SITE) $(WINDOWS)/site --only-binary :all: --platform win_amd64 \
+	  --python-version 3.11 -c plugins/python/tests/requirements.txt pyarrow pytest colorama
+	@touch $@
+
 # What needs no other host than pyarrow.
 ALONE := tests/test_parser.py tests/test_fork.py tests/test_package.py -k 'not types and not tag'
 
@@ -135,14 +147,13 @@ plugins-arm64: build $(ARM64)/.installed ## the Python package with pyarrow in a
 	$(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --upgrade --no-deps --no-index --only-binary :all: --platform manylinux_2_17_aarch64 $(BIN)/wheels-arm64/*.whl
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=pyarrow,command,wheel URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(ARM64)/python3 -m pytest -q -rs -p no:cacheprovider $(ALONE)
 
-# Of github.com/kluctl/go-embed-python: Python 3.10.
-EMBEDDED := v0.0.0-3.10.16-20241219-1
 COMMA := ,
+
 OLDEST := $(or $(URLMILL_PLUGINS_OLDEST),$(CURDIR)/$(BIN)/python-oldest)
 OLDEST_HOSTS := pyarrow,polars,duckdb,pandas$(if $(LONG),$(COMMA)pyspark)
 
 $(OLDEST)/.installed$(if $(LONG),-long): plugins/python/machines/embedded.py plugins/python/tests/oldest.txt $(WHEELS_VENV)/.installed
-	$(AGAIN) python3 plugins/python/machines/embedded.py $(EMBEDDED) linux-$(shell $(GO) env GOARCH) $(OLDEST)
+	$(AGAIN) python3 plugins/python/machines/embedded.py $(EMBEDDED_OLDEST) linux-$(shell $(GO) env GOARCH) $(OLDEST)
 	PIP_CONSTRAINT=$(CURDIR)/plugins/python/tests/oldest.txt $(AGAIN) $(WHEELS_VENV)/bin/python3 -m pip --python $(OLDEST)/bin/python3 install $(PIP_FLAGS) $(subst $(COMMA), ,$(OLDEST_HOSTS)) pytest
 	@touch $(OLDEST)/.installed $@
 
@@ -152,6 +163,14 @@ plugins-oldest: build arrowc $(OLDEST)/.installed$(if $(LONG),-long) ## the Pyth
 	URLMILL_BUILD_LIBRARY=$(CURDIR)/$(LIBURLMILL) $(WHEELS_VENV)/bin/python3 -m build --wheel --no-isolation --outdir $(BIN)/dist-oldest plugins/python
 	$(WHEELS_VENV)/bin/python3 -m pip --python $(OLDEST)/bin/python3 install $(PIP_FLAGS) --no-deps --no-index --force-reinstall $(BIN)/dist-oldest/*.whl
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=$(OLDEST_HOSTS),command,wheel URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(OLDEST)/bin/python3 -m pytest -q -rs -p no:cacheprovider -k 'not types and not tag $(if $(LONG),,and not spark)'
+
+.PHONY: plugins-windows
+plugins-windows: $(WINDOWS)/.installed ## the Python package with pyarrow in a Python for Windows on amd64, by Wine (Debian: wine64)
+	rm -rf $(BIN)/wheels-windows
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace -o $(BIN)/windows/urlmill.exe ./cmd/urlmill
+	PLATFORMS=windows/amd64 PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(BIN)/wheels-windows
+	$(WHEELS_VENV)/bin/python3 $(SITE) $(WINDOWS)/site --upgrade --no-deps --no-index --only-binary :all: --platform win_amd64 $(BIN)/wheels-windows/*.whl
+	cd plugins/python && URLMILL_REQUIRE_HOSTS=pyarrow,command,wheel URLMILL_COMMAND=Z:$(CURDIR)/$(BIN)/windows/urlmill.exe $(WINDOWS)/python3 -m pytest -q -rs -p no:cacheprovider $(ALONE)
 
 .PHONY: bench-spark
 bench-spark: build wheel ## ten million rows backfilled by Spark, compared with urlmill parse and measured beside parse_url and tldextract; QUICK=1

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
+	"debug/pe"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,7 +28,7 @@ func missing(t *testing.T, variable, what string) {
 	t.Skip(what)
 }
 
-// platforms are those of a release, with the machine of ELF and what Python calls it.
+// platforms are those of Linux that a release is for, with the machine of ELF and what Python calls it.
 var platforms = []struct {
 	arch, python string
 	machine      elf.Machine
@@ -62,10 +65,87 @@ func TestRelease(t *testing.T) {
 			if strings.Join(listed, " ") != "LICENSE THIRD_PARTY_LICENSES.txt liburlmill.so urlmill.h" {
 				t.Errorf("the archive has %q", listed)
 			}
-			checkWheel(t, dir, p.python, library)
+			wheel := checkWheel(t, dir, fmt.Sprintf("manylinux_2_%d_%s", newest, p.python), "liburlmill.so", library)
+			if !bytes.Contains(wheel, []byte("\ngithub.com/apache/arrow/go/v15 v")) {
+				t.Errorf("the licences of what the library is made of are\n%s", wheel)
+			}
 			runsBorder(t, python, built, p.arch, p.python)
 		})
 	}
+	t.Run("windows", func(t *testing.T) {
+		library, err := os.ReadFile(filepath.Join(dir, "windows_amd64", "urlmill.dll"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkDLL(t, library)
+		licences := checkWheel(t, dir, "win_amd64", "urlmill.dll", library)
+		for _, part := range []string{"\ngithub.com/apache/arrow/go/v15 v", "\nMinGW-w64", "Zope Public License"} {
+			if !bytes.Contains(licences, []byte(part)) {
+				t.Errorf("the licences of what the library is made of have no %q:\n%s", part, licences)
+			}
+		}
+	})
+}
+
+// exported are the functions of urlmill.h.
+var exported = []string{
+	"urlmill_abi", "urlmill_alive", "urlmill_free", "urlmill_parse", "urlmill_processor_free", "urlmill_processor_new", "urlmill_version",
+}
+
+// checkDLL checks what a library for Windows exports, and that it needs nothing that Windows 10 has not.
+func checkDLL(t *testing.T, library []byte) {
+	t.Helper()
+	f, err := pe.NewFile(bytes.NewReader(library))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Machine != pe.IMAGE_FILE_MACHINE_AMD64 {
+		t.Errorf("the library is for machine %#x", f.Machine)
+	}
+	symbols, err := f.ImportedSymbols()
+	if err != nil || len(symbols) < 10 {
+		t.Errorf("%d symbols are imported, %v", len(symbols), err)
+	}
+	for _, s := range symbols {
+		_, from, _ := strings.Cut(s, ":")
+		if from != "KERNEL32.dll" && !strings.HasPrefix(from, "api-ms-win-crt-") {
+			t.Errorf("the library needs %s", s)
+		}
+	}
+	if got := exportsOfDLL(t, f); !slices.Equal(got, exported) {
+		t.Errorf("exported are %q", got)
+	}
+}
+
+// exportsOfDLL returns the names in the export directory, which are sorted.
+func exportsOfDLL(t *testing.T, f *pe.File) []string {
+	t.Helper()
+	at := func(address uint32) []byte { // what lies at a relative virtual address
+		for _, s := range f.Sections {
+			if address >= s.VirtualAddress && address-s.VirtualAddress < s.Size {
+				data, err := s.Data()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return data[address-s.VirtualAddress:]
+			}
+		}
+		t.Fatalf("nothing lies at %#x", address)
+		return nil
+	}
+	header, ok := f.OptionalHeader.(*pe.OptionalHeader64)
+	if !ok {
+		t.Fatal("the library is not one of 64 bits")
+	}
+	directory := at(header.DataDirectory[pe.IMAGE_DIRECTORY_ENTRY_EXPORT].VirtualAddress)
+	const numberOfNames, addressOfNames = 24, 32
+	pointers := at(binary.LittleEndian.Uint32(directory[addressOfNames:]))
+	var names []string
+	for i := range binary.LittleEndian.Uint32(directory[numberOfNames:]) {
+		name, _, _ := bytes.Cut(at(binary.LittleEndian.Uint32(pointers[4*i:])), []byte{0})
+		names = append(names, string(name))
+	}
+	return names
 }
 
 // newest is the newest version of glibc that the libraries may ask for: that of manylinux_2_17.
@@ -107,25 +187,23 @@ func checkLibrary(t *testing.T, library []byte, machine elf.Machine) {
 	if err != nil {
 		t.Error(err)
 	}
-	exported := 0
+	var names []string
 	for _, s := range symbols {
-		if s.Section == elf.SHN_UNDEF {
-			continue
-		}
-		exported++
-		if !strings.HasPrefix(s.Name, "urlmill_") {
-			t.Errorf("%s is exported", s.Name)
+		if s.Section != elf.SHN_UNDEF {
+			names = append(names, s.Name)
 		}
 	}
-	if exported < 5 {
-		t.Errorf("%d functions are exported", exported)
+	slices.Sort(names)
+	if !slices.Equal(names, exported) {
+		t.Errorf("exported are %q", names)
 	}
 }
 
-// checkWheel checks that the wheel for a machine has the library, and says so.
-func checkWheel(t *testing.T, dir, machine string, library []byte) {
+// checkWheel checks that the wheel for a platform, as Python calls it, has the library as the file name, and says so. It returns the
+// licences of what the library is made of.
+func checkWheel(t *testing.T, dir, platform, name string, library []byte) []byte {
 	t.Helper()
-	tag := fmt.Sprintf("py3-none-manylinux_2_%d_%s", newest, machine)
+	tag := "py3-none-" + platform
 	found, err := filepath.Glob(filepath.Join(dir, "urlmill-*-"+tag+".whl"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("wheels for %s: %q, %v", tag, found, err)
@@ -153,15 +231,13 @@ func checkWheel(t *testing.T, dir, machine string, library []byte) {
 		t.Fatalf("%s has no %s", found[0], pattern)
 		return nil
 	}
-	if !bytes.Equal(content("urlmill/liburlmill.so"), library) {
+	if !bytes.Equal(content("urlmill/"+regexp.QuoteMeta(name)), library) {
 		t.Error("the wheel has another library")
-	}
-	if text := content("urlmill/THIRD_PARTY_LICENSES.txt"); !bytes.Contains(text, []byte("\ngithub.com/apache/arrow/go/v15 v")) {
-		t.Errorf("the licences of what the library is made of are\n%s", text)
 	}
 	if text := content(`urlmill-.*\.dist-info/WHEEL`); !bytes.Contains(text, []byte("Tag: "+tag+"\n")) {
 		t.Errorf("the wheel says\n%s", text)
 	}
+	return content("urlmill/THIRD_PARTY_LICENSES.txt")
 }
 
 // emulatedLibc is where Debian has the C library of arm64 for other machines.

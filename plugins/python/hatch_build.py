@@ -1,4 +1,4 @@
-"""Puts liburlmill.so into the wheel, so that its users need no compiler, and the licences of what it is made of.
+"""Puts the C library into the wheel, so that its users need no compiler, and the licences of what it is made of.
 
 The library is the file that URLMILL_BUILD_LIBRARY names, or is built by `make arrowc` in the repository around this folder.
 The wheel is for the platform of that file, and for every Python: nothing in it is linked with one.
@@ -19,11 +19,14 @@ MACHINES = {62: "x86_64", 183: "aarch64"}
 
 
 def tag(library: bytes) -> str:
-    """The tag of a wheel with that library: the machine it is for, and the newest version of glibc that it asks for, not below that
-    of manylinux2014."""
+    """The tag of a wheel with that library: the machine it is for, and for Linux the newest version of glibc that it asks for, not below
+    that of manylinux2014."""
+    header = int.from_bytes(library[60:64], "little")  # of PE, in a file for Windows
+    if library[:2] == b"MZ" and library[header : header + 6] == b"PE\0\0\x64\x86":
+        return "py3-none-win_amd64"
     machine = MACHINES.get(int.from_bytes(library[18:20], "little")) if library[:6] == b"\x7fELF\2\1" else None
     if machine is None:
-        raise SystemExit("the library is not for Linux on x86_64 or aarch64, and there are wheels for these alone")
+        raise SystemExit("the library is not for Linux on x86_64 or aarch64 nor for Windows on amd64, and there are wheels for these alone")
     found = {(int(a), int(b)) for a, b in re.findall(rb"GLIBC_(\d+)\.(\d+)", library)}
     major, minor = max(found | {(2, 17)})
     return f"py3-none-manylinux_{major}_{minor}_{machine}"
@@ -47,5 +50,5 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
         licences = library.with_name("THIRD_PARTY_LICENSES.txt")
         if not licences.is_file():
             raise SystemExit(f"there is no {licences}, which goes with the library: build both with make arrowc")
-        build_data["force_include"][str(library)] = "urlmill/liburlmill.so"
+        build_data["force_include"][str(library)] = "urlmill/urlmill.dll" if build_data["tag"].endswith("win_amd64") else "urlmill/liburlmill.so"
         build_data["force_include"][str(licences)] = f"urlmill/{licences.name}"

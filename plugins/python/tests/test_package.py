@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT, missing, need
 
 import urlmill
+from urlmill import _library
 
 PROJECT = ROOT / "plugins" / "python"
 # Without a cache: mypy 2 crashes now and then while it makes one (python/mypy#21769).
@@ -59,7 +60,7 @@ def test_types_for_users(tmp_path: Path) -> None:
     need("mypy", "pip install mypy")
     for host in ("polars", "pandas"):
         need(host, f"pip install {host}")
-    (tmp_path / "user.py").write_text(USER)
+    (tmp_path / "user.py").write_text(USER, "utf-8")
     (tmp_path / "mypy.ini").write_text("[mypy]\nstrict = True\ndisable_error_code = import-untyped\n")
     code = [*MYPY, "user.py"]
     done = subprocess.run(code, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
@@ -73,14 +74,14 @@ def test_wheel() -> None:
     """The wheel has the library and is for every Python of its platform. It is what is tested here, where make plugins runs."""
     package = Path(urlmill.__file__).parent
     assert (package / "py.typed").is_file()
-    if not (package / "liburlmill.so").is_file():
+    if not (package / _library.NAME).is_file():
         missing("wheel", "the package is not installed from a wheel; make plugins does that")
     wheel = importlib.metadata.distribution("urlmill").read_text("WHEEL")
-    assert wheel is not None and re.search(r"Tag: py3-none-manylinux_2_\d+_\w+", wheel)
+    assert wheel is not None and re.search(r"Tag: py3-none-(manylinux_2_\d+_\w+|win_amd64)", wheel)
     assert importlib.metadata.version("urlmill") == urlmill.__version__
     licences = [f for f in importlib.metadata.files("urlmill") or () if f.name == "LICENSE"]
-    assert [f.read_text() for f in licences] == [(ROOT / "LICENSE").read_text()], "the wheel goes without its licence"
-    assert "github.com/apache/arrow/go/v15 v" in (package / "THIRD_PARTY_LICENSES.txt").read_text(), "the library goes without the licences of others"
+    assert [f.read_text("utf-8") for f in licences] == [(ROOT / "LICENSE").read_text("utf-8")], "the wheel goes without its licence"
+    assert "github.com/apache/arrow/go/v15 v" in (package / "THIRD_PARTY_LICENSES.txt").read_text("utf-8"), "the library goes without the licences of others"
 
 
 @pytest.mark.parametrize(
@@ -90,13 +91,18 @@ def test_wheel() -> None:
         (183, b"GLIBC_2.17", "py3-none-manylinux_2_17_aarch64"),
         (62, b"GLIBC_2.9 GLIBC_2.34 GLIBC_2.4", "py3-none-manylinux_2_34_x86_64"),
         (40, b"", None),  # arm
+        (b"\x64\x86", b"", "py3-none-win_amd64"),
+        (b"\x64\xaa", b"", None),  # arm64
     ],
 )
-def test_tag(machine: int, asks: bytes, tag: str | None) -> None:
-    """A wheel says what machine and what glibc its library needs."""
+def test_tag(machine: int | bytes, asks: bytes, tag: str | None) -> None:
+    """A wheel says what machine and what glibc its library needs. Machines of Windows are bytes here."""
     need("hatchling", "pip install hatchling")
     hook = runpy.run_path(str(PROJECT / "hatch_build.py"))
-    library = b"\x7fELF\2\1".ljust(18, b"\0") + machine.to_bytes(2, "little") + asks
+    if isinstance(machine, bytes):
+        library = b"MZ".ljust(60, b"\0") + (80).to_bytes(4, "little") + bytes(16) + b"PE\0\0" + machine
+    else:
+        library = b"\x7fELF\2\1".ljust(18, b"\0") + machine.to_bytes(2, "little") + asks
     if tag:
         assert hook["tag"](library) == tag
     else:
@@ -106,13 +112,13 @@ def test_tag(machine: int, asks: bytes, tag: str | None) -> None:
 
 def test_oldest() -> None:
     """What make plugins-oldest installs is what pyproject.toml allows at the least."""
-    project = (PROJECT / "pyproject.toml").read_text()
+    project = (PROJECT / "pyproject.toml").read_text("utf-8")
     allowed = dict(re.findall(r'^(?!test|requires)\w+ = \["(\w+)>=([\d.]+)"\]', project, re.MULTILINE))
     assert set(allowed) == {"pyarrow", "pyspark", "polars", "duckdb", "pandas"}
-    taken = dict(re.findall(r"^(\w+)==([\d.]+)$", (PROJECT / "tests" / "oldest.txt").read_text(), re.MULTILINE))
+    taken = dict(re.findall(r"^(\w+)==([\d.]+)$", (PROJECT / "tests" / "oldest.txt").read_text("utf-8"), re.MULTILINE))
     assert {host: re.sub(r"(\.0)+$", "", taken[host]) for host in allowed} == {host: re.sub(r"(\.0)+$", "", v) for host, v in allowed.items()}
     python = re.search(r'requires-python = ">=([\d.]+)"', project)
-    assert python and f"v0.0.0-{python.group(1)}." in (ROOT / "Makefile").read_text()
+    assert python and f"v0.0.0-{python.group(1)}." in (ROOT / "Makefile").read_text("utf-8")
 
 
 def test_it_needs_no_compiler() -> None:
@@ -123,9 +129,9 @@ def test_it_needs_no_compiler() -> None:
 
 PAGES = [PROJECT / "README.md", *sorted((ROOT / "docs" / "plugins").glob("*.md"))]
 BLOCKS = [
-    pytest.param(page.name, m.group(1), id=f"{page.name}:{page.read_text()[: m.start()].count(chr(10)) + 1}")
+    pytest.param(page.name, m.group(1), id=f"{page.name}:{page.read_text('utf-8')[: m.start()].count(chr(10)) + 1}")
     for page in PAGES
-    for m in re.finditer(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    for m in re.finditer(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
 ]
 
 
@@ -135,6 +141,8 @@ def test_documents(page: str, code: str, tmp_path: Path) -> None:
     for host in ("polars", "duckdb", "pandas", "pyspark"):
         if f"import {host}" in code or f"from {host}" in code:
             need(host, f"pip install {host}")
+    if "dataSource" in code:
+        need("pyspark.sql.datasource", "pip install 'pyspark>=4'")
     env = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

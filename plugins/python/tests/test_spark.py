@@ -22,7 +22,7 @@ def test_parse_on_both_workers(spark: Any, files: Path) -> None:
 
     df = spark.read.parquet(str(files)).repartition(8, "id")
     parsed = host.parse(df, "page", carry=["id"])
-    assert parsed.schema.names == [*urlmill.Parser().type.names, "id"]
+    assert parsed.schema.names == [*(f.name for f in urlmill.Parser().type), "id"]
     rows = dicts(parsed.orderBy("id").collect())
     assert [r.pop("id") for r in rows] == list(range(ROWS))
     assert rows == expected()

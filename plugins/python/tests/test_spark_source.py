@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import ODD, ROWS, dicts, expected
+from conftest import ODD, ROWS, dicts, expected, need
 
 import urlmill
 
@@ -39,7 +39,7 @@ def test_gives_what_the_command_gives(source: Any, files: Path, command: Any) ->
     """All columns, row by row, texts that are no URL among them, from both workers."""
     df = source(files, column="page", carry="id", piece_bytes="3000")
     assert df.rdd.getNumPartitions() > 3
-    assert df.schema.names == [*urlmill.Parser().type.names, "id"]
+    assert df.schema.names == [*(f.name for f in urlmill.Parser().type), "id"]
     assert df.schema["params"].dataType.simpleString() == "array<struct<key:string,value:string>>"
     assert {f.name: f.dataType.simpleString() for f in df.schema if f.dataType.simpleString() not in ("string", "array<struct<key:string,value:string>>")} == {
         "has_username": "boolean", "port": "int", "url_error_pos": "int", "raw": "binary", "id": "bigint",
@@ -236,6 +236,7 @@ def test_conditions_of_spark_stay_with_their_query(source: Any, spark: Any, file
 
 
 def test_what_is_sent_is_small(spark: Any, files: Path) -> None:
+    need("pyspark.sql.datasource", "pip install 'pyspark>=4'")
     from pyspark.sql.types import StructType
 
     from urlmill._source import Source
