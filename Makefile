@@ -2,6 +2,7 @@
 
 GO ?= go
 BIN := bin
+COMMA := ,
 LINT_VERSION := v2.15.0
 TOOLS := $(CURDIR)/$(BIN)/tools
 AGAIN := $(CURDIR)/.ci/again # before what takes something from the network
@@ -178,10 +179,16 @@ bench-spark: build wheel ## ten million rows backfilled by Spark, compared with 
 	$(PLUGINS_PYTHON) plugins/python/bench/spark.py --urlmill $(BIN)/urlmill --conf spark.python.unix.domain.socket.enabled=true $(if $(QUICK),--quick,--out benchmarks/results/spark.json)
 
 .PHONY: bench-crossing
-bench-crossing: ## what it costs to carry a batch over the C border (C compiler); QUICK=1
+bench-crossing: ## what it costs to carry a batch over the C border (C compiler); QUICK=1, ROWS=1000
 	cd plugins/arrowc && $(GO) build -tags crossing -buildmode=c-shared -o ../../$(BIN)/crossing/liburlmill.so .
 	cc -O2 -o $(BIN)/crossing/crossing plugins/arrowc/test/crossing.c -L$(BIN)/crossing -lurlmill -Wl,-rpath,$(CURDIR)/$(BIN)/crossing
-	cd benchmarks && $(GO) run ./crossing -program ../$(BIN)/crossing/crossing $(if $(QUICK),-rounds 3 -repetitions 1,-out results/crossing.json)
+	cd benchmarks && $(GO) run ./crossing -program ../$(BIN)/crossing/crossing $(if $(ROWS),-rows $(ROWS)) $(if $(QUICK),-rounds 3 -repetitions 1,$(if $(ROWS),,-out results/crossing.json))
+
+.PHONY: bench-calls
+bench-calls: wheel ## what a call costs by the rows that it is given: Go, Python, Polars, pandas, DuckDB; QUICK=1
+	$(PLUGINS_PYTHON) $(PIP_INSTALL) --no-deps --no-index --force-reinstall $(BIN)/dist/*.whl
+	$(GO) test -c -o $(BIN)/bench/processor.test ./pipeline/processor
+	$(PLUGINS_PYTHON) plugins/python/bench/calls.py --go $(BIN)/bench/processor.test $(if $(QUICK),--rows 1$(COMMA)1000$(COMMA)65536,--out benchmarks/results/calls.json)
 
 .PHONY: race
 race: ## all tests under the race detector

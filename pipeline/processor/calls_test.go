@@ -11,10 +11,13 @@ import (
 	"github.com/urlmill/urlmill/pipeline/processor"
 )
 
+// callRows are the rows of calls that are measured.
+var callRows = []int{1, 100, 1000, 2048, 10_000, 65_536}
+
 // BenchmarkCalls is what calls cost by the rows that they are given: hosts decide about those.
 func BenchmarkCalls(b *testing.B) {
 	for name, columns := range map[string][]string{"three": {"host", "path", "url_error"}, "all": nil} {
-		for _, rows := range []int{1, 100, 1000, 2048, 10_000, 65_536} {
+		for _, rows := range callRows {
 			b.Run(fmt.Sprintf("%s/%d", name, rows), func(b *testing.B) {
 				p := mustNew(b, processor.Options{Include: columns})
 				a := someURLs(b, rows)
@@ -71,7 +74,7 @@ func someURLs(t testing.TB, rows int) arrow.Array {
 // BenchmarkView is BenchmarkCalls for who only looks at what becomes of the URLs.
 func BenchmarkView(b *testing.B) {
 	for name, columns := range map[string][]string{"three": {"host", "path", "url_error"}, "all": nil} {
-		for _, rows := range []int{1, 100, 1000} {
+		for _, rows := range callRows {
 			b.Run(fmt.Sprintf("%s/%d", name, rows), func(b *testing.B) {
 				p := mustNew(b, processor.Options{Include: columns})
 				a := someURLs(b, rows)

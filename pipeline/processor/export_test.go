@@ -13,3 +13,13 @@ func Lent(p *Processor) int {
 	defer p.mu.Unlock()
 	return p.lent
 }
+
+// Memory returns about the bytes of the workspaces that are kept.
+func Memory(p *Processor) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.free {
+		n += w.memory()
+	}
+	return n
+}

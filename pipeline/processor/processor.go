@@ -101,6 +101,7 @@ func (p *Processor) View(urls, bases arrow.Array, see func(columns []arrow.Array
 		return err
 	}
 	defer p.giveBack(w)
+	defer w.lender.Close()
 	return see(w.lender.View())
 }
 
@@ -113,6 +114,7 @@ func (p *Processor) parse(urls, bases arrow.Array) ([]arrow.Array, error) {
 	}
 	if !p.lend() {
 		defer p.giveBack(w)
+		defer w.lender.Close()
 		return copied(w.lender.View()), nil
 	}
 	l := &lease{processor: p, workspace: w}
@@ -173,9 +175,12 @@ func (p *Processor) take() *workspace {
 	return &workspace{lender: p.plan.NewLender()}
 }
 
-// giveBack keeps w for a later take, or leaves it to the garbage collector where there are enough.
+// giveBack keeps w for a later take, or leaves it to the garbage collector where there are enough, or where it is far too large.
 func (p *Processor) giveBack(w *workspace) {
 	w.batch.URLs, w.batch.Bases = pipeline.NullBytes{}, pipeline.NullBytes{} // the caller's memory
+	if w.outgrown() {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.free) < runtime.GOMAXPROCS(0) {
@@ -188,6 +193,33 @@ type workspace struct {
 	lender             *urlcols.Lender
 	batch              pipeline.Batch
 	urls, bases, fixed texts
+
+	need  int // bytes of the URLs of this call, and what rows take beside them
+	small int // how many calls in a row have needed far less than it holds
+}
+
+// A workspace goes when as many calls in a row have needed less than a spare part of what it holds, and that is of a size that matters:
+// columns takes back its own buffers in the same way. What one URL makes of its bytes is far from a spare part.
+const (
+	patience  = 16
+	spare     = 64
+	matters   = 1 << 20
+	rowMemory = 64
+)
+
+// outgrown tells whether the workspace is to go.
+func (w *workspace) outgrown() bool {
+	if w.memory() < max(matters, spare*w.need) {
+		w.small = 0
+		return false
+	}
+	w.small++
+	return w.small >= patience
+}
+
+// memory returns about the bytes that the workspace holds.
+func (w *workspace) memory() int {
+	return w.lender.Memory() + w.urls.memory() + w.bases.memory() + w.fixed.memory() + 8*cap(w.batch.Offsets) + 16*cap(w.batch.Faults)
 }
 
 // parse leaves in the lender what columns are made of: memory that is the workspace's, and the urls' and bases' as well.
@@ -209,6 +241,7 @@ func (w *workspace) parse(p *Processor, urls, bases arrow.Array) (err error) {
 	if err := w.readBases(p, n, bases); err != nil {
 		return err
 	}
+	w.need = len(b.URLs.Data) + len(b.Bases.Data) + rowMemory*n
 	w.lender.Parse(b)
 	return nil
 }

@@ -208,3 +208,34 @@ func TestRecordsAreArrows(t *testing.T) {
 		t.Error("gone with a reference left")
 	}
 }
+
+// What a giant batch has made of a workspace goes when calls are small again, from all workspaces, and not before.
+func TestGiantBatchesPinNoMemory(t *testing.T) {
+	p := mustNew(t, processor.Options{Promote: []processor.Promoted{{Params: []string{"x"}, Name: "x"}}})
+	urls, valid := sample(20_000)
+	giant := build(t, memory.DefaultAllocator, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}, urls, valid)
+	small := someURLs(t, 10)
+	parsed(t, p, giant).Release()
+	large := processor.Memory(p)
+	if large < 4<<20 {
+		t.Fatalf("%d bytes are held after the giant batch", large)
+	}
+	for range 10 { // large enough once in a while
+		parsed(t, p, small).Release()
+	}
+	parsed(t, p, giant).Release()
+	for range 10 {
+		parsed(t, p, small).Release()
+	}
+	if got := processor.Memory(p); got < 1<<20 {
+		t.Errorf("%d bytes are held between giant batches", got)
+	}
+	for range 10 {
+		if err := p.View(small, nil, func([]arrow.ArrayData) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := processor.Memory(p); got > 1<<20 {
+		t.Errorf("%d bytes are held after small batches", got)
+	}
+}

@@ -48,6 +48,8 @@ type texts struct {
 	data  []byte
 }
 
+func (t *texts) memory() int { return cap(t.data) + 4*cap(t.ends) + cap(t.valid) }
+
 // read returns the values of a. They alias a where its layout allows, else t.
 func (t *texts) read(a arrow.Array) (pipeline.NullBytes, error) {
 	var out pipeline.NullBytes

@@ -7,8 +7,7 @@ import (
 )
 
 // description makes what describes a record to Arrow: a small value for every buffer and every array. For records of few rows that is
-// most of the work, so the values are not allocated one by one, but as many at once as the record before had. They are made anew for
-// every record, as they belong to whoever has it.
+// most of the work, so the values are not allocated one by one, but as many at once as the record before had.
 type description struct {
 	// owner is told of every buffer that nobody refers to any more; nil where the buffers are nobody's, as those of the pipeline.
 	owner memory.Allocator
@@ -19,36 +18,41 @@ type description struct {
 	pointers []*memory.Buffer
 	datas    []array.Data
 	children []arrow.ArrayData
+
+	had struct{ buffers, pointers, datas, children int } // of the record before
 }
 
-// begin begins a record.
+// begin begins a record. What the one before was described with serves again, if that was only looked at.
 func (d *description) begin() {
 	d.made = 0
-	d.buffers, d.pointers = fresh(d.buffers), fresh(d.pointers)
-	d.datas, d.children = fresh(d.datas), fresh(d.children)
+	d.buffers, d.pointers = room(d.buffers, d.had.buffers), room(d.pointers, d.had.pointers)
+	d.datas, d.children = room(d.datas, d.had.datas), room(d.children, d.had.children)
 }
 
-// again begins a record in the place of the one before, which nobody may have any more.
-func (d *description) again() {
-	d.made = 0
-	d.buffers, d.pointers = emptied(d.buffers), emptied(d.pointers)
-	d.datas, d.children = emptied(d.datas), emptied(d.children)
+func room[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, 0, n)
+	}
+	return s
 }
 
+// end ends a record. It is lent, and who has it has its description as well; or it was only looked at, and that was all.
+func (d *description) end(lent bool) {
+	d.had.buffers, d.had.pointers, d.had.datas, d.had.children = len(d.buffers), len(d.pointers), len(d.datas), len(d.children)
+	if lent {
+		d.buffers, d.pointers, d.datas, d.children = nil, nil, nil, nil
+		return
+	}
+	d.buffers, d.pointers, d.datas, d.children = emptied(d.buffers), emptied(d.pointers), emptied(d.datas), emptied(d.children)
+}
+
+// emptied returns s without values, which refer to memory that may be another's from now on.
 func emptied[T any](s []T) []T {
 	clear(s)
 	return s[:0]
 }
 
-// fresh returns an empty slice with room for as many values as s has.
-func fresh[T any](s []T) []T {
-	if len(s) == 0 {
-		return nil
-	}
-	return make([]T, 0, len(s))
-}
-
-// some returns n zero values, which lie where they lie for good. What was taken since begin is counted, in any case.
+// some returns n zero values, which lie where they lie for good.
 func some[T any](s *[]T, n int) []T {
 	at := len(*s)
 	if at+n > cap(*s) {

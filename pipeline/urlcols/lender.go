@@ -35,15 +35,30 @@ func (l *Lender) Lend(owner memory.Allocator) (columns []arrow.Array, buffers in
 	return columns, s.made
 }
 
-// View returns the columns of what was parsed, until the next call of any method. They lie in the lender's memory and share that of
-// the batch; nothing is allocated for them, and they are not to be retained or released.
+// View returns the columns of what was parsed, until Close. They lie in the lender's memory and share that of the batch; nothing is
+// allocated for them, and they are not to be retained or released.
 func (l *Lender) View() []arrow.ArrayData {
 	s := &l.state
 	s.derived.reset()
-	s.again()
+	s.begin()
 	l.views = l.views[:0]
 	for _, c := range s.plan.columns {
 		l.views = append(l.views, c.build(s))
 	}
 	return l.views
+}
+
+// Close ends the use of what View has returned.
+func (l *Lender) Close() {
+	l.state.end(false)
+	clear(l.views)
+}
+
+// Memory returns about the bytes that the lender holds, without what has the same size however large batches are.
+func (l *Lender) Memory() int {
+	n := l.state.memory() + 4*cap(l.state.derived.entries) + cap(l.state.derived.tracked)
+	for _, t := range l.state.derived.texts {
+		n += cap(t.data) + 4*cap(t.offsets) + cap(t.valid)
+	}
+	return n
 }

@@ -249,5 +249,6 @@ func (s *state) arrays(cols []column) []arrow.Array {
 	for i, c := range cols {
 		arrays[i] = array.MakeFromData(c.build(s))
 	}
+	s.end(true)
 	return arrays
 }

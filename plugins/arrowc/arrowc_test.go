@@ -107,8 +107,8 @@ func TestBorder(t *testing.T) {
 func TestCrossing(t *testing.T) {
 	cc := compiler(t)
 	out := run(t, program(t, cc, library(t, "crossing", false), "crossing.c"), "1", "1")
-	if shapes, samples := strings.Count(out, "shape\t"), strings.Count(out, "sample\t"); shapes != 6 || samples != 6*8 {
-		t.Errorf("%d shapes, %d samples, want 6 and 48:\n%s", shapes, samples, out)
+	if shapes, samples := strings.Count(out, "shape\t"), strings.Count(out, "sample\t"); shapes != 8 || samples != 8*8 {
+		t.Errorf("%d shapes, %d samples, want 8 and 64:\n%s", shapes, samples, out)
 	}
 }
 

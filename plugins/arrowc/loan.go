@@ -5,6 +5,7 @@ import (
 	"runtime/cgo"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -25,8 +26,9 @@ type lent struct {
 
 // loans are those of a processor that are not out, at most one a CPU: as many as there are workspaces.
 type loans struct {
-	mu   sync.Mutex
-	free []*lent // the last that came back is the last
+	mu     sync.Mutex
+	free   []*lent      // the last that came back is the last
+	copies atomic.Int64 // since one was lent
 }
 
 // lend returns what holds record and in until release, with all of the record's buffers pinned that are in Go's memory. It takes the
@@ -44,12 +46,23 @@ func (p *shared) lend(record arrow.Record, in *input) *lent {
 		return l
 	}
 	p.out.Add(1)
+	p.loans.copies.Store(0)
 	l.buffers = l.buffers[:0]
 	for _, c := range record.Columns() {
 		l.buffers = walk(c.Data(), l.buffers)
 	}
 	l.pin()
 	return l
+}
+
+// patience is after how many batches that were copied, and none that was lent, loans go with all that they have pinned.
+const patience = 16
+
+// copied takes note of a batch that was copied.
+func (s *loans) copied() {
+	if s.copies.Add(1) == patience {
+		s.end()
+	}
 }
 
 // take returns a loan, by preference the one that has pinned what record lies in; nil without any.
@@ -127,7 +140,7 @@ func (s *loans) giveBack(l *lent) {
 	}
 }
 
-// end ends all loans. None is out any more.
+// end ends all loans that are not out.
 func (s *loans) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

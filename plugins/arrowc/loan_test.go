@@ -118,6 +118,31 @@ func TestLoansAreBounded(t *testing.T) {
 	}
 }
 
+// What a large batch has pinned goes when a number of small ones has been copied, and what is out is not touched by that.
+func TestLoansGo(t *testing.T) {
+	p, err := newShared(`{"include": ["host"]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.release()
+	held := lendRows(t, p, 10)
+	lendRows(t, p, 10_000).release()
+	for i := range 3 * patience {
+		p.loans.copied()
+		if n := len(p.loans.free); n != map[bool]int{true: 1, false: 0}[i < patience-1] {
+			t.Fatalf("%d loans are kept after %d copies", n, i+1)
+		}
+	}
+	held.pinnedAll(t)
+	held.release()
+	next := lendRows(t, p, 10)
+	if next != held {
+		t.Error("a loan that came back later is not used")
+	}
+	next.pinnedAll(t)
+	next.release()
+}
+
 // handles returns how many of the loans have one.
 func handles(loans []*lent) (n int) {
 	for _, l := range loans {

@@ -214,6 +214,7 @@ func (s *stream) export(w window, out *C.struct_ArrowArray) error {
 	}
 	along := s.along(w)
 	if isSmall(urls) || s.out.Load() >= int64(runtime.GOMAXPROCS(0)) {
+		s.loans.copied()
 		return s.view(urls, bases, func(columns []arrow.ArrayData) error {
 			var l *lent
 			if len(along) > 0 {

@@ -1,5 +1,5 @@
-/* What a batch of 64 K rows costs over the border and without it: whole streams, opened, asked for their schema, read and released, in turn
- * with as many mere calls of the Go API in the same process, and with those once more, which shows how far two measurements of
+/* What a batch of 64 K rows costs over the border and without it: whole streams, opened, asked for their schema, read and released, or
+ * arrays without a stream, in turn with as many mere calls of the Go API in the same process, and with those once more, which shows how far two measurements of
  * the same are apart. benchmarks/crossing makes figures of it. Needs a library built with -tags crossing.
  *
  * What is taken is the CPU time of the thread and, where Linux lets a program count them, the cycles and the instructions that it
@@ -66,18 +66,15 @@ struct task {
 	struct feed *f;
 	enum layout layout;
 	int batches; /* of a stream */
+	int once;    /* arrays go one by one, without a stream */
 	int direct;
 	struct cost spent, border; /* of all batches; in all, and of it outside of the parser */
 };
 
-static void over(struct task *t) {
-	struct ArrowArrayStream in = feed_stream(t->f, t->layout, t->batches), out;
+static void stream(struct task *t, struct ArrowArrayStream in) {
+	struct ArrowArrayStream out;
 	struct ArrowSchema schema;
 	struct ArrowArray a;
-	struct cost inside, idle, began;
-	urlmillInside(counters, &inside);
-	idle = now();
-	began = now();
 	CHECK(urlmill_parse(t->p, &in, &out) == 0, "%s", out.get_last_error(&out));
 	CHECK(out.get_schema(&out, &schema) == 0, "%s", out.get_last_error(&out));
 	schema.release(&schema);
@@ -87,9 +84,33 @@ static void over(struct task *t) {
 		a.release(&a);
 	}
 	out.release(&out);
+}
+
+static void array(struct task *t, const struct ArrowSchema *schema, struct ArrowArray *in) {
+	struct ArrowArray out;
+	char *error;
+	CHECK(urlmill_parse_array(t->p, schema, in, &out, &error) == 0, "%s", error);
+	out.release(&out);
+}
+
+static void over(struct task *t) {
+	struct ArrowArrayStream in = feed_stream(t->f, t->layout, t->batches);
+	struct ArrowSchema schema;
+	struct ArrowArray a;
+	struct cost inside, idle, began;
+	if (t->once) { /* a host has the array, and the schema for all */
+		in.get_schema(&in, &schema);
+		in.get_next(&in, &a);
+	}
+	urlmillInside(counters, &inside);
+	idle = now();
+	began = now();
+	if (t->once) array(t, &schema, &a);
+	else stream(t, in);
 	t->spent = less(less(now(), began), less(began, idle)); /* what measuring costs is no part of it, nor is it without the border */
 	urlmillInside(counters, &inside);
 	t->border = less(t->spent, inside);
+	if (t->once) schema.release(&schema);
 }
 
 static void run(void *task) {
@@ -129,16 +150,18 @@ static int any(int n) {
 struct shape {
 	const char *name, *options;
 	enum layout layout;
-	int batches;
+	int batches, once;
 };
 
 static const struct shape shapes[] = {
-	{"utf8, all columns", "", UTF8, 8},
-	{"utf8, all columns", "", UTF8, 1},
-	{"utf8, host, path and query", "{\"include\": [\"host\", \"path\", \"query\"]}", UTF8, 8},
-	{"utf8, host, path and query", "{\"include\": [\"host\", \"path\", \"query\"]}", UTF8, 1},
-	{"record batch, all columns", "{\"url\": \"page\"}", RECORDS, 8},
-	{"record batch, all columns", "{\"url\": \"page\"}", RECORDS, 1},
+	{"utf8, all columns", "", UTF8, 8, 0},
+	{"utf8, all columns", "", UTF8, 1, 0},
+	{"utf8, all columns, no stream", "", UTF8, 1, 1},
+	{"utf8, host, path and query", "{\"include\": [\"host\", \"path\", \"query\"]}", UTF8, 8, 0},
+	{"utf8, host, path and query", "{\"include\": [\"host\", \"path\", \"query\"]}", UTF8, 1, 0},
+	{"utf8, host, path and query, no stream", "{\"include\": [\"host\", \"path\", \"query\"]}", UTF8, 1, 1},
+	{"record batch, all columns", "{\"url\": \"page\"}", RECORDS, 8, 0},
+	{"record batch, all columns", "{\"url\": \"page\"}", RECORDS, 1, 0},
 };
 
 enum { WAYS = 3 }; /* over the border, without, and without again */
@@ -160,7 +183,7 @@ static void sample(struct task *t, int place, int number, FILE *to) {
 }
 
 static void measure(const struct shape *s, struct feed *f, int rounds, int repetitions) {
-	struct task t = {processor(s->options), f, s->layout, s->batches, 0, {0, 0, 0}, {0, 0, 0}};
+	struct task t = {processor(s->options), f, s->layout, s->batches, s->once, 0, {0, 0, 0}, {0, 0, 0}};
 	struct rusage before, after;
 	int number = 0;
 	for (int place = 0; place < PLACES; place++) sample(&t, place, place, NULL);
@@ -186,7 +209,7 @@ int main(int argc, char **argv) {
 	feed_new(&f, rows, 0);
 	check_places();
 	if (argc > 4) {
-		struct task t = {processor(shapes[0].options), &f, UTF8, 1, *argv[4] != 'o', {0, 0, 0}, {0, 0, 0}};
+		struct task t = {processor(shapes[0].options), &f, UTF8, 1, 0, *argv[4] != 'o', {0, 0, 0}, {0, 0, 0}};
 		for (int i = 0; i < rounds * repetitions; i++) urlmillDeeper(any(PLACES * LINES), run, &t);
 		return 0;
 	}

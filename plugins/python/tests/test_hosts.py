@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from conftest import ODD, need
+from conftest import ODD, ROOT, need
 
 import urlmill
 
@@ -154,3 +158,15 @@ def test_frames_are_streams() -> None:
         frame = need(module, f"pip install {module}").DataFrame({"url": ODD, "id": range(len(ODD))})
         got = urlmill.Parser(url="url", columns=["host"]).table(frame)
         assert got.column_names == ["host", "id"] and got["host"].to_pylist() == [r["host"] for r in expected(columns=["host"])]
+
+
+def test_the_benchmark_of_calls(tmp_path: Path) -> None:
+    """It works in all hosts; what it measures is no matter of a test."""
+    for module in ("duckdb", "pandas", "polars"):
+        need(module, f"pip install {module}")
+    out = tmp_path / "calls.json"
+    program = ROOT / "plugins" / "python" / "bench" / "calls.py"
+    ran = subprocess.run([sys.executable, program, "--rows", "1,50", "--calls", "3", "--out", out], capture_output=True, text=True, timeout=900)
+    assert ran.returncode == 0, ran.stderr
+    results = json.loads(out.read_text())["results"]
+    assert len(results) == 2 * 7 and all(c["cpu_ns"] >= 0 for r in results for c in r["calls"])

@@ -40,10 +40,9 @@ def parse(urls: pd.Series, bases: Any = None, **options: Any) -> pd.DataFrame:
     if isinstance(bases, pd.Series) and not bases.index.equals(urls.index):
         raise Error("the bases have another index than the URLs: reindex them, or give bases.array")
     parts = parser(**options).parse(_chunks(urls), None if bases is None else _chunks(bases))
-    table = pa.Table.from_batches([pa.RecordBatch.from_struct_array(c) for c in parts.chunks], pa.schema(list(parts.type)))
-    frame = table.to_pandas(types_mapper=pd.ArrowDtype)
-    frame.index = urls.index
-    return frame
+    # Not by Table.to_pandas, which takes twice the time of all the rest of a call with few rows.
+    columns = {f.name: pd.arrays.ArrowExtensionArray(pa.chunked_array([c.field(i) for c in parts.chunks], f.type)) for i, f in enumerate(parts.type)}
+    return pd.DataFrame(columns, index=urls.index, copy=False)
 
 
 def _chunks(column: Any) -> pa.ChunkedArray:
