@@ -21,21 +21,24 @@
 //
 // The records that Process and Parse return belong to the caller, who releases them as any other; columns may be
 // retained, sliced and handed on one by one. Their memory is the Processor's and goes back to it when the last reference
-// is released, to be used for a record to come. Records that are never released are left to the garbage collector.
-// A record keeps references to the input's columns of URLs and bases and to the columns that were carried along, and shares
+// is released, to be used for a record to come. That is so for as many records at a time as there are CPUs; those that are
+// held beside them are copies, which take the memory of their values and are left to the garbage collector, as are
+// records that are never released: release them, and none is copied. A record keeps references to the input's columns of URLs and bases and to the columns that were carried along, and shares
 // their memory: the input may be released at once, but not be changed.
 //
 // # Concurrency
 //
 // A Processor is immutable but for its memory, and safe for concurrent use. Goroutines do not wait for each other:
-// each call takes a workspace of its own. As many workspaces as there are CPUs are kept for later calls.
+// each call takes a workspace of its own. As many workspaces as there are CPUs are kept for later calls, but for those that have
+// become far larger than calls need.
 //
 // # Allocation
 //
 // Nothing is allocated for a row, and nothing for a byte of a URL, once workspaces have grown to the size of
 // the batches and records are released; hosts that need IDNA and were not seen lately are the exception. What
-// describes a record is made anew for each, a few hundred small values however many rows it has.
-// Records of 10,000 to 100,000 rows are a good size.
+// describes a record is made anew for each, in some ten allocations for three columns and thirty for all, however many
+// rows it has. [Processor.View] shows the columns without a record, and allocates nothing at all. A call costs as much as to parse
+// 25 to 60 URLs, that of View 15 to 25: records of 1,000 rows cost next to nothing above those of 100,000.
 //
 // # Stability
 //

@@ -18,7 +18,8 @@
  *
  * Memory. What an array points at does not move or change until its root and all of its nodes have been released, wherever they were
  * moved. Then it serves for batches to come. A processor keeps that of one batch a CPU at most, until it has been freed
- * and the last of its arrays released. A process may end with anything unreleased.
+ * and the last of its arrays released. Batches of few rows, and those that a host holds beside one a CPU, are copies in memory of
+ * malloc. A process may end with anything unreleased.
  *
  * Fork. The library has threads of its own, which do not survive fork(). A child that loads it after the fork uses it like
  * any process. In a child of a process that had loaded it before, all functions and streams fail with ECHILD, and
@@ -136,8 +137,8 @@ void urlmill_processor_free(struct urlmill_processor *processor);
  * as one, unless batch_rows says otherwise; one with more than 512 MiB of URLs is split.
  *
  * in is moved: the caller's is released (in->release is NULL) when the function returns, whatever it returns. Batches
- * are taken from it as they are asked of out. Nothing is copied at the border: arrays of out lend memory of the
- * library, and keep the arrays of in that they were made of.
+ * are taken from it as they are asked of out. Large batches are not copied at the border: arrays of out lend memory of the
+ * library, and keep the arrays of in that they were made of. Columns that go along are never copied.
  *
  * Returns 0, or an errno value. out is a valid stream in both cases and has to be released; after an error its get_schema
  * and get_next return the same error, and its get_last_error says in words what is wrong. So one may leave the result
