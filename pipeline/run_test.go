@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/urlmill/urlmill/internal/leaktest"
 	"pgregory.net/rapid"
 
+	"github.com/urlmill/urlmill/internal/leaktest"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/pipelinetest"
 )

@@ -1,28 +1,18 @@
 package urlcore_test
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/urlmill/urlmill/internal/conformance"
 	"github.com/urlmill/urlmill/urlcore"
 )
 
-// features holds tests of rows of the feature matrix, docs/conformance.md, by the row's id. Their cases are written
-// for this repository, so that they prove the row where the conformance data is missing, too.
-type features map[string]func(t *testing.T)
+type features = conformance.Features
 
-// TestFeatures runs them; each is a subtest that internal/conformance/matrix knows by its id.
 func TestFeatures(t *testing.T) {
-	for _, rows := range []features{
-		hostFeatures, recordFeatures, stateFeatures, validationFeatures, serializerFeatures, apiFeatures, changeFeatures,
-		wrapFeatures, pointFeatures,
-	} {
-		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			t.Run(id, rows[id])
-		}
-	}
+	conformance.RunFeatures(t, hostFeatures, recordFeatures, stateFeatures, validationFeatures, serializerFeatures,
+		apiFeatures, changeFeatures, wrapFeatures, pointFeatures)
 }
 
 // href returns what input parses to, against bases if there are any, and "failure" if it does not parse.

@@ -1,5 +1,5 @@
-// Package conformance locates the third-party conformance data that the tests read: the web-platform-tests
-// URL cases, the Encoding Standard's index tables, the public suffix list and others.
+// Package conformance runs the tests of the feature matrix, and locates the third-party conformance data that others read: the
+// web-platform-tests URL cases, the Encoding Standard's index tables, the public suffix list and others.
 //
 // The data is not part of this repository. It is looked for in the folder named by the environment
 // variable URLMILL_CONFORMANCE and else in ../shared/conformance beside the repository's root.

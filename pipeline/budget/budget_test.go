@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/leaktest"
 	"pgregory.net/rapid"
 
+	"github.com/urlmill/urlmill/internal/leaktest"
 	"github.com/urlmill/urlmill/pipeline/budget"
 )
 

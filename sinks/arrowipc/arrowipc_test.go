@@ -18,8 +18,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/google/go-cmp/cmp"
-	"github.com/urlmill/urlmill/internal/leaktest"
 
+	"github.com/urlmill/urlmill/internal/leaktest"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/sinktest"

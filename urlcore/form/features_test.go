@@ -3,25 +3,17 @@ package form_test
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/urlmill/urlmill/internal/conformance"
 	"github.com/urlmill/urlmill/urlcore/charset"
 	"github.com/urlmill/urlmill/urlcore/form"
 )
 
-// features holds tests of rows of the feature matrix, docs/conformance.md, by the row's id, with cases of this
-// repository's own.
-type features map[string]func(t *testing.T)
+type features = conformance.Features
 
-// TestFeatures runs them; each is a subtest that internal/conformance/matrix knows by its id.
-func TestFeatures(t *testing.T) {
-	for _, id := range slices.Sorted(maps.Keys(rows)) {
-		t.Run(id, rows[id])
-	}
-}
+func TestFeatures(t *testing.T) { conformance.RunFeatures(t, rows) }
 
 // expect reports a value that is not as it should be.
 func expect[T comparable](t *testing.T, what string, got, want T) {

@@ -5,27 +5,21 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
+	"github.com/urlmill/urlmill/internal/conformance"
 	"github.com/urlmill/urlmill/urlcore/percent"
 )
 
-// features holds tests of rows of the feature matrix, docs/conformance.md, by the row's id, with cases of this
-// repository's own.
-type features map[string]func(t *testing.T)
+type features = conformance.Features
 
-// TestFeatures runs them; each is a subtest that internal/conformance/matrix knows by its id.
 func TestFeatures(t *testing.T) {
-	for _, rows := range []features{byteFeatures, ecmaFeatures, variantFeatures, pointFeatures} {
-		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			t.Run(id, rows[id])
-		}
-	}
+	conformance.RunFeatures(t, byteFeatures, ecmaFeatures, variantFeatures,
+		pointFeatures)
 }
 
 // expect reports a value that is not as it should be.

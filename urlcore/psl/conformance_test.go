@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/conformance"
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/urlmill/urlmill/internal/conformance"
 )
 
 // smallReference is the reference for testdata/small.dat.
