@@ -256,6 +256,17 @@ func TestStandingLane(t *testing.T) {
 	p.delivered(out, 2000)
 }
 
+// refuseExpired refuses a request to S3 whose session's token is not valid, and tells whether it has.
+func refuseExpired(w http.ResponseWriter, r *http.Request, valid string) bool {
+	if r.Header.Get("X-Amz-Security-Token") == valid {
+		return false
+	}
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = w.Write([]byte("<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"))
+	return true
+}
+
 // TestExpiredCredentials has an S3 server to which a session's token is not good any more from a moment on. That shows; once
 // somebody has written fresh ones to the file, the process goes on by itself. When nobody does, it stops, and nothing is lost.
 func TestExpiredCredentials(t *testing.T) {
@@ -263,26 +274,15 @@ func TestExpiredCredentials(t *testing.T) {
 	gateway.Setenv(t)
 	var valid atomic.Value // token
 	valid.Store("token-1")
-	gate := behind(t, gateway.Endpoint, func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Header.Get("X-Amz-Security-Token") == valid.Load() {
-			return false
-		}
-		w.Header().Set("Content-Type", "application/xml")
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write([]byte("<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"))
-		return true
-	})
-	credentials := filepath.Join(t.TempDir(), "credentials")
+	gate := behind(t, gateway.Endpoint, func(w http.ResponseWriter, r *http.Request) bool { return refuseExpired(w, r, valid.Load().(string)) })
+	dir := t.TempDir()
 	renew := func(token string) {
 		t.Helper()
-		text := "[default]\naws_access_key_id = key\naws_secret_access_key = a-secret\naws_session_token = " + token + "\n"
-		if err := os.WriteFile(credentials, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, dir, "credentials", "[default]\naws_access_key_id = key\naws_secret_access_key = a-secret\naws_session_token = "+token+"\n")
 	}
 	renew("token-1")
 	sink := `{parquet: {path: "s3://%s/out"}, roll: {every: 200ms}, s3: {endpoint: %q, region: us-east-1, attempts: %d}}`
-	env := []string{"AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=", "AWS_SESSION_TOKEN=", "AWS_SHARED_CREDENTIALS_FILE=" + credentials}
+	env := []string{"AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=", "AWS_SESSION_TOKEN=", "AWS_SHARED_CREDENTIALS_FILE=" + filepath.Join(dir, "credentials")}
 
 	p := newTroubled(t, fmt.Sprintf(sink, gateway.Bucket, gate, 20), "")
 	p.produce(0, 1000)

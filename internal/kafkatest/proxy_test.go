@@ -34,6 +34,22 @@ func echo(t *testing.T) (addr string) {
 	return l.Addr().String()
 }
 
+// exchange sends a frame and returns what comes back.
+func exchange(c net.Conn, size int) ([]byte, error) {
+	frame := append(binary.BigEndian.AppendUint32(nil, uint32(size)), make([]byte, size)...)
+	go func() { _, _ = c.Write(frame) }()
+	answer := make([]byte, len(frame))
+	_, err := io.ReadFull(c, answer)
+	return answer, err
+}
+
+func broken(t *testing.T, c net.Conn) {
+	t.Helper()
+	if _, err := exchange(c, 10); err == nil {
+		t.Error("the connection is not broken")
+	}
+}
+
 func TestProxy(t *testing.T) {
 	p, err := kafkatest.NewProxy(echo(t))
 	if err != nil {
@@ -51,20 +67,6 @@ func TestProxy(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = c.Close() })
 		return c
-	}
-	// exchange sends a frame and returns what comes back.
-	exchange := func(c net.Conn, size int) ([]byte, error) {
-		frame := append(binary.BigEndian.AppendUint32(nil, uint32(size)), make([]byte, size)...)
-		go func() { _, _ = c.Write(frame) }()
-		answer := make([]byte, len(frame))
-		_, err := io.ReadFull(c, answer)
-		return answer, err
-	}
-	broken := func(c net.Conn) {
-		t.Helper()
-		if _, err := exchange(c, 10); err == nil {
-			t.Error("the connection is not broken")
-		}
 	}
 
 	c := dial()
@@ -85,16 +87,27 @@ func TestProxy(t *testing.T) {
 		t.Errorf("%d frames changed", p.Flipped())
 	}
 	p.Drop()
-	broken(c)
+	broken(t, c)
 	c = dial()
 	p.Cut()
-	broken(c)
-	broken(dial())
+	broken(t, c)
+	broken(t, dial())
 	p.Restore()
 	c = dial()
 	if _, err := exchange(c, 10); err != nil {
 		t.Fatal(err)
 	}
+	checkHang(t, p, c)
+	p.Slow(100_000)
+	began := time.Now()
+	if _, err := exchange(c, 50_000); err != nil || time.Since(began) < 400*time.Millisecond {
+		t.Errorf("50 kB at 100 kB/s took %v, %v", time.Since(began), err)
+	}
+}
+
+// checkHang checks that nothing comes through a proxy that hangs, and all of it afterwards.
+func checkHang(t *testing.T, p *kafkatest.Proxy, c net.Conn) {
+	t.Helper()
 	p.Hang()
 	done := make(chan error, 1)
 	go func() {
@@ -109,10 +122,5 @@ func TestProxy(t *testing.T) {
 	p.Restore()
 	if err := <-done; err != nil {
 		t.Error(err)
-	}
-	p.Slow(100_000)
-	began := time.Now()
-	if _, err := exchange(c, 50_000); err != nil || time.Since(began) < 400*time.Millisecond {
-		t.Errorf("50 kB at 100 kB/s took %v, %v", time.Since(began), err)
 	}
 }

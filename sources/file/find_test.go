@@ -25,6 +25,50 @@ var names = []string{
 	"logs/2026/a.log/inside.txt",
 }
 
+// finding is what is asked for, and what is found, or the error.
+type finding struct{ paths, want string }
+
+var findings = []finding{
+	{"a.log", "a.log"},
+	{"./a.log a.log logs/../a.log", "a.log"},
+	{"b.log a.log", "b.log a.log"},
+	{"*.log", "[x].log a.log b.log"},
+	{"[ab].log", "a.log b.log"},
+	{"[x].log", "[x].log"},
+	{`\[?\].log`, "[x].log"},
+	{"_*", "_tmp.log"},
+	{"_tmp.log .hidden.log", "_tmp.log .hidden.log"},
+	{".h*", ".hidden.log"},
+	{"logs", "logs/1.gz logs/2.gz logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/link.log"},
+	{"logs/", "logs/1.gz logs/2.gz logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/link.log"},
+	{"logs/_temporary", "logs/_temporary/4.gz"},
+	{"logs/*.gz", "logs/1.gz logs/2.gz"},
+	{"logs/2026/*", "logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt"},
+	{"**/*.gz", "logs/1.gz logs/2.gz"},
+	{"**/**/*.gz", "logs/1.gz logs/2.gz"},
+	{"./**/1.gz", "logs/1.gz"},
+	{"logs/**/*.log", "logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/link.log"},
+	{"logs/**/07/*", "logs/2026/07/01.log"},
+	{"logs/2026/**", "logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt"},
+	{"logs/2026/**/*", "logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt"},
+	{"*/1.gz", "logs/1.gz"},
+	{"logs/link.log", "logs/link.log"},
+	{"logs/.*/*", "logs/.git/3.gz"},
+	{"- a.log -", "- a.log"},
+	{"logs/2026 logs", "logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/1.gz logs/2.gz logs/link.log"},
+	{"logs logs", "logs/1.gz logs/2.gz logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/link.log"},
+	{"*.txt empt[y] c.txt", "Paths[1]: empt[y]: the pattern matches no file"},
+	{"/no/such/file", "Paths[0]: /no/such/file: there is no such file or directory"},
+	{"*.nope", "Paths[0]: *.nope: the pattern matches no file"},
+	{"no/**/such", "Paths[0]: no/**/such: the pattern matches no file"},
+	{"a.log/*", "Paths[0]: a.log/*: the pattern matches no file"},
+	{"a.log/b", "Paths[0]: a.log/b: there is no such file or directory"},
+	{"a[", `Paths[0]: a[: syntax error in pattern in "a["`},
+	{"empty", "Paths[0]: empty: the directory has no files to read"},
+	{"empty/*", "Paths[0]: empty/*: the pattern matches no file"},
+	{"missing a.log *.nope", "Paths[0]: missing: there is no such file or directory"},
+}
+
 func TestFind(t *testing.T) {
 	tree(t, names...)
 	if err := os.MkdirAll("empty/deeper", 0o777); err != nil {
@@ -40,52 +84,11 @@ func TestFind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct {
-		paths string
-		want  string
-	}{
-		{"a.log", "a.log"},
-		{"./a.log a.log logs/../a.log", "a.log"},
-		{"b.log a.log", "b.log a.log"},
+	for _, test := range append([]finding{
 		{abs, abs},
 		{filepath.Dir(abs) + "/?.log", abs + " " + filepath.Dir(abs) + "/b.log"},
-		{"*.log", "[x].log a.log b.log"},
-		{"[ab].log", "a.log b.log"},
-		{"[x].log", "[x].log"},
-		{`\[?\].log`, "[x].log"},
-		{"_*", "_tmp.log"},
-		{"_tmp.log .hidden.log", "_tmp.log .hidden.log"},
-		{".h*", ".hidden.log"},
-		{"logs", "logs/1.gz logs/2.gz logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/link.log"},
-		{"logs/", "logs/1.gz logs/2.gz logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/link.log"},
-		{"logs/_temporary", "logs/_temporary/4.gz"},
-		{"logs/*.gz", "logs/1.gz logs/2.gz"},
-		{"logs/2026/*", "logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt"},
-		{"**/*.gz", "logs/1.gz logs/2.gz"},
-		{"**/**/*.gz", "logs/1.gz logs/2.gz"},
-		{"./**/1.gz", "logs/1.gz"},
-		{"logs/**/*.log", "logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/link.log"},
-		{"logs/**/07/*", "logs/2026/07/01.log"},
-		{"logs/2026/**", "logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt"},
-		{"logs/2026/**/*", "logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt"},
-		{"*/1.gz", "logs/1.gz"},
-		{"logs/link.log", "logs/link.log"},
-		{"logs/.*/*", "logs/.git/3.gz"},
-		{"- a.log -", "- a.log"},
-		{"logs/2026 logs", "logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/1.gz logs/2.gz logs/link.log"},
-		{"logs logs", "logs/1.gz logs/2.gz logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/link.log"},
-		{"*.txt empt[y] c.txt", "Paths[1]: empt[y]: the pattern matches no file"},
 		{"missing.log", "Paths[0]: missing.log: there is no such file or directory (looked for in " + filepath.Dir(abs) + ")"},
-		{"/no/such/file", "Paths[0]: /no/such/file: there is no such file or directory"},
-		{"*.nope", "Paths[0]: *.nope: the pattern matches no file"},
-		{"no/**/such", "Paths[0]: no/**/such: the pattern matches no file"},
-		{"a.log/*", "Paths[0]: a.log/*: the pattern matches no file"},
-		{"a.log/b", "Paths[0]: a.log/b: there is no such file or directory"},
-		{"a[", `Paths[0]: a[: syntax error in pattern in "a["`},
-		{"empty", "Paths[0]: empty: the directory has no files to read"},
-		{"empty/*", "Paths[0]: empty/*: the pattern matches no file"},
-		{"missing a.log *.nope", "Paths[0]: missing: there is no such file or directory"},
-	} {
+	}, findings...) {
 		inputs, err := find(strings.Fields(test.paths), os.Stdin)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), test.want) {

@@ -72,98 +72,101 @@ func decode(t testing.TB, o Options, lines ...string) []map[string]any {
 
 const combinedLine = `203.0.113.9 - ann [10/Oct/2026:13:55:36 -0700] "GET /a%20b?x=1 HTTP/1.1" 200 2326 "https://ref.example/?q=1" "Mozilla/5.0 (X11; \"q\") \xc3\xa9"`
 
+// formats are lines of every format, and the row of each.
+var formats = map[string]struct {
+	o    Options
+	line string
+	want map[string]any
+}{
+	"combined": {Options{Format: "combined", Base: "https://www.example.com/"}, combinedLine, map[string]any{
+		"url": "https://www.example.com/a%20b?x=1", "remote_addr": "203.0.113.9", "remote_user": "ann",
+		"time": "2026-10-10T20:55:36Z", "method": "GET", "protocol": "HTTP/1.1", "status": int64(200), "bytes": int64(2326),
+		"referer": "https://ref.example/?q=1", "user_agent": `Mozilla/5.0 (X11; "q") é`,
+	}},
+	"common": {
+		Options{Format: "common", Base: "http://e.com"},
+		`::1 - - [01/Jan/2026:00:00:00 +0000] "HEAD //x HTTP/2.0" 304 -` + "\r",
+		map[string]any{
+			"url": "http://e.com//x", "remote_addr": "::1", "time": "2026-01-01T00:00:00Z", "method": "HEAD",
+			"protocol": "HTTP/2.0", "status": int64(304),
+		},
+	},
+	"vhost_combined": {
+		Options{Format: "vhost_combined"},
+		`shop.example:8443 10.0.0.1 - - [01/Jan/2026:00:00:00 +0100] "GET / HTTP/1.1" 200 0 "-" "-"`,
+		map[string]any{
+			"url": "https://shop.example:8443/", "server_name": "shop.example", "server_port": int64(8443), "remote_addr": "10.0.0.1",
+			"time": "2025-12-31T23:00:00Z", "method": "GET", "protocol": "HTTP/1.1", "status": int64(200), "bytes": int64(0),
+		},
+	},
+	"nginx": {
+		Options{Nginx: `$remote_addr [$time_iso8601] ${scheme}://$http_host "$request_method $request_uri" $status $request_time "$http_x_id" $upstream_addr`},
+		`10.1.2.3 [2026-01-02T03:04:05+02:00] http://e.com:81 "POST /p\x22q?x HTTP" 201 0.250 "a\x0Ab" 10.0.0.2:80, 10.0.0.3:80`,
+		map[string]any{
+			"url": `http://e.com:81/p"q?x HTTP`, "remote_addr": "10.1.2.3", "time": "2026-01-02T01:04:05Z", "scheme_logged": "http",
+			"http_host": "e.com:81", "method": "POST", "request_uri": `/p"q?x HTTP`, "status": int64(201), "request_time": 0.25,
+			"http_x_id": "a\nb", "upstream_addr": "10.0.0.2:80, 10.0.0.3:80",
+		},
+	},
+	"apache": {
+		Options{Apache: `%{Host}i %p \"%m %U%q %H\" %{msec}t %D %{SSL_PROTOCOL}x %{X-Id}i %%`},
+		`e.com 8443 "GET /a?b HTTP/1.1" 1767323045250 1234 TLSv1.3 id %`,
+		map[string]any{
+			"url": "https://e.com:8443/a?b", "http_host": "e.com", "server_port": int64(8443), "method": "GET", "request_uri": "/a?b",
+			"protocol": "HTTP/1.1", "time": "2026-01-02T03:04:05.25Z", "request_time_us": int64(1234), "ssl_protocol": "TLSv1.3", "x_id": "id",
+		},
+	},
+	"alb": {
+		Options{Format: "alb"},
+		`https 2026-07-02T22:23:00.186641Z app/my-lb/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 404 0 57 ` +
+			`"GET https://www.example.com:443/a?b=%22 HTTP/1.1" "curl/7.46.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn:aws:tg ` +
+			`"Root=1-58337281" "www.example.com" "arn:aws:acm" 1 2026-07-02T22:22:48.364000Z "authenticate,forward" "-" "-" "10.0.0.1:80" "200" "-" "-" TID_1`,
+		map[string]any{
+			"url": "https://www.example.com:443/a?b=%22", "type": "https", "time": "2026-07-02T22:23:00.186641Z", "elb": "app/my-lb/50dc6c495c0c9188",
+			"client": "192.168.131.39:2817", "target": "10.0.0.1:80", "request_processing_time": 0.086, "target_processing_time": 0.048,
+			"response_processing_time": 0.037, "status": int64(200), "target_status": int64(404), "request_length": int64(0), "bytes": int64(57),
+			"method": "GET", "protocol": "HTTP/1.1", "user_agent": "curl/7.46.0", "ssl_cipher": "ECDHE-RSA-AES128-GCM-SHA256",
+			"ssl_protocol": "TLSv1.2", "target_group_arn": "arn:aws:tg", "trace_id": "Root=1-58337281", "domain_name": "www.example.com",
+			"chosen_cert_arn": "arn:aws:acm", "matched_rule_priority": "1", "request_creation_time": "2026-07-02T22:22:48.364Z",
+			"actions_executed": "authenticate,forward",
+		},
+	},
+	"elb": {
+		Options{Format: "elb"},
+		`2026-05-13T23:39:43.945958Z my-lb 192.168.131.39:2817 10.0.0.1:80 -1 -1 -1 504 0 0 0 "GET http://www.example.com:80/ HTTP/1.1"`,
+		map[string]any{
+			"url": "http://www.example.com:80/", "time": "2026-05-13T23:39:43.945958Z", "elb": "my-lb", "client": "192.168.131.39:2817",
+			"target": "10.0.0.1:80", "request_processing_time": -1.0, "target_processing_time": -1.0, "response_processing_time": -1.0,
+			"status": int64(504), "target_status": int64(0), "request_length": int64(0), "bytes": int64(0), "method": "GET", "protocol": "HTTP/1.1",
+		},
+	},
+	"s3": {
+		Options{Format: "s3"},
+		`79a59df9 my-bucket [06/Feb/2026:00:00:38 +0000] 192.0.2.3 79a59df9 3E57427F REST.GET.OBJECT photos/a.jpg ` +
+			`"GET /my-bucket/photos/a.jpg?versionId=1 HTTP/1.1" 200 - 113 200 7 5 "-" "S3Console/0.4" - 9vKBE6vMhrNiWHZmb2L0mXOcqPGzQOI5 SigV4 ` +
+			`ECDHE-RSA-AES128-GCM-SHA256 AuthHeader s3.us-west-1.amazonaws.com TLSV1.2 - -`,
+		map[string]any{
+			"url": "https://s3.us-west-1.amazonaws.com/my-bucket/photos/a.jpg?versionId=1", "bucket_owner": "79a59df9", "bucket": "my-bucket",
+			"time": "2026-02-06T00:00:38Z", "remote_addr": "192.0.2.3", "requester": "79a59df9", "request_id": "3E57427F",
+			"operation": "REST.GET.OBJECT", "object_key": "photos/a.jpg", "method": "GET", "protocol": "HTTP/1.1", "status": int64(200),
+			"bytes": int64(113), "object_size": int64(200), "total_time_ms": int64(7), "turn_around_time_ms": int64(5),
+			"user_agent": "S3Console/0.4", "host_id": "9vKBE6vMhrNiWHZmb2L0mXOcqPGzQOI5", "signature_version": "SigV4",
+			"cipher_suite": "ECDHE-RSA-AES128-GCM-SHA256", "authentication_type": "AuthHeader", "http_host": "s3.us-west-1.amazonaws.com",
+		},
+	},
+	"haproxy": {
+		Options{Format: "haproxy", Base: "https://e.com"},
+		`Feb  6 12:14:14 localhost haproxy[14389]: 10.0.1.2:33317 [06/Feb/2026:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "GET /index.html HTTP/1.1"`,
+		map[string]any{
+			"url": "https://e.com/index.html", "remote_addr": "10.0.1.2", "remote_port": int64(33317), "time": "2026-02-06T12:14:14.655Z",
+			"frontend": "http-in", "backend": "static", "server": "srv1", "timers": "10/0/30/69/109", "status": int64(200), "bytes_sent": int64(2750),
+			"termination_state": "----", "connections": "1/1/1/1/0", "queues": "0/0", "method": "GET", "protocol": "HTTP/1.1",
+		},
+	},
+}
+
 func TestFormats(t *testing.T) {
-	for name, test := range map[string]struct {
-		o    Options
-		line string
-		want map[string]any
-	}{
-		"combined": {Options{Format: "combined", Base: "https://www.example.com/"}, combinedLine, map[string]any{
-			"url": "https://www.example.com/a%20b?x=1", "remote_addr": "203.0.113.9", "remote_user": "ann",
-			"time": "2026-10-10T20:55:36Z", "method": "GET", "protocol": "HTTP/1.1", "status": int64(200), "bytes": int64(2326),
-			"referer": "https://ref.example/?q=1", "user_agent": `Mozilla/5.0 (X11; "q") é`,
-		}},
-		"common": {
-			Options{Format: "common", Base: "http://e.com"},
-			`::1 - - [01/Jan/2026:00:00:00 +0000] "HEAD //x HTTP/2.0" 304 -` + "\r",
-			map[string]any{
-				"url": "http://e.com//x", "remote_addr": "::1", "time": "2026-01-01T00:00:00Z", "method": "HEAD",
-				"protocol": "HTTP/2.0", "status": int64(304),
-			},
-		},
-		"vhost_combined": {
-			Options{Format: "vhost_combined"},
-			`shop.example:8443 10.0.0.1 - - [01/Jan/2026:00:00:00 +0100] "GET / HTTP/1.1" 200 0 "-" "-"`,
-			map[string]any{
-				"url": "https://shop.example:8443/", "server_name": "shop.example", "server_port": int64(8443), "remote_addr": "10.0.0.1",
-				"time": "2025-12-31T23:00:00Z", "method": "GET", "protocol": "HTTP/1.1", "status": int64(200), "bytes": int64(0),
-			},
-		},
-		"nginx": {
-			Options{Nginx: `$remote_addr [$time_iso8601] ${scheme}://$http_host "$request_method $request_uri" $status $request_time "$http_x_id" $upstream_addr`},
-			`10.1.2.3 [2026-01-02T03:04:05+02:00] http://e.com:81 "POST /p\x22q?x HTTP" 201 0.250 "a\x0Ab" 10.0.0.2:80, 10.0.0.3:80`,
-			map[string]any{
-				"url": `http://e.com:81/p"q?x HTTP`, "remote_addr": "10.1.2.3", "time": "2026-01-02T01:04:05Z", "scheme_logged": "http",
-				"http_host": "e.com:81", "method": "POST", "request_uri": `/p"q?x HTTP`, "status": int64(201), "request_time": 0.25,
-				"http_x_id": "a\nb", "upstream_addr": "10.0.0.2:80, 10.0.0.3:80",
-			},
-		},
-		"apache": {
-			Options{Apache: `%{Host}i %p \"%m %U%q %H\" %{msec}t %D %{SSL_PROTOCOL}x %{X-Id}i %%`},
-			`e.com 8443 "GET /a?b HTTP/1.1" 1767323045250 1234 TLSv1.3 id %`,
-			map[string]any{
-				"url": "https://e.com:8443/a?b", "http_host": "e.com", "server_port": int64(8443), "method": "GET", "request_uri": "/a?b",
-				"protocol": "HTTP/1.1", "time": "2026-01-02T03:04:05.25Z", "request_time_us": int64(1234), "ssl_protocol": "TLSv1.3", "x_id": "id",
-			},
-		},
-		"alb": {
-			Options{Format: "alb"},
-			`https 2026-07-02T22:23:00.186641Z app/my-lb/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 404 0 57 ` +
-				`"GET https://www.example.com:443/a?b=%22 HTTP/1.1" "curl/7.46.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn:aws:tg ` +
-				`"Root=1-58337281" "www.example.com" "arn:aws:acm" 1 2026-07-02T22:22:48.364000Z "authenticate,forward" "-" "-" "10.0.0.1:80" "200" "-" "-" TID_1`,
-			map[string]any{
-				"url": "https://www.example.com:443/a?b=%22", "type": "https", "time": "2026-07-02T22:23:00.186641Z", "elb": "app/my-lb/50dc6c495c0c9188",
-				"client": "192.168.131.39:2817", "target": "10.0.0.1:80", "request_processing_time": 0.086, "target_processing_time": 0.048,
-				"response_processing_time": 0.037, "status": int64(200), "target_status": int64(404), "request_length": int64(0), "bytes": int64(57),
-				"method": "GET", "protocol": "HTTP/1.1", "user_agent": "curl/7.46.0", "ssl_cipher": "ECDHE-RSA-AES128-GCM-SHA256",
-				"ssl_protocol": "TLSv1.2", "target_group_arn": "arn:aws:tg", "trace_id": "Root=1-58337281", "domain_name": "www.example.com",
-				"chosen_cert_arn": "arn:aws:acm", "matched_rule_priority": "1", "request_creation_time": "2026-07-02T22:22:48.364Z",
-				"actions_executed": "authenticate,forward",
-			},
-		},
-		"elb": {
-			Options{Format: "elb"},
-			`2026-05-13T23:39:43.945958Z my-lb 192.168.131.39:2817 10.0.0.1:80 -1 -1 -1 504 0 0 0 "GET http://www.example.com:80/ HTTP/1.1"`,
-			map[string]any{
-				"url": "http://www.example.com:80/", "time": "2026-05-13T23:39:43.945958Z", "elb": "my-lb", "client": "192.168.131.39:2817",
-				"target": "10.0.0.1:80", "request_processing_time": -1.0, "target_processing_time": -1.0, "response_processing_time": -1.0,
-				"status": int64(504), "target_status": int64(0), "request_length": int64(0), "bytes": int64(0), "method": "GET", "protocol": "HTTP/1.1",
-			},
-		},
-		"s3": {
-			Options{Format: "s3"},
-			`79a59df9 my-bucket [06/Feb/2026:00:00:38 +0000] 192.0.2.3 79a59df9 3E57427F REST.GET.OBJECT photos/a.jpg ` +
-				`"GET /my-bucket/photos/a.jpg?versionId=1 HTTP/1.1" 200 - 113 200 7 5 "-" "S3Console/0.4" - 9vKBE6vMhrNiWHZmb2L0mXOcqPGzQOI5 SigV4 ` +
-				`ECDHE-RSA-AES128-GCM-SHA256 AuthHeader s3.us-west-1.amazonaws.com TLSV1.2 - -`,
-			map[string]any{
-				"url": "https://s3.us-west-1.amazonaws.com/my-bucket/photos/a.jpg?versionId=1", "bucket_owner": "79a59df9", "bucket": "my-bucket",
-				"time": "2026-02-06T00:00:38Z", "remote_addr": "192.0.2.3", "requester": "79a59df9", "request_id": "3E57427F",
-				"operation": "REST.GET.OBJECT", "object_key": "photos/a.jpg", "method": "GET", "protocol": "HTTP/1.1", "status": int64(200),
-				"bytes": int64(113), "object_size": int64(200), "total_time_ms": int64(7), "turn_around_time_ms": int64(5),
-				"user_agent": "S3Console/0.4", "host_id": "9vKBE6vMhrNiWHZmb2L0mXOcqPGzQOI5", "signature_version": "SigV4",
-				"cipher_suite": "ECDHE-RSA-AES128-GCM-SHA256", "authentication_type": "AuthHeader", "http_host": "s3.us-west-1.amazonaws.com",
-			},
-		},
-		"haproxy": {
-			Options{Format: "haproxy", Base: "https://e.com"},
-			`Feb  6 12:14:14 localhost haproxy[14389]: 10.0.1.2:33317 [06/Feb/2026:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "GET /index.html HTTP/1.1"`,
-			map[string]any{
-				"url": "https://e.com/index.html", "remote_addr": "10.0.1.2", "remote_port": int64(33317), "time": "2026-02-06T12:14:14.655Z",
-				"frontend": "http-in", "backend": "static", "server": "srv1", "timers": "10/0/30/69/109", "status": int64(200), "bytes_sent": int64(2750),
-				"termination_state": "----", "connections": "1/1/1/1/0", "queues": "0/0", "method": "GET", "protocol": "HTTP/1.1",
-			},
-		},
-	} {
+	for name, test := range formats {
 		t.Run(name, func(t *testing.T) {
 			rows := decode(t, test.o, test.line)
 			if diff := cmp.Diff([]map[string]any{test.want}, rows); diff != "" {

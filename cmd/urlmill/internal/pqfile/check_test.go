@@ -102,78 +102,79 @@ func withFooter(t *testing.T, data []byte, m format.FileMetaData) []byte {
 	return append(out, "PAR1"...)
 }
 
-// TestCheckFindsLies changes what a file says of itself, one thing at a time.
+// lies change what a file says of itself, one thing at a time.
+var lies = map[string]struct {
+	lie  func(m *format.FileMetaData)
+	want string
+}{
+	"rows":        {func(m *format.FileMetaData) { m.NumRows++ }, "have 1000 rows, and the footer says 1001"},
+	"group rows":  {func(m *format.FileMetaData) { m.RowGroups[1].NumRows-- }, "400 rows, and its row group has 399"},
+	"group bytes": {func(m *format.FileMetaData) { m.RowGroups[1].TotalByteSize++ }, "bytes uncompressed, and it is said to have"},
+	"values": {
+		func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.NumValues-- },
+		"column id: 400 values, and the footer says 399",
+	},
+	"uncompressed": {
+		func(m *format.FileMetaData) { m.RowGroups[0].Columns[1].MetaData.TotalUncompressedSize++ },
+		"column host: its pages have",
+	},
+	"compressed": {
+		func(m *format.FileMetaData) { m.RowGroups[0].Columns[1].MetaData.TotalCompressedSize = 1 << 40 },
+		"its pages are said to be at bytes",
+	},
+	"minimum": {
+		func(m *format.FileMetaData) {
+			m.RowGroups[0].Columns[0].MetaData.Statistics.MinValue = binary.LittleEndian.AppendUint64(nil, 1)
+		},
+		`column id: its statistics say that the minimum is "1", and it is "0"`,
+	},
+	"maximum": {
+		func(m *format.FileMetaData) {
+			m.RowGroups[0].Columns[1].MetaData.Statistics.MaxValue = []byte("host-8")
+		},
+		"column host: its statistics say that the maximum is",
+	},
+	"size of a bound": {
+		func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.Statistics.MinValue = []byte{1} },
+		"a minimum of 1 bytes, which no value of the type",
+	},
+	"bound of nothing": {
+		func(m *format.FileMetaData) { m.RowGroups[0].Columns[5].MetaData.Statistics.MinValue = []byte("a") },
+		"have a minimum, and there are no values",
+	},
+	"nulls": {
+		func(m *format.FileMetaData) { m.RowGroups[0].Columns[2].MetaData.Statistics.NullCount++ },
+		"column path: 134 nulls, and its statistics say 135",
+	},
+	"distinct": {
+		func(m *format.FileMetaData) { m.RowGroups[0].Columns[2].MetaData.Statistics.DistinctCount = 267 },
+		"its statistics say that 267 are distinct",
+	},
+	"order": {
+		func(m *format.FileMetaData) { m.RowGroups[0].SortingColumns[0].Descending = true },
+		`said to be sorted, but "0" comes before "1"`,
+	},
+	"bloom filter": {func(m *format.FileMetaData) {
+		// That of the second row group is as good, since the hosts are the same; a shorter one is not.
+		c := &m.RowGroups[0].Columns[1].MetaData
+		c.BloomFilterOffset, c.BloomFilterLength = c.BloomFilterOffset+1, c.BloomFilterLength-1
+	}, "bloom filter"},
+	"offset index": {func(m *format.FileMetaData) {
+		a, b := &m.RowGroups[0].Columns[0], &m.RowGroups[1].Columns[0]
+		a.OffsetIndexOffset, a.OffsetIndexLength = b.OffsetIndexOffset, b.OffsetIndexLength
+	}, "its offset index has data page 0 at byte"},
+	"column index": {func(m *format.FileMetaData) {
+		a, b := &m.RowGroups[0].Columns[0], &m.RowGroups[1].Columns[0]
+		a.ColumnIndexOffset, a.ColumnIndexLength = b.ColumnIndexOffset, b.ColumnIndexLength
+	}, "the column index of data page 0 say that the minimum is"},
+	"another chunk's pages": {func(m *format.FileMetaData) {
+		m.RowGroups[0].Columns[0].MetaData.DataPageOffset = m.RowGroups[0].Columns[3].MetaData.DataPageOffset
+	}, "column id:"},
+}
+
 func TestCheckFindsLies(t *testing.T) {
 	data := sample(t)
-	le := binary.LittleEndian
-	for name, c := range map[string]struct {
-		lie  func(m *format.FileMetaData)
-		want string
-	}{
-		"rows":        {func(m *format.FileMetaData) { m.NumRows++ }, "have 1000 rows, and the footer says 1001"},
-		"group rows":  {func(m *format.FileMetaData) { m.RowGroups[1].NumRows-- }, "400 rows, and its row group has 399"},
-		"group bytes": {func(m *format.FileMetaData) { m.RowGroups[1].TotalByteSize++ }, "bytes uncompressed, and it is said to have"},
-		"values": {
-			func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.NumValues-- },
-			"column id: 400 values, and the footer says 399",
-		},
-		"uncompressed": {
-			func(m *format.FileMetaData) { m.RowGroups[0].Columns[1].MetaData.TotalUncompressedSize++ },
-			"column host: its pages have",
-		},
-		"compressed": {
-			func(m *format.FileMetaData) { m.RowGroups[0].Columns[1].MetaData.TotalCompressedSize = 1 << 40 },
-			"its pages are said to be at bytes",
-		},
-		"minimum": {
-			func(m *format.FileMetaData) {
-				m.RowGroups[0].Columns[0].MetaData.Statistics.MinValue = le.AppendUint64(nil, 1)
-			},
-			`column id: its statistics say that the minimum is "1", and it is "0"`,
-		},
-		"maximum": {
-			func(m *format.FileMetaData) {
-				m.RowGroups[0].Columns[1].MetaData.Statistics.MaxValue = []byte("host-8")
-			},
-			"column host: its statistics say that the maximum is",
-		},
-		"size of a bound": {
-			func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.Statistics.MinValue = []byte{1} },
-			"a minimum of 1 bytes, which no value of the type",
-		},
-		"bound of nothing": {
-			func(m *format.FileMetaData) { m.RowGroups[0].Columns[5].MetaData.Statistics.MinValue = []byte("a") },
-			"have a minimum, and there are no values",
-		},
-		"nulls": {
-			func(m *format.FileMetaData) { m.RowGroups[0].Columns[2].MetaData.Statistics.NullCount++ },
-			"column path: 134 nulls, and its statistics say 135",
-		},
-		"distinct": {
-			func(m *format.FileMetaData) { m.RowGroups[0].Columns[2].MetaData.Statistics.DistinctCount = 267 },
-			"its statistics say that 267 are distinct",
-		},
-		"order": {
-			func(m *format.FileMetaData) { m.RowGroups[0].SortingColumns[0].Descending = true },
-			`said to be sorted, but "0" comes before "1"`,
-		},
-		"bloom filter": {func(m *format.FileMetaData) {
-			// That of the second row group is as good, since the hosts are the same; a shorter one is not.
-			c := &m.RowGroups[0].Columns[1].MetaData
-			c.BloomFilterOffset, c.BloomFilterLength = c.BloomFilterOffset+1, c.BloomFilterLength-1
-		}, "bloom filter"},
-		"offset index": {func(m *format.FileMetaData) {
-			a, b := &m.RowGroups[0].Columns[0], &m.RowGroups[1].Columns[0]
-			a.OffsetIndexOffset, a.OffsetIndexLength = b.OffsetIndexOffset, b.OffsetIndexLength
-		}, "its offset index has data page 0 at byte"},
-		"column index": {func(m *format.FileMetaData) {
-			a, b := &m.RowGroups[0].Columns[0], &m.RowGroups[1].Columns[0]
-			a.ColumnIndexOffset, a.ColumnIndexLength = b.ColumnIndexOffset, b.ColumnIndexLength
-		}, "the column index of data page 0 say that the minimum is"},
-		"another chunk's pages": {func(m *format.FileMetaData) {
-			m.RowGroups[0].Columns[0].MetaData.DataPageOffset = m.RowGroups[0].Columns[3].MetaData.DataPageOffset
-		}, "column id:"},
-	} {
+	for name, c := range lies {
 		t.Run(name, func(t *testing.T) {
 			_, m := footerOf(t, data)
 			c.lie(&m)

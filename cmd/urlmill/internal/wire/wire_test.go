@@ -62,39 +62,38 @@ func parse(t *testing.T, text string) *config.Config {
 	return c
 }
 
-// TestCheck checks that what components and columns refuse has a place in the configuration.
-func TestCheck(t *testing.T) {
-	for _, test := range []struct{ name, text, want string }{
-		{"dictionaries", "source: {generate: {}}\nsink: {arrowipc: {stdout: true, dictionaries: [host, scheme]}}\n", ""},
-		{
-			"dictionaries in files", "source: {generate: {}}\nsink: {arrowipc: {path: out, dictionaries: [host]}}\n",
-			`x.yaml:2:44: dictionaries: files have none, since theirs cannot grow`,
-		},
-		{
-			"dictionary of numbers", "source: {generate: {}}\nsink: {arrowipc: {stdout: true, dictionaries: [port]}}\n",
-			`x.yaml:2:47: dictionaries: column "port" is int32, and only texts become dictionaries`,
-		},
-		{"partitions", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: ['date(ts)', country, 'bucket(4, host)']}}\n", ""},
-		{
-			"partition expression", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: ['day(timestamp)']}}\n",
-			`x.yaml:2:43: partition_by: "day(timestamp)" is not understood; give a column, month(column), date(column)`,
-		},
-		{
-			"bloom filter", "source: {generate: {}}\nsink: {parquet: {path: out, bloom_filters: [host, nothing]}}\n",
-			`x.yaml:2:44: bloom_filters: there is no column "nothing"; give the path of a column, such as host or params.list.element.key`,
-		},
-		{"no bloom filter", "source: {generate: {}}\nsink: {parquet: {path: out, bloom_filters: [none]}}\n", ""},
-		{
-			"partition column", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: [nothing]}}\n",
-			`x.yaml:2:43: partition_by: there is no column "nothing" to partition by; the columns are`,
-		},
-		{
-			"memory", "source: {generate: {}}\nsink: {parquet: {path: out}}\npipeline: {batch_bytes: 64MiB, workers: 2}\nmemory_limit: 1GiB\n",
-			`x.yaml:4:15: memory_limit is 1GiB, which is too little for this configuration; give at least `,
-		},
-		{"file", "source: {file: {paths: [urls.txt]}}\nsink: {parquet: {path: out}}\n", ""},
-		{
-			"kafka", `
+// refused are configurations, and what components and columns say of them.
+var refused = []struct{ name, text, want string }{
+	{"dictionaries", "source: {generate: {}}\nsink: {arrowipc: {stdout: true, dictionaries: [host, scheme]}}\n", ""},
+	{
+		"dictionaries in files", "source: {generate: {}}\nsink: {arrowipc: {path: out, dictionaries: [host]}}\n",
+		`x.yaml:2:44: dictionaries: files have none, since theirs cannot grow`,
+	},
+	{
+		"dictionary of numbers", "source: {generate: {}}\nsink: {arrowipc: {stdout: true, dictionaries: [port]}}\n",
+		`x.yaml:2:47: dictionaries: column "port" is int32, and only texts become dictionaries`,
+	},
+	{"partitions", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: ['date(ts)', country, 'bucket(4, host)']}}\n", ""},
+	{
+		"partition expression", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: ['day(timestamp)']}}\n",
+		`x.yaml:2:43: partition_by: "day(timestamp)" is not understood; give a column, month(column), date(column)`,
+	},
+	{
+		"bloom filter", "source: {generate: {}}\nsink: {parquet: {path: out, bloom_filters: [host, nothing]}}\n",
+		`x.yaml:2:44: bloom_filters: there is no column "nothing"; give the path of a column, such as host or params.list.element.key`,
+	},
+	{"no bloom filter", "source: {generate: {}}\nsink: {parquet: {path: out, bloom_filters: [none]}}\n", ""},
+	{
+		"partition column", "source: {generate: {}}\nsink: {parquet: {path: out, partition_by: [nothing]}}\n",
+		`x.yaml:2:43: partition_by: there is no column "nothing" to partition by; the columns are`,
+	},
+	{
+		"memory", "source: {generate: {}}\nsink: {parquet: {path: out}}\npipeline: {batch_bytes: 64MiB, workers: 2}\nmemory_limit: 1GiB\n",
+		`x.yaml:4:15: memory_limit is 1GiB, which is too little for this configuration; give at least `,
+	},
+	{"file", "source: {file: {paths: [urls.txt]}}\nsink: {parquet: {path: out}}\n", ""},
+	{
+		"kafka", `
 source:
   kafka:
     brokers: [localhost:9092]
@@ -105,9 +104,9 @@ source:
     sasl: {mechanism: plain, username: u, password: "${SECRET}"}
 sink: {parquet: {path: out}}
 `, `x.yaml:5:13: topics: "a b" is no topic name`,
-		},
-		{
-			"kafka files", `
+	},
+	{
+		"kafka files", `
 source:
   kafka:
     brokers: [localhost:9092]
@@ -116,22 +115,22 @@ source:
     tls: {enabled: true, ca_file: "${DIR}/${SECRET}.pem"}
 sink: {parquet: {path: out}}
 `, `x.yaml:7:35: tls.ca_file: open ${DIR}/${SECRET}.pem: no such file or directory`,
-		},
-		{
-			"dead letters in a topic", `
+	},
+	{
+		"dead letters in a topic", `
 source: {kafka: {brokers: [localhost:9092], topics: [clicks], group: g, tls: {enabled: true, ca_file: "${DIR}/none.pem"}}}
 on_error: dead_letter
 sink: {ndjson: {path: out, dead_letters: {kafka: {topic: "a b"}}}}
 `, `x.yaml:4:58: dead_letters.kafka.topic: "a b" is no topic name`,
-		},
-		{
-			"key", `
+	},
+	{
+		"key", `
 source: {kafka: {brokers: [localhost:9092], topics: [clicks], group: g}}
 sink: {kafka: {topic: out, key: params}}
 `, `x.yaml:3:33: key: the column "params", a list`,
-		},
-		{
-			"columns", `
+	},
+	{
+		"columns", `
 source: {file: {paths: [urls.txt]}}
 columns:
   include: [href, hots, topic]
@@ -139,38 +138,42 @@ columns:
   rename: {href: url, nothing: x}
 sink: {parquet: {path: out}}
 `, `x.yaml:4:19: include: column "hots": there is no such column`,
-		},
-		{
-			"columns of the codec", `
+	},
+	{
+		"columns of the codec", `
 source:
   file: {paths: [urls.txt]}
   codec: {ndjson: {url: /url, base: /page, carry: [{name: user, pointer: /u}]}}
 columns: {include: [href, base_url, user], rename: {href: user}}
 sink: {parquet: {path: out}}
 `, `x.yaml:5:59: columns: column "user": is there twice; rename one of them`,
-		},
-		{
-			"carried fields", `
+	},
+	{
+		"carried fields", `
 source:
   file: {paths: [urls.txt]}
   codec: {ndjson: {url: /url, carry: [{name: href, pointer: /u}]}}
 sink: {parquet: {path: out}}
 `, `x.yaml:4:39: columns: column "href": is there twice; rename one of them`,
-		},
-		{
-			"promoted", "source: {generate: {}}\ncolumns: {promote: [{param: q}, {param: path}]}\nsink: {parquet: {path: out}}\n",
-			`x.yaml:2:33: columns: column "path": is there twice; rename one of them`,
-		},
-		{
-			"the column that dedupe adds", "source: {generate: {}}\ncolumns: {canonical: {form: dedupe}, include: [url, is_duplicate]}\n" +
-				"dedupe: {path: seen}\nsink: {parquet: {path: out}}\n",
-			`x.yaml:2:53: include: column "is_duplicate": dedupe adds it, under this name and behind all others; take it out here`,
-		},
-		{
-			"keys left out", "source: {generate: {}}\ncolumns: {canonical: {form: dedupe}, include: [url]}\ndedupe: {path: seen}\nsink: {parquet: {path: out}}\n",
-			`x.yaml:3:1: dedupe goes by the column url_key, which is not among those of the output; add it to columns.include`,
-		},
-	} {
+	},
+	{
+		"promoted", "source: {generate: {}}\ncolumns: {promote: [{param: q}, {param: path}]}\nsink: {parquet: {path: out}}\n",
+		`x.yaml:2:33: columns: column "path": is there twice; rename one of them`,
+	},
+	{
+		"the column that dedupe adds", "source: {generate: {}}\ncolumns: {canonical: {form: dedupe}, include: [url, is_duplicate]}\n" +
+			"dedupe: {path: seen}\nsink: {parquet: {path: out}}\n",
+		`x.yaml:2:53: include: column "is_duplicate": dedupe adds it, under this name and behind all others; take it out here`,
+	},
+	{
+		"keys left out", "source: {generate: {}}\ncolumns: {canonical: {form: dedupe}, include: [url]}\ndedupe: {path: seen}\nsink: {parquet: {path: out}}\n",
+		`x.yaml:3:1: dedupe goes by the column url_key, which is not among those of the output; add it to columns.include`,
+	},
+}
+
+// TestCheck checks that what components and columns refuse has a place in the configuration.
+func TestCheck(t *testing.T) {
+	for _, test := range refused {
 		t.Run(test.name, func(t *testing.T) {
 			c := parse(t, test.text)
 			err := Standard().Check(c)

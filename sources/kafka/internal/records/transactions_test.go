@@ -119,83 +119,98 @@ func TestMarkersOfOtherKinds(t *testing.T) {
 	}
 }
 
-// TestRandomTransactions writes a log of several producers and reads it in answers that begin and end anywhere.
+// randomLog is a log that several producers have written.
+type randomLog struct {
+	entries [][]byte
+	bases   []int64 // of the entries
+	next    int64
+	ended   []endedTransaction // that were aborted
+	stable  int64              // up to here everything is decided
+	want    []int64            // offsets of the records before that are committed
+}
+
+type endedTransaction struct {
+	aborted
+	last int64
+}
+
+func newRandomLog(t *testing.T, rnd *rand.Rand) *randomLog {
+	t.Helper()
+	l := &randomLog{}
+	open := map[int64]int64{} // first offset by producer
+	written := map[int64][]int64{}
+	for range 60 {
+		p := int64(rnd.IntN(4))
+		switch first, isOpen := open[p]; {
+		case !isOpen || rnd.IntN(3) > 0:
+			if !isOpen {
+				open[p] = l.next
+			}
+			n := 1 + rnd.IntN(3)
+			for i := range n {
+				written[p] = append(written[p], l.next+int64(i))
+			}
+			l.add(txnBatch(t, l.next, p, n), n)
+		case rnd.IntN(2) == 0:
+			l.ended = append(l.ended, endedTransaction{aborted{p, first}, l.next})
+			l.add(marker(t, l.next, p, 0), 1)
+			delete(open, p)
+			written[p] = nil
+		default:
+			l.want = append(l.want, written[p]...)
+			l.add(marker(t, l.next, p, 1), 1)
+			delete(open, p)
+			written[p] = nil
+		}
+	}
+	l.stable = l.next
+	for _, first := range open {
+		l.stable = min(l.stable, first)
+	}
+	slices.Sort(l.want)
+	for len(l.want) > 0 && l.want[len(l.want)-1] >= l.stable {
+		l.want = l.want[:len(l.want)-1]
+	}
+	return l
+}
+
+func (l *randomLog) add(e []byte, n int) {
+	l.entries, l.bases = append(l.entries, e), append(l.bases, l.next)
+	l.next += int64(n)
+}
+
+// answer returns some entries from the one that holds an offset on, where they end, and the aborted transactions that overlap them.
+func (l *randomLog) answer(rnd *rand.Rand, from int64) (set []byte, end int64, overlapping []aborted) {
+	i, found := slices.BinarySearch(l.bases, from)
+	if !found {
+		i--
+	}
+	end = from
+	for n := 1 + rnd.IntN(5); n > 0 && i < len(l.entries) && l.bases[i] < l.stable; n-- {
+		set = append(set, l.entries[i]...)
+		i++
+		end = l.stable
+		if i < len(l.bases) {
+			end = min(end, l.bases[i])
+		}
+	}
+	for _, e := range l.ended {
+		if e.last >= from && e.first < end {
+			overlapping = append(overlapping, e.aborted)
+		}
+	}
+	return set, end, overlapping
+}
+
+// TestRandomTransactions reads a log of several producers in answers that begin and end anywhere.
 func TestRandomTransactions(t *testing.T) {
 	for seed := range uint64(30) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		var log [][]byte
-		var bases []int64
-		var want []int64
-		var ended []struct {
-			aborted
-			last int64
-		}
-		open := map[int64]int64{} // first offset by producer
-		written := map[int64][]int64{}
-		next := int64(0)
-		add := func(e []byte, n int) {
-			log, bases = append(log, e), append(bases, next)
-			next += int64(n)
-		}
-		for range 60 {
-			p := int64(rnd.IntN(4))
-			switch first, isOpen := open[p]; {
-			case !isOpen || rnd.IntN(3) > 0:
-				if !isOpen {
-					open[p] = next
-				}
-				n := 1 + rnd.IntN(3)
-				for i := range n {
-					written[p] = append(written[p], next+int64(i))
-				}
-				add(txnBatch(t, next, p, n), n)
-			case rnd.IntN(2) == 0:
-				ended = append(ended, struct {
-					aborted
-					last int64
-				}{aborted{p, first}, next})
-				add(marker(t, next, p, 0), 1)
-				delete(open, p)
-				written[p] = nil
-			default:
-				want = append(want, written[p]...)
-				add(marker(t, next, p, 1), 1)
-				delete(open, p)
-				written[p] = nil
-			}
-		}
-		stable := next
-		for _, first := range open {
-			stable = min(stable, first)
-		}
-		slices.Sort(want)
-		for len(want) > 0 && want[len(want)-1] >= stable {
-			want = want[:len(want)-1]
-		}
-
+		log := newRandomLog(t, rnd)
 		r := &Reader{}
 		var got []int64
-		for from := int64(0); from < stable; {
-			i, found := slices.BinarySearch(bases, from)
-			if !found {
-				i--
-			}
-			var set []byte
-			end := from
-			for n := 1 + rnd.IntN(5); n > 0 && i < len(log) && bases[i] < stable; n-- {
-				set = append(set, log[i]...)
-				i++
-				end = stable
-				if i < len(bases) {
-					end = min(end, bases[i])
-				}
-			}
-			var overlapping []aborted
-			for _, e := range ended {
-				if e.last >= from && e.first < end {
-					overlapping = append(overlapping, e.aborted)
-				}
-			}
+		for from := int64(0); from < log.stable; {
+			set, end, overlapping := log.answer(rnd, from)
 			r.ResetCommitted(set, abortedList(overlapping...), from)
 			got = append(got, offsets(t, r)...)
 			if r.Position() != end {
@@ -203,7 +218,7 @@ func TestRandomTransactions(t *testing.T) {
 			}
 			from = end
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(log.want, got); diff != "" {
 			t.Fatalf("seed %d: %s", seed, diff)
 		}
 	}
