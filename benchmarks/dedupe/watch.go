@@ -34,12 +34,12 @@ log: {format: json}
 
 // mill is the process being measured.
 type mill struct {
-	cmd     *exec.Cmd
+	process *testproc.Process
 	seen    string
 	metrics string // its address
-	log     string
+	log     testproc.Log
 	began   time.Time
-	ended   chan error
+	release func() // its port
 }
 
 // start runs urlmill over the files.
@@ -53,42 +53,29 @@ func start(dir string, o options) (*mill, error) {
 	if err := os.WriteFile(config, fmt.Appendf(nil, configText, dir, o.memory, o.limit, address), 0o600); err != nil {
 		return nil, err
 	}
-	m := &mill{
-		cmd: exec.Command(o.binary, "run", config), seen: filepath.Join(dir, "seen"),
-		metrics: "http://" + address + "/metrics", log: filepath.Join(dir, "log"), ended: make(chan error, 1),
-	}
-	log, err := os.Create(m.log)
-	if err != nil {
-		return nil, err
-	}
-	m.cmd.Stdout, m.cmd.Stderr = log, log
-	m.cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", o.cores))
+	m := &mill{seen: filepath.Join(dir, "seen"), metrics: "http://" + address + "/metrics", release: release}
+	cmd := exec.Command(o.binary, "run", config)
+	cmd.Stdout, cmd.Stderr = &m.log, &m.log
+	cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", o.cores))
 	m.began = time.Now()
-	if err := m.cmd.Start(); err != nil {
+	if m.process, err = testproc.Start(cmd); err != nil {
+		release()
 		return nil, err
 	}
-	go func() {
-		err := m.cmd.Wait()
-		if closing := log.Close(); err == nil {
-			err = closing
-		}
-		release()
-		m.ended <- err
-	}()
 	return m, nil
 }
 
 // watch notes rate, memory and state until the process has ended.
 func (m *mill) watch(r *result, every int64) error {
+	defer m.release()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	last, lastCPU, lastAt, next := int64(0), 0.0, m.began, every
 	for n := 0; ; n++ {
 		select {
-		case err := <-m.ended:
-			if err != nil {
-				text, _ := os.ReadFile(m.log)
-				return fmt.Errorf("urlmill run: %w\n%s", err, text)
+		case <-m.process.Done():
+			if err := m.process.Err(); err != nil {
+				return fmt.Errorf("urlmill run: %w\n%s", err, &m.log)
 			}
 			r.State = folderSize(m.seen)
 			r.Seconds = time.Since(m.began).Seconds()
@@ -96,7 +83,7 @@ func (m *mill) watch(r *result, every int64) error {
 			return nil
 		case <-tick.C:
 		}
-		r.PeakMemory = max(r.PeakMemory, machine.PeakMemory(m.cmd.Process.Pid))
+		r.PeakMemory = max(r.PeakMemory, machine.PeakMemory(m.process.ID()))
 		if n%10 == 0 {
 			r.PeakState = max(r.PeakState, folderSize(m.seen))
 		}
