@@ -102,7 +102,7 @@ $(WHEELS_VENV)/.installed: plugins/arrowc/requirements.txt
 	@touch $@
 
 .PHONY: wheels
-wheels: $(WHEELS_VENV)/.installed ## bin/wheels: the Python wheels and the archives of the C library for Linux on amd64 and arm64, as in a release (python3)
+wheels: $(WHEELS_VENV)/.installed ## bin/wheels: the Python wheels for Linux on amd64 and arm64 and for Windows, and the archives of the C library for Linux, as in a release (python3)
 	rm -rf $(WHEELS)
 	PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(WHEELS) $(RELEASE)
 

@@ -34,6 +34,8 @@ def tag(library: bytes) -> str:
 
 class Hook(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if self.target_name == "sdist":
+            raise SystemExit("there is no source distribution: the library is built from all of urlmill's repository; build a wheel, or install from a clone")
         if version == "editable":
             return  # a clone has the library in bin/lib
         given = os.environ.get("URLMILL_BUILD_LIBRARY")

@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -108,6 +109,29 @@ def test_tag(machine: int | bytes, asks: bytes, tag: str | None) -> None:
     else:
         with pytest.raises(SystemExit):
             hook["tag"](library)
+
+
+def test_from_a_clone(tmp_path: Path) -> None:
+    """What pip makes of a clone with Go and a C compiler; it takes the library from make arrowc."""
+    need("hatchling", "pip install hatchling")
+    if not shutil.which("go") or not (ROOT / "plugins" / "arrowc").is_dir():
+        missing("go", "Go, or the clone, is missing")
+    env = {k: v for k, v in os.environ.items() if k != "URLMILL_BUILD_LIBRARY"}
+    install = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--no-build-isolation", "--target", str(tmp_path), str(PROJECT)]
+    done = subprocess.run(install, env=env, capture_output=True, text=True, timeout=1200, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    code = "import urlmill; print(urlmill.__file__, urlmill.parse(['http://a/'], columns=['host']).to_pylist())"
+    done = subprocess.run([sys.executable, "-c", code], env={**env, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.strip() == f"{tmp_path / 'urlmill' / '__init__.py'} [{{'host': 'a'}}]", done.stderr
+
+
+def test_there_is_no_source_distribution(tmp_path: Path) -> None:
+    """One could not be built from: the library needs all of the repository."""
+    for module in ("hatchling", "build"):
+        need(module, f"pip install {module}")
+    build = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(PROJECT)]
+    done = subprocess.run(build, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode != 0 and "there is no source distribution" in done.stdout + done.stderr and not list(tmp_path.iterdir())
 
 
 def test_oldest() -> None:
