@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 )
 
-//go:generate sh -c "sed -e s,apache/arrow/go/v15,apache/arrow-go/v18, -e s/15/18/g -e /^.*go:generate/d arrow15.go >v18/arrow18.go"
+//go:generate sh -c "(echo '// Code generated from arrow15.go by go generate. DO NOT EDIT.'; echo; sed -e s,apache/arrow/go/v15,apache/arrow-go/v18, -e s/15/18/g -e '/go:generate/{N;d;}' arrow15.go) >v18/arrow18.go"
 
 // arrow15 writes with the column writers of arrow v15, which are faster than its pqarrow. Whole columns of a row group
 // are written one after the other from records that stay in memory. Pages are V2: with V1 lists take forever.

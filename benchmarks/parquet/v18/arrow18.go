@@ -1,3 +1,5 @@
+// Code generated from arrow15.go by go generate. DO NOT EDIT.
+
 package main
 
 import (
