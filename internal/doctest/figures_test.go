@@ -1,0 +1,159 @@
+package doctest
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// results reads a file of benchmarks/results.
+func results[T any](t *testing.T, name string) (report T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(root, "benchmarks", "results", name))), &report); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return report
+}
+
+// coreReport is core.json: what make bench-core has measured.
+type coreReport struct {
+	Corpora []struct {
+		Name  string  `json:"name"`
+		Bytes float64 `json:"mean_bytes"`
+	} `json:"corpora"`
+	Results []struct {
+		Corpus string  `json:"corpus"`
+		Peer   string  `json:"peer"`
+		Ns     float64 `json:"ns_min"`
+	} `json:"results"`
+}
+
+// of returns the time of a peer for a URL, 0 if it was not measured.
+func (r *coreReport) of(corpus, peer string) float64 {
+	for _, m := range r.Results {
+		if m.Corpus == corpus && m.Peer == peer {
+			return m.Ns
+		}
+	}
+	return 0
+}
+
+func (r *coreReport) bytes(corpus string) float64 {
+	for _, c := range r.Corpora {
+		if c.Name == corpus {
+			return c.Bytes
+		}
+	}
+	return 0
+}
+
+// jobsReport is e2e.json: what make bench-e2e has measured.
+type jobsReport struct {
+	Results []struct {
+		Job     string  `json:"job"`
+		System  string  `json:"system"`
+		Codec   string  `json:"codec"`
+		Rows    float64 `json:"rows"`
+		Rate    float64 `json:"rows_per_s"`
+		CPU     float64 `json:"cpu_ns_per_row"`
+		RSS     float64 `json:"peak_rss_mb"`
+		Bytes   float64 `json:"out_bytes"`
+		Speedup float64 `json:"urlmill_speedup"`
+		Version string  `json:"version"`
+	} `json:"results"`
+}
+
+// says checks that a page has a text, wherever its lines break.
+func says(t *testing.T, page, want string) {
+	t.Helper()
+	text := strings.Join(strings.Fields(read(t, filepath.Join(root, filepath.FromSlash(page)))), " ")
+	if !strings.Contains(text, want) {
+		t.Errorf("by the results of the benchmark, %s has to say: %s", page, want)
+	}
+}
+
+// TestSpeedOfReadme compares what README says of the speed with the results of the benchmarks.
+func TestSpeedOfReadme(t *testing.T) {
+	core, jobs := results[coreReport](t, "core.json"), results[jobsReport](t, "e2e.json")
+	web, browser := core.of("web", "urlmill_full"), core.of("browser", "urlmill_full")
+	says(t, "README.md", fmt.Sprintf("All columns of a %.0f-byte URL in %.0f ns, of a %.0f-byte one in %.0f ns, on one core: %.0f and %.0f times as fast as "+
+		"net/url with x/net/publicsuffix and ParseQuery in the same run, %.1f and %.1f times as fast as Ada's parse alone.",
+		core.bytes("web"), web, core.bytes("browser"), browser, core.of("web", "go_stdlib_job")/web, core.of("browser", "go_stdlib_job")/browser,
+		core.of("web", "ada_url_aggregator")/web, core.of("browser", "ada_url_aggregator")/browser))
+	cpu, speedup := map[string]float64{}, map[string]float64{}
+	for _, r := range jobs.Results {
+		cpu[r.Job+" "+r.System], speedup[r.Job+" "+r.System] = r.CPU, r.Speedup
+	}
+	says(t, "README.md", fmt.Sprintf("in 1 / %.1f of the CPU time of a program of kafka-go's Reader, net/url and pqarrow: "+
+		"%.1f times its rows a second from an imitated broker, %.1f from a real one",
+		cpu["kafka naive_go"]/cpu["kafka urlmill"], speedup["kafka naive_go"], speedup["kafka_real naive_go"]))
+}
+
+// TestJobs compares the table of docs/performance.md with the results of make bench-e2e.
+func TestJobs(t *testing.T) {
+	for _, r := range results[jobsReport](t, "e2e.json").Results {
+		says(t, "docs/performance.md", fmt.Sprintf("| %s | `%s` | %s | %.2f (%.1f) | %.0f | %.0f | %.1f | %s |",
+			r.Job, r.System, r.Codec, r.Rate/1e6, r.Speedup, r.CPU, r.RSS, r.Bytes/r.Rows, r.Version))
+	}
+}
+
+// TestDedupeSteps compares the table of docs/dedupe.md with the results of make dedupe-100m.
+func TestDedupeSteps(t *testing.T) {
+	report := results[struct {
+		Steps []struct {
+			Rows  int64   `json:"rows"`
+			Rate  int64   `json:"rows_per_s"`
+			CPU   float64 `json:"cpu_ns_per_row"`
+			State float64 `json:"state_bytes"`
+		} `json:"steps"`
+	}](t, "dedupe.json")
+	for _, s := range report.Steps {
+		says(t, "docs/dedupe.md", fmt.Sprintf("| %d M | %s | %.1f µs | %s MiB |",
+			s.Rows/1e6, thousands(s.Rate), s.CPU/1e3, thousands(int64(s.State/(1<<20)+0.5))))
+	}
+}
+
+// thousands writes a number below a million with a comma.
+func thousands(n int64) string {
+	if n < 1000 {
+		return strconv.FormatInt(n, 10)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
+
+var (
+	peerRow = regexp.MustCompile("(?m)^\\| `(\\w+)` \\|(.*)\\|$")
+	cell    = regexp.MustCompile(`^ (\d+(?:\.(\d+))?)(?: \((\d+\.\d)\))? $`)
+)
+
+// TestPeers compares the tables of docs/performance.md whose columns are lists of URLs with the results of make bench-core.
+func TestPeers(t *testing.T) {
+	core, cells := results[coreReport](t, "core.json"), 0
+	for _, table := range strings.Split(read(t, filepath.Join(root, "docs", "performance.md")), "\n\n") {
+		head, _, _ := strings.Cut(table, "\n")
+		if !strings.HasPrefix(head, "| | web | browser | unseen | web-dirty |") {
+			continue
+		}
+		corpora := strings.Split(strings.Trim(head, "| "), " | ")
+		base := "urlmill_full"
+		if strings.Contains(table, "`urlmill_parse`") {
+			base = "urlmill_parse"
+		}
+		for _, row := range peerRow.FindAllStringSubmatch(table, -1) {
+			for i, text := range strings.Split(row[2], "|") {
+				ns, m := core.of(corpora[i], row[1]), cell.FindStringSubmatch(text)
+				if m == nil || m[1] != strconv.FormatFloat(ns, 'f', len(m[2]), 64) || m[3] != "" && m[3] != fmt.Sprintf("%.1f", ns/core.of(corpora[i], base)) {
+					t.Errorf("%s, %s: %q, measured %.1f ns, %.2f times %s", row[1], corpora[i], text, ns, ns/core.of(corpora[i], base), base)
+				}
+				cells++
+			}
+		}
+	}
+	if cells < 50 {
+		t.Errorf("%d figures in the tables", cells)
+	}
+}
