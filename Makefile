@@ -126,8 +126,8 @@ $(ARM64)/.installed: plugins/python/machines/arm64.sh plugins/python/tests/requi
 	  --python-version $$($(ARM64)/python3 -c 'import platform; print(platform.python_version())') -c plugins/python/tests/requirements.txt pyarrow pytest
 	@touch $@
 
-# Of github.com/kluctl/go-embed-python: Python 3.11, and 3.10, the oldest that the package allows.
-EMBEDDED := v0.0.0-3.11.11-20241219-1
+# Of github.com/kluctl/go-embed-python: the newest, Python 3.14, and 3.10, the oldest that the package allows.
+EMBEDDED := v0.0.0-3.14.6-20260610-1
 EMBEDDED_OLDEST := v0.0.0-3.10.16-20241219-1
 
 WINDOWS := $(or $(URLMILL_PLUGINS_WINDOWS),$(CURDIR)/$(BIN)/python-windows)
@@ -135,7 +135,7 @@ WINDOWS := $(or $(URLMILL_PLUGINS_WINDOWS),$(CURDIR)/$(BIN)/python-windows)
 $(WINDOWS)/.installed: plugins/python/machines/windows.sh plugins/python/machines/embedded.py plugins/python/machines/bcryptprimitives.c plugins/python/tests/requirements.txt $(WHEELS_VENV)/.installed
 	PYTHON=$(WHEELS_VENV)/bin/python3 $(AGAIN) plugins/python/machines/windows.sh $(EMBEDDED) $(WINDOWS)
 	$(AGAIN) $(WHEELS_VENV)/bin/python3 $(SITE) $(WINDOWS)/site --only-binary :all: --platform win_amd64 \
-	  --python-version 3.11 -c plugins/python/tests/requirements.txt pyarrow pytest colorama
+	  --python-version $(word 2,$(subst -, ,$(EMBEDDED))) -c plugins/python/tests/requirements.txt pyarrow pytest colorama==0.4.6
 	@touch $@
 
 # What needs no other host than pyarrow.

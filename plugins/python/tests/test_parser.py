@@ -396,9 +396,9 @@ def test_psl(tmp_path: Path) -> None:
 
 def test_help_lists_options_and_columns() -> None:
     """help(urlmill.Parser) is where the pages send their readers."""
-    text = Parser.__doc__ or ""
+    text = inspect.getdoc(Parser) or ""
     for option in inspect.signature(Parser).parameters:
-        assert re.search(rf"^    {option}: ", text, re.MULTILINE), option
+        assert re.search(rf"^{option}: ", text, re.MULTILINE), option
     with pytest.raises(Error) as e:
         Parser(columns=["?"]).schema(pa.schema([("url", pa.string())]))
     there = re.findall(r"\w+", str(e.value).split("there are ")[1])
