@@ -44,16 +44,15 @@ func visits(first, rows int) arrow.Record {
 	return b.NewRecord()
 }
 
-// DuckDB finds the same rows in sorted hourly directories and among the late rows, before and after they are compacted, and
-// by the domain that they are sorted by.
-func TestCompacted(t *testing.T) {
-	const lanes, commits, rows = 2, 12, 1000
-	dir := t.TempDir()
-	out, late := filepath.Join(dir, "out"), filepath.Join(dir, "late")
+// The visits that are written: so many rows a commit.
+const visitLanes, visitCommits, visitRows = 2, 12, 1000
+
+// writeVisits writes visits into sorted hourly directories, and those that are late into another folder.
+func writeVisits(t *testing.T, out, late string, log *slog.Logger) {
+	t.Helper()
 	o := parquet.Options{Path: out, SortBy: []string{"domain", "n"}, RowGroupRows: 2048, PageRows: 128}
 	o.PartitionBy = []string{"date(ts)", "hour(ts)"}
 	o.Late.Path, o.Late.After = late, time.Hour
-	log := slog.New(slog.DiscardHandler)
 	sink, err := parquet.New(o, log)
 	if err != nil {
 		t.Fatal(err)
@@ -61,14 +60,14 @@ func TestCompacted(t *testing.T) {
 	if err := sink.Start(t.Context(), pipeline.Schemas{visits(0, 0).Schema()}); err != nil {
 		t.Fatal(err)
 	}
-	for lane := range lanes {
+	for lane := range visitLanes {
 		w, _, err := sink.Open(t.Context(), pipeline.LaneID{Stream: "visits", Partition: int32(lane)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for c := range commits {
-			span := pipeline.Span{First: int64(c * rows), Next: int64((c + 1) * rows)}
-			if err := w.Write(t.Context(), pipeline.Rows, visits((lane*commits+c)*rows, rows), span); err != nil {
+		for c := range visitCommits {
+			span := pipeline.Span{First: int64(c * visitRows), Next: int64((c + 1) * visitRows)}
+			if err := w.Write(t.Context(), pipeline.Rows, visits((lane*visitCommits+c)*visitRows, visitRows), span); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := w.Commit(t.Context()); err != nil {
@@ -79,7 +78,14 @@ func TestCompacted(t *testing.T) {
 	if err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
 
+// DuckDB finds the same rows in sorted hourly directories and among the late rows, before and after they are compacted, and
+// by the domain that they are sorted by.
+func TestCompacted(t *testing.T) {
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	out, late := filepath.Join(dir, "out"), filepath.Join(dir, "late")
+	writeVisits(t, out, late, log)
 	db := readers.Duck(t)
 	ask := func() (string, int64) {
 		t.Helper()
@@ -90,7 +96,7 @@ func TestCompacted(t *testing.T) {
 		one := readers.DuckRows(t, db, `SELECT count(*) AS n, sum(n)::BIGINT AS sum FROM `+from+` WHERE domain = 'site-19.example'`)
 		none := readers.DuckRows(t, db, `SELECT count(*) AS n FROM `+from+` WHERE domain IS NULL`)
 		files := readers.DuckRows(t, db, fmt.Sprintf(`SELECT count(*) AS n FROM glob('%s/**/*.parquet')`, dir))
-		const want = lanes * commits * rows
+		const want = visitLanes * visitCommits * visitRows
 		got := fmt.Sprintf("%v %v %v %v", all[0]["n"], all[0]["different"], all[0]["wrong"], none[0]["n"])
 		if got != fmt.Sprintf("%d %d 0 %d", want, want, (want+10)/11) {
 			t.Errorf("%v, %v without a domain", all, none)

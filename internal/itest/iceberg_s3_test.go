@@ -47,41 +47,34 @@ func TestIcebergOnS3(t *testing.T) {
 	if err := os.WriteFile(records, lines.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := func(ctx context.Context, rate int, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	command := func(ctx context.Context, rate int, args ...string) (*exec.Cmd, *testproc.Log) {
 		text := fmt.Sprintf(icebergOnS3, records, rate, gateway.Bucket, catalog, gateway.Endpoint, gateway.Region)
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var said bytes.Buffer
+		said := new(testproc.Log)
 		cmd := exec.CommandContext(ctx, testproc.Urlmill(t), args...)
 		cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL_S3="+gateway.Endpoint) // for verify
-		cmd.Stdout, cmd.Stderr = &said, &said
-		return cmd, &said
+		cmd.Stdout, cmd.Stderr = said, said
+		return cmd, said
 	}
 	metadata := filepath.Join(gateway.Dir(), "lake", "clicks", "_iceberg")
 	// Slowly, so that it is not done when the table has its second snapshot, as it has when there is a file of the third.
-	killed, said := command(t.Context(), rows/60, "run", config)
-	if err := killed.Start(); err != nil {
+	cmd, said := command(t.Context(), rows/60, "run", config)
+	killed, err := testproc.Start(cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- killed.Wait() }()
-	for deadline := time.Now().Add(5 * time.Minute); len(filesIn(metadata, "snap-")) < 3; time.Sleep(20 * time.Millisecond) {
-		select {
-		case err := <-ended:
-			t.Fatalf("it ended: %v\n%s", err, said)
-		default:
+	err = killed.Await(5*time.Minute, func() error {
+		if n := len(filesIn(metadata, "snap-")); n < 3 {
+			return fmt.Errorf("there are %d snapshots", n)
 		}
-		if time.Now().After(deadline) {
-			_ = killed.Process.Kill()
-			<-ended
-			t.Fatalf("there are no snapshots\n%s", said)
-		}
+		return nil
+	})
+	killed.Kill()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
 	}
-	if err := killed.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-ended
 	for _, args := range [][]string{{"run", config}, {"verify", "s3://" + gateway.Bucket + "/lake/clicks"}} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		cmd, said := command(ctx, 0, args...)

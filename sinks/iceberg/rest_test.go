@@ -98,21 +98,24 @@ func (s *restServer) set(raw []byte) {
 	s.now = &state{location: "somewhere/1-x.metadata.json", raw: raw, meta: m}
 }
 
+// restCommit is a change as it comes.
+type restCommit struct {
+	Requirements []map[string]any `json:"requirements"`
+	Updates      []struct {
+		Action     string            `json:"action"`
+		Schema     *iceberg.Schema   `json:"schema"`
+		LastColumn int               `json:"last-column-id"`
+		SchemaID   int               `json:"schema-id"`
+		Snapshot   *snapshot         `json:"snapshot"`
+		Ref        string            `json:"ref-name"`
+		SnapshotID int64             `json:"snapshot-id"`
+		Updates    map[string]string `json:"updates"`
+	} `json:"updates"`
+}
+
 // commit makes a change as it came.
 func (s *restServer) commit(r *http.Request) (int, string) {
-	var in struct {
-		Requirements []map[string]any `json:"requirements"`
-		Updates      []struct {
-			Action     string            `json:"action"`
-			Schema     *iceberg.Schema   `json:"schema"`
-			LastColumn int               `json:"last-column-id"`
-			SchemaID   int               `json:"schema-id"`
-			Snapshot   *snapshot         `json:"snapshot"`
-			Ref        string            `json:"ref-name"`
-			SnapshotID int64             `json:"snapshot-id"`
-			Updates    map[string]string `json:"updates"`
-		} `json:"updates"`
-	}
+	var in restCommit
 	d := json.NewDecoder(r.Body)
 	d.UseNumber()
 	if err := d.Decode(&in); err != nil {
@@ -122,6 +125,27 @@ func (s *restServer) commit(r *http.Request) (int, string) {
 		s.conflicts--
 		return http.StatusConflict, "somebody was faster"
 	}
+	if conflict := s.check(&in); conflict != "" {
+		return http.StatusConflict, conflict
+	}
+	c, wrong := in.change()
+	if wrong != "" {
+		return http.StatusBadRequest, wrong
+	}
+	raw, err := apply(s.now, c)
+	if err != nil {
+		return http.StatusBadRequest, err.Error()
+	}
+	s.set(raw)
+	if s.lost > 0 {
+		s.lost--
+		return http.StatusServiceUnavailable, "the answer is lost"
+	}
+	return http.StatusOK, ""
+}
+
+// check says which requirement is not met.
+func (s *restServer) check(in *restCommit) (conflict string) {
 	want := map[string]string{
 		"assert-table-uuid": s.now.meta.UUID, "assert-current-schema-id": string(encode(s.now.meta.CurrentSchema)),
 		"assert-last-assigned-field-id": string(encode(s.now.meta.LastColumn)), "assert-ref-snapshot-id": string(encode(s.now.meta.Current)),
@@ -134,10 +158,14 @@ func (s *restServer) commit(r *http.Request) (int, string) {
 		kind := q["type"].(string)
 		got := strings.Trim(string(encode(q[keys[kind]])), `"`)
 		if expected, ok := want[kind]; !ok || got != expected {
-			return http.StatusConflict, kind + ": " + got + " is not " + expected
+			return kind + ": " + got + " is not " + expected
 		}
 	}
-	var c change
+	return ""
+}
+
+// change returns what the updates come to, or what is wrong with them.
+func (in *restCommit) change() (c change, wrong string) {
 	for _, u := range in.Updates {
 		switch u.Action {
 		case "add-schema":
@@ -148,26 +176,17 @@ func (s *restServer) commit(r *http.Request) (int, string) {
 			c.properties = u.Updates
 		case "set-current-schema":
 			if u.SchemaID != -1 {
-				return http.StatusBadRequest, "which schema"
+				return c, "which schema"
 			}
 		case "set-snapshot-ref":
 			if u.Ref != "main" || c.snapshot == nil || u.SnapshotID != c.snapshot.ID {
-				return http.StatusBadRequest, "which snapshot"
+				return c, "which snapshot"
 			}
 		default:
-			return http.StatusBadRequest, u.Action
+			return c, u.Action
 		}
 	}
-	raw, err := apply(s.now, c)
-	if err != nil {
-		return http.StatusBadRequest, err.Error()
-	}
-	s.set(raw)
-	if s.lost > 0 {
-		s.lost--
-		return http.StatusServiceUnavailable, "the answer is lost"
-	}
-	return http.StatusOK, ""
+	return c, ""
 }
 
 // TestREST has a table in a REST catalog, which others change as well, and whose answers get lost.

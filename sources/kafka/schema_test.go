@@ -86,19 +86,7 @@ func TestRegistryDown(t *testing.T) {
 	c.awaitRows(len(sent))
 	c.await("no trouble", func() bool { _, err := source.Trouble(); return err == nil })
 	run.stop()
-	rows := c.sorted()
-	if len(rows) != len(sent) {
-		t.Fatalf("%d rows of %d records", len(rows), len(sent))
-	}
-	faults := map[string]int{}
-	offsets := map[int32]int64{}
-	for _, r := range rows {
-		if r.offset != offsets[r.lane.Partition] {
-			t.Fatalf("%s: offset %d, want %d", r.lane, r.offset, offsets[r.lane.Partition])
-		}
-		offsets[r.lane.Partition]++
-		faults[r.fault]++
-	}
+	faults := faultsInOrder(t, c.sorted(), len(sent))
 	unknown := 0
 	for i := 200; i < 400; i++ {
 		if 1+i%3 == 3 {
@@ -111,6 +99,24 @@ func TestRegistryDown(t *testing.T) {
 	if asked[1].Load() != 1 || asked[2].Load() != 1 {
 		t.Errorf("asked %d and %d times for a schema", asked[1].Load(), asked[2].Load())
 	}
+}
+
+// faultsInOrder counts the faults of rows, which have to be those of so many records, once and in order.
+func faultsInOrder(t *testing.T, rows []row, records int) map[string]int {
+	t.Helper()
+	if len(rows) != records {
+		t.Fatalf("%d rows of %d records", len(rows), records)
+	}
+	faults := map[string]int{}
+	offsets := map[int32]int64{}
+	for _, r := range rows {
+		if r.offset != offsets[r.lane.Partition] {
+			t.Fatalf("%s: offset %d, want %d", r.lane, r.offset, offsets[r.lane.Partition])
+		}
+		offsets[r.lane.Partition]++
+		faults[r.fault]++
+	}
+	return faults
 }
 
 // TestDrainWithoutRegistry: a lane that waits for a schema ends when it is told to, and its record is read again.
