@@ -3,8 +3,8 @@
     python bench/calls.py [--rows 1,100,...] [--only parse,...] [--go ../../bin/bench/processor.test] [--out results.json]
 
 CPU time is that of all threads of the process, and instructions are those that they ran outside of the kernel, where Linux lets a
-program count them: they hardly depend on what else the machine does. Both are the least of several rounds, a call, and
-compared with the rows of the largest batch: "times" is how many times as much a row takes.
+program count them: they hardly depend on what else the machine does. Both are of a call, the least of several rounds; "times" is how many times as much
+a row takes as in the largest batch.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import resource
+import statistics
 import struct
 import subprocess
 import time
@@ -156,7 +157,8 @@ def measured_go(program: str, benchmark: str, calls: int, counter: Counter) -> t
         return counter.read() - instructions, (cpu() - began) * 1e9
 
     rounds = [(run(calls), run(3 * calls)) for _ in range(ROUNDS)]
-    return tuple(min(more[i] for _, more in rounds) / calls / 2 - min(less[i] for less, _ in rounds) / calls / 2 for i in (0, 1))  # type: ignore[return-value]
+    instructions, nanoseconds = (statistics.median((more[i] - less[i]) / (2 * calls) for less, more in rounds) for i in (0, 1))
+    return instructions, nanoseconds
 
 
 def main() -> None:
@@ -178,7 +180,7 @@ def main() -> None:
             for n in rows:
                 calls = given.calls or max(3, min(2000, 400_000 // (n + 150)))
                 if name in GO:
-                    figures = measured_go(given.go, f"{GO[name]}/{columns}/{n}", 5 * calls, counter)
+                    figures = measured_go(given.go, f"{GO[name]}/{columns}/{n}", given.calls or 3_000_000 // (n + 30), counter)
                 else:
                     run, count = HOSTS[name](n, chosen)
                     figures = measured(run, max(2, calls // count), count, counter)
@@ -195,8 +197,8 @@ def main() -> None:
     if given.out:
         commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
         names = [line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-        head = {"cpu": names[0] if names else "unknown", "cores": os.cpu_count(), "os": "linux", "arch": platform.machine()}
-        versions = {m.__name__: m.__version__ for m in (pa, pd, pl, duckdb)} | {"python": platform.python_version(), "go": urlmill.version()["go"]}
+        head = {"cpu": names[0] if names else "unknown", "cores": os.cpu_count(), "os": "linux", "arch": platform.machine(), "go": urlmill.version()["go"]}
+        versions = {m.__name__: m.__version__ for m in (pa, pd, pl, duckdb)} | {"python": platform.python_version()}
         report = {"machine": head, "commit": commit or "unknown", "versions": versions, "load_after": round(os.getloadavg()[0], 1), "results": results}
         Path(given.out).write_text(json.dumps(report, indent=2) + "\n")
 
