@@ -75,6 +75,29 @@ func ExampleProcessor_Parse() {
 	// href: ["https://shop.example/list/item?id=7" "https://shop.example/" "https://cdn.example/x.js"]
 }
 
+// What is only looked at, or copied, needs no record: that is the cheapest way for few URLs.
+func ExampleProcessor_View() {
+	p, err := processor.New(processor.Options{Include: []string{"host"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	b.Append("https://www.bücher.example/")
+	urls := b.NewStringArray()
+	defer urls.Release()
+	var host string
+	err = p.View(urls, nil, func(columns []arrow.ArrayData) error {
+		host = strings.Clone(array.NewStringData(columns[0]).Value(0))
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(host)
+	// Output: www.xn--bcher-kva.example
+}
+
 // Profiles have the names that others use, and parameters can have columns of their own.
 func ExampleNew_profile() {
 	p, err := processor.New(processor.Options{

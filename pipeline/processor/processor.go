@@ -92,9 +92,9 @@ func (p *Processor) Parse(urls, bases arrow.Array) (arrow.Record, error) {
 	return newRecord(p.schema, columns, urls.Len()), nil
 }
 
-// View parses as [Processor.Parse] does, and calls see with the columns of [Processor.URLSchema]. They are valid during the call alone,
-// and neither to be retained nor released; who needs anything of them copies it. Nothing is allocated, and nothing is kept: it is
-// the cheapest way for few URLs. An error of see is returned as it is.
+// View parses as [Processor.Parse] does, and calls see with the columns of [Processor.URLSchema], whose offsets are 0. They are valid
+// during the call alone, as are arrays that are made of them (array.MakeFromData) and the texts of these: what is needed later is to be
+// copied. Nothing is allocated, and nothing is kept: it is the cheapest way for few URLs. An error of see is returned as it is.
 func (p *Processor) View(urls, bases arrow.Array, see func(columns []arrow.ArrayData) error) error {
 	w, err := p.parsed(urls, bases)
 	if err != nil {
