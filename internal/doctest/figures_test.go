@@ -157,3 +157,44 @@ func TestPeers(t *testing.T) {
 		t.Errorf("%d figures in the tables", cells)
 	}
 }
+
+// TestCalls compares the table of docs/plugins/README.md with the results of make bench-calls.
+func TestCalls(t *testing.T) {
+	report := results[struct {
+		Results []struct {
+			Host    string `json:"host"`
+			Columns string `json:"columns"`
+			Calls   []struct {
+				Rows  int     `json:"rows"`
+				Times float64 `json:"times"`
+			} `json:"calls"`
+		} `json:"results"`
+	}](t, "calls.json")
+	rows := map[string]string{
+		"Go, View": "Go, `View`", "Go, Process or Parse": "Go, `Parse`", "urlmill.parse of an array": "Python, `urlmill.parse` of an array",
+		"urlmill.parse of a list": "of a list", "map_batches, a batch": "`map_batches`, a batch",
+		"table, a batch of batch_rows": "`Parser.table`, a batch of `batch_rows`", "Polars, an expression": "Polars, an expression",
+		"pandas, a series": "pandas, a series", "DuckDB, a query": "DuckDB, a query",
+	}
+	short := func(times float64) string {
+		if times >= 10 {
+			return fmt.Sprintf("%.0f", times)
+		}
+		return fmt.Sprintf("%.1f", times)
+	}
+	if len(report.Results) != 2*len(rows) {
+		t.Errorf("%d results, want those of %d hosts with three columns and with all", len(report.Results), len(rows))
+	}
+	for i := 0; i+1 < len(report.Results); i += 2 {
+		three, all := report.Results[i], report.Results[i+1]
+		if three.Host != all.Host || three.Columns != "three" || all.Columns != "all" || rows[three.Host] == "" {
+			t.Errorf("%s, %s columns, and %s, %s", three.Host, three.Columns, all.Host, all.Columns)
+			continue
+		}
+		line := "| " + rows[three.Host] + " |"
+		for k, c := range three.Calls[:len(three.Calls)-1] { // the last one is what the others are compared with
+			line += " " + short(c.Times) + " / " + short(all.Calls[k].Times) + " |"
+		}
+		says(t, "docs/plugins/README.md", line)
+	}
+}

@@ -38,7 +38,7 @@
 // the batches and records are released; hosts that need IDNA and were not seen lately are the exception. What
 // describes a record is made anew for each, in some ten allocations for three columns and thirty for all, however many
 // rows it has. [Processor.View] shows the columns without a record, and allocates nothing at all. A call costs as much as to parse
-// 70 to 100 URLs, one of View as much as 20 to 26: records of 1,000 rows cost a few percent more than larger ones.
+// 70 to 100 URLs, one of View as much as 20 to 27: records of 1,000 rows cost a few percent more than larger ones.
 //
 // # Stability
 //
