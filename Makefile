@@ -119,12 +119,13 @@ plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## th
 SITE := $(PIP_INSTALL) --target
 
 ARM64 := $(or $(URLMILL_PLUGINS_ARM64),$(CURDIR)/$(BIN)/python-arm64)
+ARM64_HOSTS := pyarrow$(if $(LONG),$(COMMA)polars$(COMMA)duckdb$(COMMA)pandas)
 
-$(ARM64)/.installed: plugins/python/machines/arm64.sh plugins/python/tests/requirements.txt $(WHEELS_VENV)/.installed
+$(ARM64)/.installed$(if $(LONG),-long): plugins/python/machines/arm64.sh plugins/python/tests/requirements.txt $(WHEELS_VENV)/.installed
 	$(AGAIN) plugins/python/machines/arm64.sh $(ARM64)
-	$(AGAIN) $(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --only-binary :all: --platform manylinux_2_28_aarch64 --platform manylinux_2_17_aarch64 \
-	  --python-version $$($(ARM64)/python3 -c 'import platform; print(platform.python_version())') -c plugins/python/tests/requirements.txt pyarrow pytest
-	@touch $@
+	$(AGAIN) $(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --only-binary :all: $(foreach glibc,28 27 26 24 17,--platform manylinux_2_$(glibc)_aarch64) \
+	  --python-version $$($(ARM64)/python3 -c 'import platform; print(platform.python_version())') -c plugins/python/tests/requirements.txt $(subst $(COMMA), ,$(ARM64_HOSTS)) pytest
+	@touch $(ARM64)/.installed $@
 
 # Of github.com/kluctl/go-embed-python: the newest, Python 3.14, and 3.10, the oldest that the package allows.
 EMBEDDED := v0.0.0-3.14.6-20260610-1
@@ -142,13 +143,11 @@ $(WINDOWS)/.installed: plugins/python/machines/windows.sh plugins/python/machine
 ALONE := tests/test_parser.py tests/test_fork.py tests/test_package.py -k 'not types and not tag'
 
 .PHONY: plugins-arm64
-plugins-arm64: build $(ARM64)/.installed ## the Python package with pyarrow in a Python for Linux on arm64, under emulation (Debian: qemu-user-static)
+plugins-arm64: build $(ARM64)/.installed$(if $(LONG),-long) ## the Python package with pyarrow in a Python for Linux on arm64, under emulation (Debian: qemu-user-static); LONG=1: with Polars, DuckDB, pandas, too
 	rm -rf $(BIN)/wheels-arm64
 	PLATFORMS=linux/arm64 PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(BIN)/wheels-arm64
 	$(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --upgrade --no-deps --no-index --only-binary :all: --platform manylinux_2_17_aarch64 $(BIN)/wheels-arm64/*.whl
-	cd plugins/python && URLMILL_REQUIRE_HOSTS=pyarrow,command,wheel URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(ARM64)/python3 -m pytest -q -rs -p no:cacheprovider $(ALONE)
-
-COMMA := ,
+	cd plugins/python && URLMILL_REQUIRE_HOSTS=$(ARM64_HOSTS),command,wheel URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(ARM64)/python3 -m pytest -q -rs -p no:cacheprovider $(if $(LONG),tests/test_hosts.py) $(ALONE)
 
 OLDEST := $(or $(URLMILL_PLUGINS_OLDEST),$(CURDIR)/$(BIN)/python-oldest)
 OLDEST_HOSTS := pyarrow,polars,duckdb,pandas$(if $(LONG),$(COMMA)pyspark)
