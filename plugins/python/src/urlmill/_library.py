@@ -62,7 +62,7 @@ def _memory() -> int:
     """Returns a file of memory, or -1 where there is none. Python has no memfd_create if it was built for an old glibc, as those that uv
     installs are, while the glibc that it runs with has it."""
     if hasattr(os, "memfd_create"):
-        return os.memfd_create("liburlmill")
+        return int(os.memfd_create("liburlmill"))
     create = getattr(ctypes.CDLL(None), "memfd_create", None)
     return -1 if create is None else int(create(b"liburlmill", 1))  # MFD_CLOEXEC
 
