@@ -147,7 +147,7 @@ plugins-arm64: build $(ARM64)/.installed$(if $(LONG),-long) ## the Python packag
 	rm -rf $(BIN)/wheels-arm64
 	PLATFORMS=linux/arm64 PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(BIN)/wheels-arm64
 	$(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --upgrade --no-deps --no-index --only-binary :all: --platform manylinux_2_17_aarch64 $(BIN)/wheels-arm64/*.whl
-	cd plugins/python && URLMILL_REQUIRE_HOSTS=$(ARM64_HOSTS),command,wheel URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(ARM64)/python3 -m pytest -q -rs -p no:cacheprovider $(if $(LONG),tests/test_hosts.py) $(ALONE)
+	cd plugins/python && URLMILL_REQUIRE_HOSTS=$(ARM64_HOSTS),command,wheel URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill timeout 30m $(ARM64)/python3 -m pytest -q -rs -p no:cacheprovider $(if $(LONG),tests/test_hosts.py) $(ALONE)
 
 OLDEST := $(or $(URLMILL_PLUGINS_OLDEST),$(CURDIR)/$(BIN)/python-oldest)
 OLDEST_HOSTS := pyarrow,polars,duckdb,pandas$(if $(LONG),$(COMMA)pyspark)
@@ -170,7 +170,7 @@ plugins-windows: $(WINDOWS)/.installed ## the Python package with pyarrow in a P
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace -o $(BIN)/windows/urlmill.exe ./cmd/urlmill
 	PLATFORMS=windows/amd64 PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(BIN)/wheels-windows
 	$(WHEELS_VENV)/bin/python3 $(SITE) $(WINDOWS)/site --upgrade --no-deps --no-index --only-binary :all: --platform win_amd64 $(BIN)/wheels-windows/*.whl
-	cd plugins/python && URLMILL_REQUIRE_HOSTS=pyarrow,command,wheel URLMILL_COMMAND=Z:$(CURDIR)/$(BIN)/windows/urlmill.exe $(WINDOWS)/python3 -m pytest -q -rs -p no:cacheprovider $(ALONE)
+	cd plugins/python && URLMILL_REQUIRE_HOSTS=pyarrow,command,wheel URLMILL_COMMAND=Z:$(CURDIR)/$(BIN)/windows/urlmill.exe timeout 30m $(WINDOWS)/python3 -m pytest -q -rs -p no:cacheprovider $(ALONE)
 
 .PHONY: bench-spark
 bench-spark: build wheel ## ten million rows backfilled by Spark, compared with urlmill parse and measured beside parse_url and tldextract; QUICK=1

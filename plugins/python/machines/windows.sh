@@ -27,7 +27,7 @@ export PYTHONPATH='Z:$folder/site'
 '$folder/wine64' '$folder/windows/python.exe' "\$@" </dev/null 2>&1 | cat
 END
 chmod +x "$folder/wine64" "$folder/python3"
-"$folder/wine64" wineboot --init </dev/null >/dev/null 2>&1
+timeout 10m "$folder/wine64" wineboot --init </dev/null >/dev/null 2>&1
 
 # Go needs a function of Windows that Wine has had since its version 9.
 if ! compgen -G '/usr/lib/*/wine/x86_64-windows/bcryptprimitives.dll' >/dev/null; then
