@@ -3,9 +3,7 @@ package dbtest
 import (
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -32,40 +30,22 @@ func program(name string, patterns ...string) string {
 
 // server is a process with a folder of its own.
 type server struct {
-	tb  testing.TB
-	dir string
-	log testproc.Log
-	as  *syscall.Credential
+	tb   testing.TB
+	dir  string
+	log  testproc.Log
+	attr func() *syscall.SysProcAttr // of its processes
 }
 
 // newServer returns a server that does not run yet. As root, it is to run as the user nobody, because some refuse root.
 func newServer(tb testing.TB) *server {
-	s := &server{tb: tb, dir: tb.TempDir()}
-	if os.Getuid() != 0 {
-		return s
-	}
-	nobody, err := user.Lookup("nobody")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	uid, _ := strconv.Atoi(nobody.Uid)
-	gid, _ := strconv.Atoi(nobody.Gid)
-	s.as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	if err := os.Chown(s.dir, uid, gid); err != nil {
-		tb.Fatal(err)
-	}
-	for dir := filepath.Dir(s.dir); dir != "/" && dir != os.TempDir(); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return s
+	dir := tb.TempDir()
+	return &server{tb: tb, dir: dir, attr: attributes(tb, dir)}
 }
 
 func (s *server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, &s.log, &s.log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as}
+	cmd.SysProcAttr = s.attr()
 	return cmd
 }
 
