@@ -50,9 +50,7 @@ static void layouts(int nulls) {
 		for (int i = 0; i < 3; i++) values(&out[i], nulls);
 		for (int i = 0; i < 3; i++) out[i].release(&out[i]);
 	}
-	urlmill_processor_free(p);
-	CHECK(f.made == f.released, "%ld arrays of the input were made, %ld released", f.made, f.released);
-	feed_free(&f);
+	done(p, &f);
 }
 
 /* Any number of rows, and any window of them, gives what it is a part of. */
@@ -80,9 +78,7 @@ static void sizes(void) {
 			schema.release(&schema);
 		}
 	}
-	urlmill_processor_free(p);
-	CHECK(f.made == f.released, "%ld made, %ld released", f.made, f.released);
-	feed_free(&f);
+	done(p, &f);
 }
 
 static void errors(void) {
@@ -211,9 +207,7 @@ static long leaks(int batches) {
 			before = now;
 		}
 	}
-	urlmill_processor_free(p);
-	CHECK(f.made == f.released, "%ld made, %ld released", f.made, f.released);
-	feed_free(&f);
+	done(p, &f);
 	return least > 0 ? least : 0;
 }
 

@@ -29,9 +29,7 @@ static void layouts(int nulls) {
 		for (int i = 0; i < 3; i++) values(&a[i], nulls); /* no batch has changed another, and all outlive the stream */
 		for (int i = 0; i < 3; i++) a[i].release(&a[i]);
 	}
-	urlmill_processor_free(p);
-	CHECK(f.made == f.released, "%ld arrays of the input were made, %ld released", f.made, f.released);
-	feed_free(&f);
+	done(p, &f);
 }
 
 /* Columns go along, sliced input as well, and a child outlives what it was moved out of. */
@@ -117,9 +115,7 @@ static void split(void) {
 	is(text(a[7].children[0], 51), "www.shop951.co.uk");
 	is(text(a[7].children[2], 50), "record-field-missing");
 	a[7].release(&a[7]);
-	urlmill_processor_free(p);
-	CHECK(f.made == f.released, "%ld made, %ld released", f.made, f.released);
-	feed_free(&f);
+	done(p, &f);
 }
 
 static void errors(void) {
@@ -429,9 +425,7 @@ static long leaks(int batches) {
 			before = now;
 		}
 	}
-	urlmill_processor_free(p);
-	CHECK(f.made == f.released, "%ld made, %ld released", f.made, f.released);
-	feed_free(&f);
+	done(p, &f);
 	return least > 0 ? least : 0; /* a round may free what an earlier one has left */
 }
 

@@ -31,6 +31,13 @@ static void values(struct ArrowArray *a, int nulls) {
 	is(text(a->children[2], 50), nulls ? "record-field-missing" : NULL);
 }
 
+/* done frees a processor and what it was fed with, of which nothing may be left. */
+static void done(struct urlmill_processor *p, struct feed *f) {
+	urlmill_processor_free(p);
+	CHECK(f->made == f->released, "%ld arrays of the input were made, %ld released", f->made, f->released);
+	feed_free(f);
+}
+
 static long allocated(void) {
 	struct mallinfo2 m = mallinfo2();
 	return (long)(m.uordblks + m.hblkhd);
