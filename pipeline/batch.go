@@ -173,6 +173,8 @@ type Batch struct {
 	// First and Next are the span of positions covered; Next is where reading goes on. Positions may
 	// have holes.
 	First, Next int64
+	// Of is the identity of what the positions are of, as in [Mark]; empty for a source without.
+	Of string
 
 	// URLs holds the URL text of every record as it was read, null for a record that has none.
 	URLs NullBytes
@@ -227,7 +229,7 @@ func (b *Batch) Full() bool {
 
 // Reset empties every column and keeps the memory, the limits, and the fields of Carried.
 func (b *Batch) Reset() {
-	b.First, b.Next = 0, 0
+	b.First, b.Next, b.Of = 0, 0, ""
 	b.URLs.Reset()
 	b.Bases.Reset()
 	b.Records.Reset()

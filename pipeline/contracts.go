@@ -116,8 +116,55 @@ func (t Table) String() string { return [...]string{"rows", "dead_letters"}[t] }
 type Schemas [NumTables]*arrow.Schema
 
 // Span is a range of positions of a lane: First is the position of its first record, Next the one after its
-// last.
-type Span struct{ First, Next int64 }
+// last. Of is the identity of what they are positions of, as in [Mark].
+type Span struct {
+	First, Next int64
+	Of          string
+}
+
+// Extend adds a span that follows.
+func (s *Span) Extend(next Span) {
+	s.Next = max(s.Next, next.Next)
+	if next.Of != "" {
+		s.Of = next.Of
+	}
+}
+
+// Mark is how far a lane has come, and in what.
+type Mark struct {
+	// Next is the position to go on at, [Unknown] for a lane of which nothing is known.
+	Next int64
+	// Of identifies what the positions are of, in the words of the source, which has given it with the [Span] that ended
+	// at Next: a topic can be made anew, and a file replaced, under the same name. It is empty where none was given.
+	Of string
+}
+
+// Positions is a [Sink] that keeps the positions of lanes and tells them before a lane is opened. [As] finds it.
+type Positions interface {
+	// Position returns how far a lane has come. It changes nothing, and may be called from several goroutines.
+	Position(ctx context.Context, id LaneID) (Mark, error)
+}
+
+// Resumer is a [Source] that wants to know what the sink holds of its lanes.
+type Resumer interface {
+	// Resume is called once before Run, when the sink has started, unless that is no [Positions].
+	Resume(p Positions)
+}
+
+// As returns v, a source or a sink, as a T, or else the first of those that it wraps that is one. What wraps another has a
+// method Unwrap that returns that.
+func As[T, V any](v V) (t T, ok bool) {
+	for {
+		if t, ok = any(v).(T); ok {
+			return t, true
+		}
+		w, wraps := any(v).(interface{ Unwrap() V })
+		if !wraps {
+			return t, false
+		}
+		v = w.Unwrap()
+	}
+}
 
 // Sink makes rows durable.
 type Sink interface {

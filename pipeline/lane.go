@@ -245,7 +245,7 @@ func (l *laneRun) finish() {
 
 // write hands the output of a slot to the sink, and commits where the policy stops the lane.
 func (l *laneRun) write(s *slot) error {
-	span := Span{s.batch.First, s.batch.Next}
+	span := Span{First: s.batch.First, Next: s.batch.Next, Of: s.batch.Of}
 	var stop *RowError
 	if s.err != nil {
 		if !errors.As(s.err, &stop) {

@@ -95,6 +95,11 @@ func Run(ctx context.Context, drain <-chan struct{}, src Source, sink Sink, opts
 	if err := sink.Start(ctx, opts.Schemas); err != nil {
 		return fmt.Errorf("sink: %w", err)
 	}
+	if r, ok := As[Resumer](src); ok {
+		if p, ok := As[Positions](sink); ok {
+			r.Resume(p)
+		}
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := &runner{

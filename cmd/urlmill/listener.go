@@ -33,7 +33,7 @@ func newListener(c *config.Config, log *slog.Logger) *listener {
 
 // start listens. stop has to be called with what the pipeline has ended with: after a failure the listener stays for
 // admin.linger, unless drain is closed or ctx ends before.
-func (l *listener) start(job *wire.Job, source, sink any, stats *pipeline.Stats) (stop func(ctx context.Context, drain <-chan struct{}, err error), err error) {
+func (l *listener) start(job *wire.Job, source any, sink pipeline.Sink, stats *pipeline.Stats) (stop func(ctx context.Context, drain <-chan struct{}, err error), err error) {
 	if l.monitor == nil {
 		return func(context.Context, <-chan struct{}, error) {}, nil
 	}
@@ -72,7 +72,7 @@ func (l *listener) start(job *wire.Job, source, sink any, stats *pipeline.Stats)
 }
 
 // watch says what the monitor watches.
-func (l *listener) watch(job *wire.Job, source, sink any, stats *pipeline.Stats) admin.Watch {
+func (l *listener) watch(job *wire.Job, source any, sink pipeline.Sink, stats *pipeline.Stats) admin.Watch {
 	b, c := readBuild(), l.config()
 	w := admin.Watch{
 		Stats:  stats,
@@ -85,22 +85,22 @@ func (l *listener) watch(job *wire.Job, source, sink any, stats *pipeline.Stats)
 	if k, ok := source.(*kafka.Source); ok {
 		w.Trouble, w.Retries, w.Unreadable, w.Lags = k.Trouble, k.Retries, k.Unreadable, func() []admin.Lag { return lagsOf(k) }
 	}
-	if files, ok := sink.(interface {
+	if files, ok := pipeline.As[interface {
 		Written() (files, bytes int64)
-	}); ok {
+	}](sink); ok {
 		w.Files = files.Written
 	}
-	if late, ok := sink.(interface{ LateRows() (n int64, ok bool) }); ok {
+	if late, ok := pipeline.As[interface{ LateRows() (n int64, ok bool) }](sink); ok {
 		w.LateRows = late.LateRows
 	}
-	if database, ok := sink.(interface {
+	if database, ok := pipeline.As[interface {
 		Loaded() (rows, bytes, loads, retries int64)
-	}); ok {
+	}](sink); ok {
 		w.Loads = func() (loads, retries int64) { _, _, loads, retries = database.Loaded(); return loads, retries }
 	}
-	if table, ok := sink.(interface {
+	if table, ok := pipeline.As[interface {
 		Registered() (snapshots, files int64, failing, ok bool)
-	}); ok {
+	}](sink); ok {
 		w.Registered = table.Registered
 	}
 	return w

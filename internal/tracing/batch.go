@@ -156,6 +156,9 @@ type sink struct {
 	tracer *Tracer
 }
 
+// Unwrap returns the sink that it writes to.
+func (s *sink) Unwrap() pipeline.Sink { return s.Sink }
+
 // Open implements [pipeline.Sink].
 func (s *sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
 	w, next, err := s.Sink.Open(ctx, id)

@@ -178,33 +178,8 @@ func (s *Sink) Duplicates() (n int64, dropped bool) {
 	return s.duplicates.Load(), s.opts.Mode == Drop
 }
 
-// Written returns how many files and bytes the inner sink has written, 0 if it does not count them.
-func (s *Sink) Written() (files, bytes int64) {
-	if c, ok := s.inner.(interface {
-		Written() (files, bytes int64)
-	}); ok {
-		return c.Written()
-	}
-	return 0, 0
-}
-
-// LateRows returns the number of late rows that the inner sink has committed; ok is false where none goes into a place of its own.
-func (s *Sink) LateRows() (n int64, ok bool) {
-	if c, is := s.inner.(interface{ LateRows() (n int64, ok bool) }); is {
-		return c.LateRows()
-	}
-	return 0, false
-}
-
-// Registered returns what the inner sink tells of the table that its files are registered in; ok is false without one.
-func (s *Sink) Registered() (snapshots, files int64, failing, ok bool) {
-	if c, is := s.inner.(interface {
-		Registered() (snapshots, files int64, failing, ok bool)
-	}); is {
-		return c.Registered()
-	}
-	return 0, 0, false, false
-}
+// Unwrap returns the sink that it hands its rows to.
+func (s *Sink) Unwrap() pipeline.Sink { return s.inner }
 
 // Close implements [pipeline.Sink].
 func (s *Sink) Close() error {

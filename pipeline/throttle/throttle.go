@@ -96,6 +96,9 @@ type Source struct {
 // NewSource returns a source of the records of another one.
 func NewSource(source pipeline.Source, l *Limiter) *Source { return &Source{source, l} }
 
+// Unwrap returns the source that it reads from.
+func (s *Source) Unwrap() pipeline.Source { return s.source }
+
 // Run implements [pipeline.Source].
 func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error) error {
 	return s.source.Run(ctx, drain, func(ctx context.Context, inner pipeline.Lane) error {

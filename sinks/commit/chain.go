@@ -114,6 +114,15 @@ func (c *Chain) Open(ctx context.Context, id pipeline.LaneID) (*Lane, error) {
 	return l, nil
 }
 
+// Position returns how far the lane has come, and changes nothing.
+func (c *Chain) Position(ctx context.Context, id pipeline.LaneID) (pipeline.Mark, error) {
+	h, err := readHead(ctx, c.root, laneName(id))
+	if err != nil {
+		return pipeline.Mark{}, fmt.Errorf("%s: %w", id, err)
+	}
+	return pipeline.Mark{Next: h.next, Of: h.of}, nil
+}
+
 // each calls f with the files of every place.
 func (c *Chain) each(files []File, f func(store.Store, []store.Pending) error) error {
 	var errs []error

@@ -18,6 +18,7 @@ type head struct {
 	covered int64   // position after the last checkpoint
 	since   int     // records after it
 	last    *Record // the last of those, nil if there are none
+	of      string  // of the last commit
 }
 
 // readHead finds the head of a lane. It takes few calls, however long the chain is.
@@ -44,7 +45,8 @@ func tryReadHead(ctx context.Context, s store.Objects, lane string) (head, error
 	} else if err != nil {
 		return h, err
 	}
-	if h.covered, err = lastCovered(ctx, s, lane, h.start.Start); err != nil {
+	h.of = h.start.Of
+	if err := h.cover(ctx, s, lane); err != nil {
 		return h, err
 	}
 	h.next = h.covered
@@ -71,11 +73,11 @@ func tryReadHead(ctx context.Context, s store.Objects, lane string) (head, error
 	return h, nil
 }
 
-// lastCovered returns the position after the last checkpoint.
-func lastCovered(ctx context.Context, s store.Objects, lane string, start int64) (int64, error) {
+// cover goes to the end of the last checkpoint.
+func (h *head) cover(ctx context.Context, s store.Objects, lane string) error {
 	entries, err := s.List(ctx, path.Join(Dir, lane, checkpointsDir), "")
 	if err != nil {
-		return 0, err
+		return err
 	}
 	last := int64(-1)
 	for _, e := range entries {
@@ -83,14 +85,25 @@ func lastCovered(ctx context.Context, s store.Objects, lane string, start int64)
 			last = first
 		}
 	}
-	if last < 0 {
-		return start, nil
+	if h.covered = h.start.Start; last < 0 {
+		return nil
 	}
 	c, err := readCheckpoint(ctx, s, lane, last)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return c.Next, nil
+	h.covered = c.Next
+	for _, r := range c.Records {
+		h.identify(r)
+	}
+	return nil
+}
+
+// identify takes over what the positions of a record are of.
+func (h *head) identify(r *Record) {
+	if r.Of != "" {
+		h.of = r.Of
+	}
 }
 
 // follow goes from the record at h.next, which is known to be there or not, to the last one.
@@ -110,5 +123,6 @@ func (h *head) follow(ctx context.Context, s store.Objects, lane string, there b
 			h.since++
 		}
 		h.last, h.next, there = r, r.Next, false
+		h.identify(r)
 	}
 }

@@ -82,7 +82,7 @@ func (l *Lane) Discard(ctx context.Context, files []File) error {
 // prepare does all that comes before the commit.
 func (l *Lane) prepare(ctx context.Context, span pipeline.Span, files []File) (*Record, error) {
 	if l.next == pipeline.Unknown {
-		if err := l.begin(ctx, span.First); err != nil {
+		if err := l.begin(ctx, span); err != nil {
 			return nil, err
 		}
 	}
@@ -94,7 +94,7 @@ func (l *Lane) prepare(ctx context.Context, span pipeline.Span, files []File) (*
 		return nil, err
 	}
 	r := &Record{
-		Version: formatVersion, Lane: l.name, Stream: strings.ToValidUTF8(l.id.Stream, "\ufffd"), Partition: l.id.Partition,
+		Version: formatVersion, Lane: l.name, Stream: strings.ToValidUTF8(l.id.Stream, "\ufffd"), Partition: l.id.Partition, Of: span.Of,
 		First: l.next, Next: span.Next, Files: files, Origin: l.chain.newOrigin(),
 	}
 	if r.Files == nil {
@@ -107,11 +107,11 @@ func (l *Lane) prepare(ctx context.Context, span pipeline.Span, files []File) (*
 }
 
 // begin makes the start of the chain, so that two processes cannot begin it at different positions.
-func (l *Lane) begin(ctx context.Context, first int64) error {
-	at := path.Join(l.dir, startName)
+func (l *Lane) begin(ctx context.Context, span pipeline.Span) error {
+	first, at := span.First, path.Join(l.dir, startName)
 	s := start{
 		Version: formatVersion, Lane: l.name, Stream: strings.ToValidUTF8(l.id.Stream, "\ufffd"), Partition: l.id.Partition,
-		Prefix: filePrefix(l.id), Start: first, Origin: l.chain.newOrigin(),
+		Prefix: filePrefix(l.id), Start: first, Of: span.Of, Origin: l.chain.newOrigin(),
 	}
 	err := l.chain.root.Create(ctx, at, encode(s))
 	if err != nil && !errors.Is(err, fs.ErrExist) {

@@ -68,7 +68,7 @@ func TestBeginTwice(t *testing.T) {
 		return l
 	}
 	one, other, same := open(), open(), open()
-	must(t, one.begin(ctx, 10))
+	must(t, one.begin(ctx, pipeline.Span{First: 10}))
 	err := other.Commit(ctx, pipeline.Span{First: 12, Next: 20}, nil)
 	var fenced *FencedError
 	if !errors.As(err, &fenced) || !errors.Is(err, pipeline.ErrLaneLost) || fenced.Run != rows.Run() {
@@ -133,7 +133,7 @@ func TestFaults(t *testing.T) {
 			l, err := c.Open(ctx, clicks)
 			must(t, err)
 			f := writeFile(t, c, 40)
-			must(t, l.begin(ctx, 40))
+			must(t, l.begin(ctx, pipeline.Span{First: 40}))
 			fault = syscall.ENOSPC
 			if err := l.Commit(ctx, pipeline.Span{First: 40, Next: 50}, []File{f}); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("got %v", err)
@@ -309,4 +309,35 @@ func TestMaintenanceFails(t *testing.T) {
 			must(t, rows.Close())
 		})
 	}
+}
+
+// What positions are of is told by the start, by the last record, and by the checkpoint that has it.
+func TestPosition(t *testing.T) {
+	ctx := t.Context()
+	rows := store.NewLocal(t.TempDir(), store.System, quiet)
+	c := newChain(t, rows)
+	c.every, c.keep = 2, 0
+	at := func(want pipeline.Mark) {
+		t.Helper()
+		m, err := c.Position(ctx, clicks)
+		must(t, err)
+		if m != want {
+			t.Errorf("%+v, want %+v", m, want)
+		}
+	}
+	at(pipeline.Mark{Next: pipeline.Unknown})
+	l, err := c.Open(ctx, clicks)
+	must(t, err)
+	must(t, l.begin(ctx, pipeline.Span{First: 10, Next: 20, Of: "a"}))
+	at(pipeline.Mark{Next: 10, Of: "a"})
+	must(t, l.Commit(ctx, pipeline.Span{First: 10, Next: 20, Of: "b"}, nil))
+	at(pipeline.Mark{Next: 20, Of: "b"})
+	must(t, l.Commit(ctx, pipeline.Span{First: 20, Next: 30, Of: "c"}, nil))
+	if _, err := readCheckpoint(ctx, rows, l.name, 10); err != nil {
+		t.Fatal(err)
+	}
+	at(pipeline.Mark{Next: 30, Of: "c"})
+	must(t, l.Commit(ctx, pipeline.Span{First: 30, Next: 40}, nil)) // of a source that does not say
+	at(pipeline.Mark{Next: 40, Of: "c"})
+	must(t, rows.Close())
 }

@@ -27,6 +27,8 @@ type Record struct {
 	// From, if not 0, is the position that was read first, when that is beyond First: those between were left out
 	// because the configuration says so, or because the source does not have them any more.
 	From int64 `json:"from,omitempty"`
+	// Of is the identity of what the positions are of, as in [pipeline.Mark].
+	Of string `json:"of,omitempty"`
 	// Files may be empty: positions need not hold rows.
 	Files []File `json:"files"`
 	Origin
@@ -90,6 +92,7 @@ type start struct {
 	// Prefix is what the names of the lane's files begin with.
 	Prefix string `json:"file_prefix"`
 	Start  int64  `json:"start"`
+	Of     string `json:"of,omitempty"`
 	Origin
 }
 

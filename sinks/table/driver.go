@@ -15,9 +15,9 @@ import (
 type Driver interface {
 	// Start connects, makes the tables that are missing, and refuses those that rows of their schemas do not fit into.
 	Start(ctx context.Context, tables [pipeline.NumTables]*Target) error
-	// Position returns the position that a lane has to be read from, [pipeline.Unknown] if nothing of it was loaded. What
-	// was being loaded by somebody else, and can still become true, is waited for.
-	Position(ctx context.Context, lane Lane) (int64, error)
+	// Position returns the position that a lane has to be read from, [pipeline.Unknown] if nothing of it was loaded, and the
+	// ID of the last load. What was being loaded by somebody else, and can still become true, is waited for.
+	Position(ctx context.Context, lane Lane) (next int64, load string, err error)
 	// Load adds rows and moves the position of their lane, both or neither. The error is [ErrFenced] when the position is
 	// not where the load begins. An error made by [Temporary] may pass, and the same load is tried again: if it turns out
 	// that it was made, nothing happens.
@@ -42,7 +42,8 @@ type Load struct {
 	Lane Lane
 	// First is the position that the lane is at, [pipeline.Unknown] for none, and Next the one after the rows.
 	First, Next int64
-	// ID is that of this load, and the same when it is tried again.
+	// ID is that of this load, and the same when it is tried again. Behind a space it has what the positions are of, as in
+	// [pipeline.Mark].
 	ID string
 	// Rows are the records for each table, in order.
 	Rows [pipeline.NumTables][]arrow.Record

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -79,13 +80,19 @@ func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
 
 // Open implements [pipeline.Sink].
 func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
-	w := &writer{sink: s, id: id, lane: laneOf(id)}
-	var err error
-	err = s.retry(ctx, id, func() error {
-		w.next, err = s.driver.Position(ctx, w.lane)
+	at, err := s.Position(ctx, id)
+	return &writer{sink: s, id: id, lane: laneOf(id), next: at.Next}, at.Next, err
+}
+
+// Position implements [pipeline.Positions].
+func (s *Sink) Position(ctx context.Context, id pipeline.LaneID) (m pipeline.Mark, err error) {
+	err = s.retry(ctx, id, func() (err error) {
+		var load string
+		m.Next, load, err = s.driver.Position(ctx, laneOf(id))
+		_, m.Of, _ = strings.Cut(load, " ")
 		return err
 	})
-	return w, w.next, err
+	return m, err
 }
 
 // Loaded returns how many rows and bytes have been loaded, by how many loads, and how often one was tried again. It may be

@@ -31,10 +31,11 @@ type fake struct {
 	fail  []error
 	loads []Load
 	next  int64
+	load  string // the last one, in the database
 }
 
 func (f *fake) Start(context.Context, [pipeline.NumTables]*Target) error { return nil }
-func (f *fake) Position(context.Context, Lane) (int64, error)            { return f.next, nil }
+func (f *fake) Position(context.Context, Lane) (int64, string, error)    { return f.next, f.load, nil }
 func (f *fake) Close() error                                             { return nil }
 func (f *fake) Load(_ context.Context, l Load) error {
 	f.loads = append(f.loads, l)
@@ -113,6 +114,27 @@ func TestEscape(t *testing.T) {
 	for in, want := range map[string]string{"clicks": "clicks", "a%b": "a%25b", "a\x00": "a%00", "\xffa": "%FFa", "\uFFFD": "\uFFFD", "bücher": "bücher"} {
 		if got := escape(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// The database keeps what positions are of behind the ID of a load.
+func TestPosition(t *testing.T) {
+	f := &fake{next: pipeline.Unknown}
+	s, w := open(t, f, Options{})
+	if err := w.Write(t.Context(), pipeline.Rows, record(1), pipeline.Span{First: 5, Next: 7, Of: "a b"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		load string
+		want pipeline.Mark
+	}{{f.loads[0].ID, pipeline.Mark{Next: 7, Of: "a b"}}, {"RUN-1", pipeline.Mark{Next: 7}}} {
+		f.next, f.load = 7, c.load
+		if m, err := s.Position(t.Context(), pipeline.LaneID{Stream: "clicks"}); err != nil || m != c.want {
+			t.Errorf("%q: %+v, %v", c.load, m, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -40,7 +41,7 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	if !w.dirty {
 		w.dirty, w.span = true, span
 	}
-	w.span.Next = max(w.span.Next, span.Next)
+	w.span.Extend(span)
 	if r == nil || r.NumRows() == 0 {
 		return nil
 	}
@@ -90,7 +91,7 @@ func (w *writer) Commit(ctx context.Context) (int64, error) {
 		return w.next, nil
 	}
 	l := Load{
-		Lane: w.lane, First: w.next, Next: w.span.Next, ID: fmt.Sprintf("%s-%d", w.sink.run, w.sink.seq.Add(1)), Rows: w.held,
+		Lane: w.lane, First: w.next, Next: w.span.Next, ID: strings.TrimSpace(fmt.Sprintf("%s-%d %s", w.sink.run, w.sink.seq.Add(1), w.span.Of)), Rows: w.held,
 	}
 	err := w.sink.retry(ctx, w.id, func() error {
 		if ctx.Err() != nil {

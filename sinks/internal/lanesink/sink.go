@@ -355,6 +355,14 @@ func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, i
 	return w, w.next, nil
 }
 
+// Position implements [pipeline.Positions]. Without exactly-once delivery nothing is known.
+func (s *Sink) Position(ctx context.Context, id pipeline.LaneID) (pipeline.Mark, error) {
+	if s.chain == nil {
+		return pipeline.Mark{Next: pipeline.Unknown}, nil
+	}
+	return s.chain.Position(ctx, id)
+}
+
 // Written returns the number of files published so far, with rows or dead letters, and the bytes in them and in
 // the stream. It may be called at any time.
 func (s *Sink) Written() (files, bytes int64) {

@@ -132,7 +132,7 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	if !w.dirty {
 		w.dirty, w.span = true, span
 	}
-	w.span.Next = max(w.span.Next, span.Next)
+	w.span.Extend(span)
 	if r == nil || r.NumRows() == 0 {
 		return nil
 	}

@@ -154,9 +154,8 @@ func (d *Driver) prefix(lane string) string {
 }
 
 // Position implements [table.Driver].
-func (d *Driver) Position(ctx context.Context, l table.Lane) (int64, error) {
-	next, _, err := d.settled(ctx, key(l))
-	return next, err
+func (d *Driver) Position(ctx context.Context, l table.Lane) (next int64, load string, err error) {
+	return d.settled(ctx, key(l))
 }
 
 // settled returns the position of a lane, and the load that has set it, once the server has no insert into the lane any more:

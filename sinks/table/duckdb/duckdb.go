@@ -138,11 +138,10 @@ func (d *Driver) position(ctx context.Context, l table.Lane) (next int64, load s
 }
 
 // Position implements [table.Driver].
-func (d *Driver) Position(ctx context.Context, l table.Lane) (int64, error) {
+func (d *Driver) Position(ctx context.Context, l table.Lane) (next int64, load string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	next, _, err := d.position(ctx, l)
-	return next, err
+	return d.position(ctx, l)
 }
 
 // Load implements [table.Driver].

@@ -186,9 +186,9 @@ func (t *target) check(ctx context.Context, tx pgx.Tx) error {
 }
 
 // Position implements [table.Driver].
-func (d *Driver) Position(ctx context.Context, lane table.Lane) (int64, error) {
-	next, _, err := d.position(ctx, d.pool, lane)
-	return next, d.classify(ctx, err)
+func (d *Driver) Position(ctx context.Context, lane table.Lane) (next int64, load string, err error) {
+	next, load, err = d.position(ctx, d.pool, lane)
+	return next, load, d.classify(ctx, err)
 }
 
 // querier is a pool or a transaction.

@@ -53,19 +53,19 @@ type separating interface {
 }
 
 // New makes a summary. sink tells about files if it counts them.
-func New(t pipeline.Totals, sink any, elapsed time.Duration) Summary {
+func New(t pipeline.Totals, sink pipeline.Sink, elapsed time.Duration) Summary {
 	s := Summary{Totals: t, Elapsed: elapsed}
 	for _, code := range slices.Sorted(maps.Keys(t.Errors)) {
 		s.Reasons = append(s.Reasons, Reason{code, t.Errors[code]})
 	}
 	slices.SortStableFunc(s.Reasons, func(a, b Reason) int { return cmp.Compare(b.Rows, a.Rows) })
-	if c, ok := sink.(counting); ok {
+	if c, ok := pipeline.As[counting](sink); ok {
 		s.Files, s.Written = c.Written()
 	}
-	if l, ok := sink.(separating); ok {
+	if l, ok := pipeline.As[separating](sink); ok {
 		s.Late, s.Separated = l.LateRows()
 	}
-	if d, ok := sink.(finding); ok {
+	if d, ok := pipeline.As[finding](sink); ok {
 		s.Deduped = true
 		s.Duplicates, s.DuplicatesDropped = d.Duplicates()
 	}

@@ -10,11 +10,14 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-type countingSink struct{}
+type countingSink struct{ pipeline.Sink }
 
 func (countingSink) Written() (files, bytes int64) { return 3, 1_500_000 }
 
-type findingSink struct{ dropped bool }
+type findingSink struct {
+	pipeline.Sink
+	dropped bool
+}
 
 func (s findingSink) Duplicates() (n int64, dropped bool) { return 500_000, s.dropped }
 
@@ -26,7 +29,7 @@ func TestPrint(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*pipeline.Totals)
-		sink   any
+		sink   pipeline.Sink
 		want   string
 	}{
 		{"kept", func(*pipeline.Totals) {}, countingSink{}, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
@@ -50,7 +53,7 @@ func TestPrint(t *testing.T) {
 		{"marked", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, findingSink{}, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
 500,000 duplicates (25.00 %), marked
 `},
-		{"late", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, lateSink(4000), `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
+		{"late", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, lateSink{n: 4000}, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
 4,000 late rows (0.20 %)
 `},
 		{"all valid", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
@@ -69,9 +72,12 @@ func TestPrint(t *testing.T) {
 }
 
 // lateSink has late rows.
-type lateSink int64
+type lateSink struct {
+	pipeline.Sink
+	n int64
+}
 
-func (n lateSink) LateRows() (int64, bool) { return int64(n), true }
+func (s lateSink) LateRows() (int64, bool) { return s.n, true }
 
 func TestLog(t *testing.T) {
 	var b bytes.Buffer

@@ -35,6 +35,9 @@ func (p *Preview) Start(ctx context.Context, schemas pipeline.Schemas) error {
 	return p.inner.Start(ctx, schemas)
 }
 
+// Unwrap returns the sink that everything is passed on to.
+func (p *Preview) Unwrap() pipeline.Sink { return p.inner }
+
 // Open implements [pipeline.Sink].
 func (p *Preview) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
 	w, next, err := p.inner.Open(ctx, id)
