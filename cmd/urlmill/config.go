@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -85,7 +86,7 @@ asked for it: with register: false it can be registered beforehand, or looked at
     curl -H 'Content-Type: application/json' -d @- http://localhost:8081/subjects/clicks.parsed-value/versions`,
 		Args: args(1, 1, "one configuration"),
 		RunE: func(_ *cobra.Command, files []string) error {
-			c, err := config.Load(files[0], config.OSEnv())
+			c, err := loadConfig(files[0])
 			if err != nil {
 				return err
 			}
@@ -100,4 +101,14 @@ asked for it: with register: false it can be registered beforehand, or looked at
 			return a.print([]byte(text + "\n"))
 		},
 	}
+}
+
+// loadConfig reads a configuration. A file that cannot be read is a mistake on the command line.
+func loadConfig(file string) (*config.Config, error) {
+	c, err := config.Load(file, config.OSEnv())
+	var bad *config.Error
+	if err != nil && !errors.As(err, &bad) {
+		err = &usageError{err}
+	}
+	return c, err
 }

@@ -48,13 +48,9 @@ came from standard input is gone.`,
 			case f.timeout <= 0:
 				return usagef("--timeout is %s; give a duration such as 30s", f.timeout)
 			}
-			c, err := config.Load(files[0], config.OSEnv())
+			c, err := loadConfig(files[0])
 			if err != nil {
-				var bad *config.Error
-				if errors.As(err, &bad) {
-					return err
-				}
-				return &usageError{err}
+				return err
 			}
 			return a.dryRun(cmd.Context(), c, f)
 		},

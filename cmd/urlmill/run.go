@@ -38,13 +38,9 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 		Args: args(1, 1, "one configuration"),
 	}
 	cmd.RunE = func(cmd *cobra.Command, files []string) error {
-		c, err := config.Load(files[0], config.OSEnv())
+		c, err := loadConfig(files[0])
 		if err != nil {
-			var bad *config.Error
-			if errors.As(err, &bad) {
-				return err
-			}
-			return &usageError{err}
+			return err
 		}
 		if !cmd.Flags().Changed("log-level") {
 			a.logLevel = strings.ToLower(c.Log.Level.String())

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
 	"github.com/urlmill/urlmill/sinks/ndjson"
@@ -21,7 +22,10 @@ var rowCounters = map[string]verify.RowCounter{
 }
 
 // verifyFlags are the flags of "urlmill verify".
-type verifyFlags struct{ json, repair, shallow bool }
+type verifyFlags struct {
+	json, repair, shallow bool
+	against               string
+}
 
 func newVerify(a *app) *cobra.Command {
 	var f verifyFlags
@@ -38,23 +42,35 @@ Nothing is changed, and pipelines may be running. With --repair it first does wh
 it publishes the files of commits whose process died before it had, and removes what dead processes have left
 unfinished. Damaged, missing and stray files it leaves to you.
 
+With --against CONFIG it also asks the source of that configuration what there is: the broker for the first and last offsets
+of each partition, for the identity of topic and cluster, and for what the group has committed; or the files for what they hold.
+It tells what was not read yet, what retention took before it was read, what was delivered and is in no commit record any more
+because the last records are gone, and whether the output is of another topic, cluster or file. Nothing is read from the
+source, and the group is not joined. That something was not read yet is no problem; the others are.
+
 The report is on standard output. Positions that were left out because the configuration says so (on_truncated,
 on_ahead) are in it, and are no problem. The exit code is 5 when there is a problem.`,
 		Example: `  urlmill verify out/clicks
   urlmill verify out/clicks --json | jq '.problems[]'
-  urlmill verify out/clicks --repair`,
+  urlmill verify out/clicks --repair
+  urlmill verify out/clicks --against clickstream.yaml`,
 		Args: args(1, 1, "the place of an output"),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.json, "json", false, "print the report as a JSON object")
 	flags.BoolVar(&f.repair, "repair", false, "publish what is committed, and remove what dead processes left, first")
 	flags.BoolVar(&f.shallow, "shallow", false, "look for files and their sizes alone, and do not read them")
+	flags.StringVar(&f.against, "against", "", "hold the output against the source of this configuration, too")
 	cmd.RunE = func(cmd *cobra.Command, places []string) error { return a.verify(cmd.Context(), places[0], f) }
 	return cmd
 }
 
 // verify runs the command.
 func (a *app) verify(parent context.Context, place string, f verifyFlags) error {
+	survey, err := a.surveyor(f.against)
+	if err != nil {
+		return err
+	}
 	ctx, stop, root, open, err := a.openPlace(parent, place)
 	if err != nil {
 		return err
@@ -70,6 +86,13 @@ func (a *app) verify(parent context.Context, place string, f verifyFlags) error 
 	if err != nil {
 		return err
 	}
+	if survey != nil {
+		standings, err := survey.Survey(ctx, r.Known())
+		if err != nil {
+			return fmt.Errorf("asking the source: %w", err)
+		}
+		r.Hold(standings)
+	}
 	if f.json {
 		err = json.NewEncoder(a.out).Encode(r)
 	} else {
@@ -79,6 +102,41 @@ func (a *app) verify(parent context.Context, place string, f verifyFlags) error 
 		err = &codeError{code: exitDamaged}
 	}
 	return err
+}
+
+// surveyor returns the source of a configuration, nil without one.
+func (a *app) surveyor(file string) (pipeline.Surveyor, error) {
+	if file == "" {
+		return nil, nil
+	}
+	c, err := loadConfig(file)
+	if err != nil {
+		return nil, err
+	}
+	job, err := a.registry.Prepare(c, a.setting(a.flagLogger()))
+	if err != nil {
+		return nil, err
+	}
+	source, _, err := job.Open()
+	if err != nil {
+		return nil, err
+	}
+	survey, ok := pipeline.As[pipeline.Surveyor](source)
+	if !ok {
+		return nil, usagef("--against: the source of %s has nothing that an output could be held against; give a configuration that reads Kafka or files", file)
+	}
+	return survey, nil
+}
+
+// printAgainst prints what the source has said and is no problem; those are among the others.
+func (a *app) printAgainst(r *verify.Report) {
+	for _, l := range r.Against.Lanes {
+		for _, f := range l.Findings {
+			if !f.Kind.Problem() {
+				fmt.Fprintf(a.out, "%s/%d: %s\n", plain.Text(l.Stream), l.Partition, plain.Text(f.Text()))
+			}
+		}
+	}
 }
 
 // printReport prints a report for people.
@@ -100,6 +158,9 @@ func (a *app) printReport(r *verify.Report) error {
 	if c := r.Compacted; c != nil {
 		fmt.Fprintf(a.out, "compacted: %s replaced, whose rows are in %s with %s now, by %s\n", plain.Plural(int64(c.Replaced), "file"),
 			plain.Plural(int64(c.Files), "file"), plain.Bytes(c.Bytes), plain.Plural(int64(c.Records), "compaction"))
+	}
+	if r.Against != nil {
+		a.printAgainst(r)
 	}
 	for _, p := range r.Problems {
 		at := p.Lane

@@ -162,6 +162,26 @@ func Commit(tb testing.TB, client *kgo.Client, group, topic string, partition in
 	}
 }
 
+// DeleteBefore deletes the records of a partition before an offset, as retention does.
+func DeleteBefore(tb testing.TB, client *kgo.Client, topic string, partition int32, offset int64) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	p := kmsg.NewDeleteRecordsRequestTopicPartition()
+	p.Partition, p.Offset = partition, offset
+	t := kmsg.NewDeleteRecordsRequestTopic()
+	t.Topic, t.Partitions = topic, append(t.Partitions, p)
+	req := kmsg.NewPtrDeleteRecordsRequest()
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, client)
+	if err == nil {
+		err = kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
+	}
+	if err != nil {
+		tb.Fatalf("deleting the records of %s/%d before %d: %v", topic, partition, offset, err)
+	}
+}
+
 // patiently calls request until its error is none that goes by itself: the first that asks for groups, for example, has
 // the brokers create the topic that they keep them in. There are too few brokers for a topic while one that a busy machine
 // has held up for longer than its session is not let in again.

@@ -43,8 +43,10 @@ type Report struct {
 	Dead     int64  `json:"dead_letters"`
 	Bytes    int64  `json:"bytes"`
 	// Compacted tells of the compactions, if there are any. Files and Bytes count what there was before them.
-	Compacted *Compactions     `json:"compacted,omitempty"`
-	Problems  []commit.Problem `json:"problems"`
+	Compacted *Compactions `json:"compacted,omitempty"`
+	// Against is what the source has, if it was asked.
+	Against  *Against         `json:"against,omitempty"`
+	Problems []commit.Problem `json:"problems"`
 }
 
 // Lane is what the records of a lane tell.
@@ -52,8 +54,9 @@ type Lane struct {
 	Lane        string `json:"lane"` // directory of its records
 	Stream      string `json:"stream"`
 	Partition   int32  `json:"partition"`
-	Start       int64  `json:"start"` // position of the first record
-	Next        int64  `json:"next"`  // position after the last
+	Start       int64  `json:"start"`        // position of the first record
+	Next        int64  `json:"next"`         // position after the last
+	Of          string `json:"of,omitempty"` // what they are positions of, as in [pipeline.Mark]
 	Commits     int    `json:"commits"`
 	Checkpoints int    `json:"checkpoints"`
 	Files       int    `json:"files"`
@@ -73,6 +76,9 @@ type Range struct {
 
 // add counts a record.
 func (l *Lane) add(r *commit.Record) {
+	if r.Of != "" {
+		l.Of = r.Of
+	}
 	for _, f := range r.Files {
 		l.Files++
 		l.Bytes += f.Bytes
@@ -96,6 +102,11 @@ func (r *Report) finish() {
 		r.Dead += l.Dead
 		r.Bytes += l.Bytes
 	}
+	r.sortProblems()
+}
+
+// sortProblems sorts the problems and says whether there are any.
+func (r *Report) sortProblems() {
 	slices.SortStableFunc(r.Problems, func(a, b commit.Problem) int {
 		return cmp.Or(cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Position, b.Position), cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind))
 	})
