@@ -55,9 +55,10 @@ func New(o Options, log *slog.Logger) *Registrar {
 	return &Registrar{opts: o.withDefaults(), log: log, heads: map[string]int64{}, done: map[string]int64{}}
 }
 
-// Start connects to the catalog, makes the table if it is missing, and adds what the chains in root have committed and the
-// table does not have. The files of all commits have been published. root stays open until the registrar is closed.
-func (r *Registrar) Start(ctx context.Context, root store.Store, rows *arrow.Schema) error {
+// Start connects to the catalog, makes the table if it is missing, and adds what the chains in root have published and the
+// table does not have. It goes no further than it is told that lanes have been published: the last record that there is may
+// be one whose files a living process is about to publish. root stays open until the registrar is closed.
+func (r *Registrar) Start(ctx context.Context, root store.Store, rows *arrow.Schema, published map[string]int64) error {
 	if err := commit.Register(ctx, root); err != nil {
 		return fmt.Errorf("iceberg: %w", err)
 	}
@@ -66,18 +67,10 @@ func (r *Registrar) Start(ctx context.Context, root store.Store, rows *arrow.Sch
 		return fmt.Errorf("iceberg: %w", err)
 	}
 	r.store, r.table = root, t
-	lanes, err := commit.Lanes(ctx, root)
-	for _, lane := range lanes {
-		var next int64
-		if next, err = commit.Head(ctx, root, lane); err != nil {
-			break
-		}
+	for lane, next := range published {
 		r.Committed(lane, next)
 	}
-	if err == nil {
-		err = r.flush(ctx)
-	}
-	if err != nil {
+	if err := r.flush(ctx); err != nil {
 		return errors.Join(fmt.Errorf("iceberg: table %s: %w", r.opts.Table, err), t.catalog.Close())
 	}
 	background, stop := context.WithCancel(context.Background())
