@@ -40,17 +40,14 @@ func ownership(o owner) []byte {
 	}{formatVersion, o})
 }
 
-// own makes somebody the owner, unless there is one. It returns whoever is it now, durably.
+// own makes somebody the owner, unless there is one. It returns whoever is it now. Should a power failure take back what
+// another process has just created, the object that follows it says the same: the first compaction, or [RegisteredKey].
 func own(ctx context.Context, s store.Objects, who owner) (owner, error) {
 	err := s.Create(ctx, ownerKey, ownership(who))
 	if err == nil || !errors.Is(err, fs.ErrExist) {
 		return who, err
 	}
 	there, err := s.Read(ctx, ownerKey)
-	if err == nil {
-		// Whoever created it may not have come to making it durable.
-		err = s.Sync(ctx, path.Dir(ownerKey))
-	}
 	if err != nil {
 		return "", err
 	}
