@@ -11,6 +11,7 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
+	"github.com/urlmill/urlmill/sinks/iceberg"
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
 )
@@ -38,6 +39,9 @@ Nothing is changed, and pipelines may be running. With --repair it first does wh
 it publishes the files of commits whose process died before it had, and removes what dead processes have left
 unfinished. Damaged, missing and stray files it leaves to you.
 
+Where an Iceberg table names the files, those that it has had and does not have any more, because what maintains it has
+rewritten them or somebody has deleted their rows, are no problem when they are gone: their number is in the report.
+
 The report is on standard output. Positions that were left out because the configuration says so (on_truncated,
 on_ahead) are in it, and are no problem. The exit code is 5 when there is a problem.`,
 		Example: `  urlmill verify out/clicks
@@ -60,7 +64,7 @@ func (a *app) verify(parent context.Context, place string, f verifyFlags) error 
 		return err
 	}
 	defer stop()
-	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: a.flagLogger()}
+	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: a.flagLogger(), Table: iceberg.Inspect}
 	if f.repair {
 		if err := verify.Repair(ctx, options); err != nil {
 			return fmt.Errorf("repairing: %w", err)
@@ -100,6 +104,10 @@ func (a *app) printReport(r *verify.Report) error {
 	if c := r.Compacted; c != nil {
 		fmt.Fprintf(a.out, "compacted: %s replaced, whose rows are in %s with %s now, by %s\n", plain.Plural(int64(c.Replaced), "file"),
 			plain.Plural(int64(c.Files), "file"), plain.Bytes(c.Bytes), plain.Plural(int64(c.Records), "compaction"))
+	}
+	if t := r.Table; t != nil {
+		fmt.Fprintf(a.out, "iceberg: %s with %s gone, because the table has replaced or deleted them; it has %s, and %s committed up to its positions\n",
+			plain.Plural(int64(t.Removed), "file"), plain.Plural(t.RemovedRows, "row"), plain.Plural(t.Rows, "row"), plain.Count(t.Committed))
 	}
 	for _, p := range r.Problems {
 		at := p.Lane

@@ -259,10 +259,12 @@ func (r *Registrar) add(ctx context.Context, now *state, held map[string]int64, 
 		return err
 	}
 	var added []iceberg.DataFile
+	var gone []string
 	for _, f := range b.files {
 		d, err := dataFile(ctx, r.store, r.table.base, f, schema, spec)
 		if errors.Is(err, fs.ErrNotExist) {
 			r.log.Warn("a committed file is not there any more and is left out of the Iceberg table; this is fine if it was moved away or deleted on purpose", "file", f.Name)
+			gone = append(gone, f.Name)
 			continue
 		}
 		if err != nil {
@@ -274,6 +276,9 @@ func (r *Registrar) add(ctx context.Context, now *state, held map[string]int64, 
 	maps.Copy(all, b.moved)
 	c := change{properties: map[string]string{positionsKey: string(encode(all)), outputKey: r.table.base}}
 	a, err := r.table.appendFiles(ctx, now, added, map[string]string{positionsKey: string(encode(b.moved)), outputKey: r.table.base})
+	if err == nil && len(gone) > 0 {
+		err = r.table.noteLeftOut(ctx, a, gone)
+	}
 	if err == nil {
 		c.snapshot = a.snapshot
 		err = r.table.catalog.commit(ctx, r.table.id, now, c)

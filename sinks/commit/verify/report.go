@@ -43,8 +43,10 @@ type Report struct {
 	Dead     int64  `json:"dead_letters"`
 	Bytes    int64  `json:"bytes"`
 	// Compacted tells of the compactions, if there are any. Files and Bytes count what there was before them.
-	Compacted *Compactions     `json:"compacted,omitempty"`
-	Problems  []commit.Problem `json:"problems"`
+	Compacted *Compactions `json:"compacted,omitempty"`
+	// Table tells of the table that names the files, if it has removed some of them or has others of its own.
+	Table    *Table           `json:"table,omitempty"`
+	Problems []commit.Problem `json:"problems"`
 }
 
 // Lane is what the records of a lane tell.
