@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path"
 
 	"github.com/urlmill/urlmill/sinks/store"
@@ -117,4 +118,13 @@ func replaceable(ctx context.Context, root store.Objects) error {
 		err = ErrRegistered
 	}
 	return err
+}
+
+// goneLevel returns how loudly it is said that a file of the last commit of a lane is gone. What maintains a table removes
+// the files that it has rewritten, and every start would warn of each; "urlmill verify" tells those from others.
+func (c *Chain) goneLevel(ctx context.Context) slog.Level {
+	if _, err := c.root.Read(ctx, RegisteredKey); err == nil {
+		return slog.LevelDebug
+	}
+	return slog.LevelWarn
 }

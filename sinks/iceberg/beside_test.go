@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/storetest"
@@ -59,4 +61,44 @@ func TestStartBesideCommit(t *testing.T) {
 	if got := now.meta.Properties[positionsKey]; got != `{"clicks/0":20}` {
 		t.Errorf("positions %s", got)
 	}
+}
+
+// TestMadeAnew drops the table below a running process, and has others make it anew, with fewer columns: it gets all files
+// again.
+func TestMadeAnew(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	p, err := begin(t.Context(), out, Options{Every: time.Hour}, nil, rowsSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lane := range int32(2) {
+		if err := p.write(t.Context(), rowsSchema, lane, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.registrar.flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tab := p.registrar.table
+	if _, err := tab.catalog.(*sqlite).db.ExecContext(t.Context(), "DELETE FROM iceberg_tables"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(p.write(t.Context(), rowsSchema, 0, 20), p.registrar.flush(t.Context())); !errors.Is(err, errNoTable) {
+		t.Errorf("without a table: %v", err)
+	}
+	narrow, err := schemaOf(arrow.NewSchema(rowsSchema.Fields()[:1], nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(tab.make(t.Context(), p.registrar.opts, narrow), p.registrar.flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	now := checkTable(t, out, "", 30)
+	if s, err := now.meta.schema(); err != nil || s.NumFields() != rowsSchema.NumFields() {
+		t.Errorf("%v, %v", s, err)
+	}
+	if err := errors.Join(p.write(t.Context(), rowsSchema, 1, 20), p.sink.Close()); err != nil {
+		t.Fatal(err)
+	}
+	checkTable(t, out, "", 40)
 }

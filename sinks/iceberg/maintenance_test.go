@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	iceberg "github.com/apache/iceberg-go"
 	"github.com/google/uuid"
 
+	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/store"
@@ -139,6 +141,25 @@ func verifyOutput(t *testing.T, out string) *verify.Report {
 	return r
 }
 
+// warnings returns what a start of a pipeline warns of when it finishes the commits of others.
+func warnings(t *testing.T, out string) string {
+	t.Helper()
+	var logged bytes.Buffer
+	root := store.NewLocal(out, store.System, quiet)
+	chain := commit.New(commit.Options{
+		Root: root, Place: commit.NewPlaces(root, store.Open, quiet).Get,
+		Log: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err := root.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := chain.Published(t.Context())
+	if err := errors.Join(err, root.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return logged.String()
+}
+
 // TestMaintenance has the files of a table rewritten and its snapshots expired, between two commits of a running process and
 // between two runs: rows go on being added, and what the table has removed is no damage.
 func TestMaintenance(t *testing.T) {
@@ -164,6 +185,9 @@ func TestMaintenance(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.expire(s.rewrite())
+	}
+	if warned := warnings(t, out); warned != "" {
+		t.Errorf("the next start warns: %s", warned)
 	}
 	files, now := tableFilesOf(t, out, "")
 	if total := now.meta.snapshot(now.meta.Current).Summary["total-records"]; len(files) != 1 || files[0].Count() != 260 || total != "260" {

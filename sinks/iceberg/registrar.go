@@ -38,10 +38,12 @@ type Registrar struct {
 	log   *slog.Logger
 	store store.Store
 	table *tableOf
+	rows  *arrow.Schema
 
 	mu    sync.Mutex
 	heads map[string]int64 // by lane: what is committed and published
 	done  map[string]int64 // by lane: what is known to be in the table, or to need no file there
+	uuid  string           // of the table that done is about
 
 	once             sync.Mutex // held by the one that adds
 	stop             context.CancelFunc
@@ -66,7 +68,7 @@ func (r *Registrar) Start(ctx context.Context, root store.Store, rows *arrow.Sch
 	if err != nil {
 		return fmt.Errorf("iceberg: %w", err)
 	}
-	r.store, r.table = root, t
+	r.store, r.table, r.rows = root, t, rows
 	for lane, next := range published {
 		r.Committed(lane, next)
 	}
@@ -176,14 +178,15 @@ type batch struct {
 
 // step adds what there is, or a part of it; more says that it was one.
 func (r *Registrar) step(ctx context.Context) (more bool, err error) {
-	lanes, heads := r.behind()
+	lanes, _ := r.behind()
 	if len(lanes) == 0 {
 		return false, nil
 	}
-	now, err := r.table.load(ctx)
+	now, err := r.load(ctx)
 	if err != nil {
 		return false, err
 	}
+	lanes, heads := r.behind() // all of them, if it is another table
 	held, err := r.table.positions(now.meta)
 	if err != nil {
 		return false, err
@@ -209,6 +212,32 @@ func (r *Registrar) step(ctx context.Context) (more bool, err error) {
 	maps.Copy(r.done, b.moved)
 	r.mu.Unlock()
 	return more, nil
+}
+
+// load loads the table. One that was dropped and made anew, by whomever, has none of what is known of the one before, and
+// perhaps not its columns and its place.
+func (r *Registrar) load(ctx context.Context) (*state, error) {
+	now, err := r.table.load(ctx)
+	if errors.Is(err, errNoTable) {
+		err = fmt.Errorf("%w any more: if it was not renamed, the next start makes it anew", err)
+	}
+	if err != nil || now.meta.UUID == r.uuid {
+		return now, err
+	}
+	if r.uuid != "" {
+		r.log.Warn("the Iceberg table was dropped and made anew; adding what it does not have", "table", r.opts.Table)
+		if err := r.table.prepare(ctx, r.opts, r.rows); err != nil {
+			return nil, err
+		}
+		if now, err = r.table.load(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.done)
+	r.uuid = now.meta.UUID
+	return now, nil
 }
 
 var errEnough = errors.New("enough for one snapshot")
