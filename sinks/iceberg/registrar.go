@@ -144,10 +144,8 @@ func (r *Registrar) flush(ctx context.Context) error {
 		case errors.Is(err, errConflict) && conflicts < maxAttempts:
 			conflicts++
 			pause := min(maxWait, wait<<min(conflicts, 10))
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case <-time.After(pause/2 + rand.N(pause)):
+			if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {
+				return err
 			}
 		case err != nil || !more:
 			return err
@@ -314,7 +312,7 @@ func (r *Registrar) add(ctx context.Context, now *state, held map[string]int64, 
 	}
 	if err != nil {
 		// What was written is removed only if it is certain that nobody has committed it.
-		if a != nil && (c.snapshot == nil || errors.Is(err, errConflict)) {
+		if a != nil && (c.snapshot == nil || errors.Is(err, errConflict) && !errors.Is(err, errUncertain)) {
 			for _, at := range a.written {
 				_ = r.table.remove(context.WithoutCancel(ctx), at) // costs space, and nothing else
 			}
