@@ -12,6 +12,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
+	"github.com/urlmill/urlmill/sinks/iceberg"
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
 )
@@ -48,6 +49,9 @@ It tells what was not read yet, what retention took before it was read, what was
 because the last records are gone, and whether the output is of another topic, cluster or file. Nothing is read from the
 source, and the group is not joined. That something was not read yet is no problem; the others are.
 
+Where an Iceberg table names the files, those that it has had and does not have any more, because what maintains it has
+rewritten them or somebody has deleted their rows, are no problem when they are gone: their number is in the report.
+
 The report is on standard output. Positions that were left out because the configuration says so (on_truncated,
 on_ahead) are in it, and are no problem. The exit code is 5 when there is a problem.`,
 		Example: `  urlmill verify out/clicks
@@ -76,7 +80,7 @@ func (a *app) verify(parent context.Context, place string, f verifyFlags) error 
 		return err
 	}
 	defer stop()
-	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: a.flagLogger()}
+	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: a.flagLogger(), Table: iceberg.Inspect}
 	if f.repair {
 		if err := verify.Repair(ctx, options); err != nil {
 			return fmt.Errorf("repairing: %w", err)
@@ -161,6 +165,10 @@ func (a *app) printReport(r *verify.Report) error {
 	}
 	if r.Against != nil {
 		a.printAgainst(r)
+	}
+	if t := r.Table; t != nil {
+		fmt.Fprintf(a.out, "iceberg: %s with %s gone, because the table has replaced or deleted them; it has %s, and %s committed up to its positions\n",
+			plain.Plural(int64(t.Removed), "file"), plain.Plural(t.RemovedRows, "row"), plain.Plural(t.Rows, "row"), plain.Count(t.Committed))
 	}
 	for _, p := range r.Problems {
 		at := p.Lane

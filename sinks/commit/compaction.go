@@ -222,13 +222,17 @@ func readCompaction(ctx context.Context, s store.Objects, number int64) (*Compac
 }
 
 // Compact writes the next compaction after those that were read, which have all been done, and does it. The new files are
-// the chain's from then on. [ErrOutrun] says that somebody else has written it: nothing has happened.
+// the chain's from then on. [ErrOutrun] says that somebody else has written it, and [ErrRegistered] that a table names the
+// files meanwhile: nothing has happened.
 func (c *Chain) Compact(ctx context.Context, number int64, undone []string, groups []Group) error {
 	files := make([]File, 0, len(groups))
 	for _, g := range groups {
 		files = append(files, g.File)
 	}
 	err := c.each(files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
+	if err == nil && number == 1 { // the later ones go on from it
+		err = replaceable(ctx, c.root)
+	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

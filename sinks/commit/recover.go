@@ -45,7 +45,7 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 			}
 			// Its temporary name is taken away only by publishing it, so it was published, and then
 			// removed by whoever it was for.
-			c.log.Warn("a file of the last commit is not there any more; this is fine if it was moved away or deleted on purpose",
+			c.log.Log(ctx, c.goneLevel(ctx), "a file of the last commit is not there any more; this is fine if it was moved away or deleted on purpose",
 				"lane", lane, "file", f.Name, "from", h.last.First, "to", h.last.Next)
 			continue
 		}

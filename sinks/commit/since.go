@@ -11,39 +11,26 @@ import (
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
-// RegisteredKey is an object in the root of an output whose files a table names: none of them may be replaced behind its back.
-const RegisteredKey = "_iceberg/output.json"
-
-// Register says that a table is about to name the files of an output. It refuses an output whose files have been compacted,
-// because the commit records name files that are gone.
-func Register(ctx context.Context, root store.Store) error {
-	if err := root.Create(ctx, RegisteredKey, encode(struct {
-		Version int `json:"version"`
-	}{formatVersion})); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	last, _, err := numbersOf(ctx, root)
-	if err == nil && last > 0 {
-		err = fmt.Errorf("the files of %s have been compacted, and a table can only be made of those that the commits name: deliver to another folder", root.Location())
-	}
-	return err
-}
-
-// CheckUnregistered refuses an output whose files a table names, for those who replace files.
-func CheckUnregistered(ctx context.Context, root store.Objects) error {
-	_, err := root.Read(ctx, RegisteredKey)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = errors.New("an Iceberg table names the files of this output, and would name files that are gone: " +
-			"compact the table instead, with what maintains Iceberg tables, such as rewrite_data_files of Spark")
-	}
-	return err
-}
-
 // Name returns the directory below [Dir] that has the records of the lane, as in [Lanes] and [Record].
 func (l *Lane) Name() string { return l.name }
+
+// Published finishes the commits of all lanes, and returns up to where the files of each have their names, by the name of the
+// lane. It is no more than that: a process that lives may have written the next record of a lane, and not come to publishing.
+func (c *Chain) Published(ctx context.Context) (map[string]int64, error) {
+	lanes, err := Lanes(ctx, c.root)
+	if err != nil {
+		return nil, err
+	}
+	published := make(map[string]int64, len(lanes))
+	for _, lane := range lanes {
+		h, err := c.recover(ctx, lane)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", lane, err)
+		}
+		published[lane] = h.next
+	}
+	return published, nil
+}
 
 // Since calls each with the records of a lane from the position from on that begin before the position before, in their
 // order. from is where a record begins, or [pipeline.Unknown] for the first one. Of the files that the records name,

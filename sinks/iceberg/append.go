@@ -32,7 +32,7 @@ func (t *tableOf) appendFiles(ctx context.Context, base *state, added []iceberg.
 		Time: max(time.Now().UnixMilli(), base.meta.LastUpdated), Schema: base.meta.CurrentSchema,
 	}
 	a := &appended{snapshot: s}
-	manifests, err := t.manifestsOf(ctx, base)
+	manifests, err := t.manifestsOf(ctx, base.meta.snapshot(base.meta.Current))
 	if err != nil {
 		return nil, err
 	}
@@ -58,19 +58,18 @@ func (t *tableOf) appendFiles(ctx context.Context, base *state, added []iceberg.
 	return a, t.create(ctx, s.ManifestList, list.Bytes())
 }
 
-// manifestsOf reads the manifests of the current snapshot.
-func (t *tableOf) manifestsOf(ctx context.Context, base *state) ([]iceberg.ManifestFile, error) {
-	current := base.meta.snapshot(base.meta.Current)
-	if current == nil {
+// manifestsOf reads which manifests a snapshot has, none for nil.
+func (t *tableOf) manifestsOf(ctx context.Context, s *snapshot) ([]iceberg.ManifestFile, error) {
+	if s == nil {
 		return nil, nil
 	}
-	content, err := t.read(ctx, current.ManifestList)
+	content, err := t.read(ctx, s.ManifestList)
 	if err != nil {
 		return nil, err
 	}
 	manifests, err := iceberg.ReadManifestList(bytes.NewReader(content))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", current.ManifestList, err)
+		return nil, fmt.Errorf("%s: %w", s.ManifestList, err)
 	}
 	return manifests, nil
 }
@@ -112,13 +111,9 @@ func (t *tableOf) merge(ctx context.Context, base *state, a *appended, manifests
 	}
 	var entries []iceberg.ManifestEntry
 	for _, m := range small {
-		content, err := t.read(ctx, m.FilePath())
+		found, err := t.entriesOf(ctx, m)
 		if err != nil {
 			return nil, err
-		}
-		found, err := iceberg.ReadManifest(m, bytes.NewReader(content), true)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.FilePath(), err)
 		}
 		for _, e := range found {
 			id, sequence := e.SnapshotID(), e.SequenceNum()
@@ -130,6 +125,19 @@ func (t *tableOf) merge(ctx context.Context, base *state, a *appended, manifests
 		return nil, err
 	}
 	return append(others, merged), nil
+}
+
+// entriesOf reads the entries of a manifest, without those of files that were deleted.
+func (t *tableOf) entriesOf(ctx context.Context, m iceberg.ManifestFile) ([]iceberg.ManifestEntry, error) {
+	content, err := t.read(ctx, m.FilePath())
+	if err != nil {
+		return nil, err
+	}
+	entries, err := iceberg.ReadManifest(m, bytes.NewReader(content), true)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.FilePath(), err)
+	}
+	return entries, nil
 }
 
 // summaryOf returns the summary of a snapshot that adds files, with the sums that readers show.

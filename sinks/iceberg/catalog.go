@@ -16,7 +16,7 @@ type Catalog interface {
 	// create makes a table and its namespace; the error is errExists if it is there.
 	create(ctx context.Context, table []string, n creation) error
 	// commit makes a change to a table that is as base says; the error is errConflict if it is not any more. After any
-	// other error it may have been made or not.
+	// other error, and if it is errUncertain as well, it may have been made or not.
 	commit(ctx context.Context, table []string, base *state, c change) error
 	Close() error
 }
@@ -25,6 +25,8 @@ var (
 	errNoTable  = errors.New("there is no such table")
 	errExists   = errors.New("the table is there already")
 	errConflict = errors.New("somebody else has changed the table meanwhile")
+	// errUncertain goes with errConflict when an attempt came before whose answer was lost.
+	errUncertain = errors.New("whether an attempt was made before that cannot be told")
 )
 
 // state is a table at a moment.

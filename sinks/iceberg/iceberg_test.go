@@ -252,7 +252,7 @@ func TestMerge(t *testing.T) {
 	}
 	s := store.NewLocal(out, store.System, quiet)
 	base, _ := locationOf(s)
-	manifests, err := (&tableOf{store: s, base: base}).manifestsOf(t.Context(), now)
+	manifests, err := (&tableOf{store: s, base: base}).manifestsOf(t.Context(), now.meta.snapshot(now.meta.Current))
 	if err != nil || len(manifests) > 4 {
 		t.Errorf("%d manifests, %v", len(manifests), err)
 	}

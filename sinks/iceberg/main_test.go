@@ -1,7 +1,6 @@
 package iceberg
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -141,17 +140,13 @@ func tableFilesOf(t *testing.T, out, catalog string) ([]iceberg.DataFile, *state
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifests, err := tab.manifestsOf(t.Context(), now)
+	manifests, err := tab.manifestsOf(t.Context(), now.meta.snapshot(now.meta.Current))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var found []iceberg.DataFile
 	for _, m := range manifests {
-		content, err := tab.read(t.Context(), m.FilePath())
-		if err != nil {
-			t.Fatal(err)
-		}
-		entries, err := iceberg.ReadManifest(m, bytes.NewReader(content), true)
+		entries, err := tab.entriesOf(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,10 +38,12 @@ type Registrar struct {
 	log   *slog.Logger
 	store store.Store
 	table *tableOf
+	rows  *arrow.Schema
 
 	mu    sync.Mutex
 	heads map[string]int64 // by lane: what is committed and published
 	done  map[string]int64 // by lane: what is known to be in the table, or to need no file there
+	uuid  string           // of the table that done is about
 
 	once             sync.Mutex // held by the one that adds
 	stop             context.CancelFunc
@@ -55,9 +57,10 @@ func New(o Options, log *slog.Logger) *Registrar {
 	return &Registrar{opts: o.withDefaults(), log: log, heads: map[string]int64{}, done: map[string]int64{}}
 }
 
-// Start connects to the catalog, makes the table if it is missing, and adds what the chains in root have committed and the
-// table does not have. The files of all commits have been published. root stays open until the registrar is closed.
-func (r *Registrar) Start(ctx context.Context, root store.Store, rows *arrow.Schema) error {
+// Start connects to the catalog, makes the table if it is missing, and adds what the chains in root have published and the
+// table does not have. It goes no further than it is told that lanes have been published: the last record that there is may
+// be one whose files a living process is about to publish. root stays open until the registrar is closed.
+func (r *Registrar) Start(ctx context.Context, root store.Store, rows *arrow.Schema, published map[string]int64) error {
 	if err := commit.Register(ctx, root); err != nil {
 		return fmt.Errorf("iceberg: %w", err)
 	}
@@ -65,19 +68,11 @@ func (r *Registrar) Start(ctx context.Context, root store.Store, rows *arrow.Sch
 	if err != nil {
 		return fmt.Errorf("iceberg: %w", err)
 	}
-	r.store, r.table = root, t
-	lanes, err := commit.Lanes(ctx, root)
-	for _, lane := range lanes {
-		var next int64
-		if next, err = commit.Head(ctx, root, lane); err != nil {
-			break
-		}
+	r.store, r.table, r.rows = root, t, rows
+	for lane, next := range published {
 		r.Committed(lane, next)
 	}
-	if err == nil {
-		err = r.flush(ctx)
-	}
-	if err != nil {
+	if err := r.flush(ctx); err != nil {
 		return errors.Join(fmt.Errorf("iceberg: table %s: %w", r.opts.Table, err), t.catalog.Close())
 	}
 	background, stop := context.WithCancel(context.Background())
@@ -149,10 +144,8 @@ func (r *Registrar) flush(ctx context.Context) error {
 		case errors.Is(err, errConflict) && conflicts < maxAttempts:
 			conflicts++
 			pause := min(maxWait, wait<<min(conflicts, 10))
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case <-time.After(pause/2 + rand.N(pause)):
+			if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {
+				return err
 			}
 		case err != nil || !more:
 			return err
@@ -183,14 +176,15 @@ type batch struct {
 
 // step adds what there is, or a part of it; more says that it was one.
 func (r *Registrar) step(ctx context.Context) (more bool, err error) {
-	lanes, heads := r.behind()
+	lanes, _ := r.behind()
 	if len(lanes) == 0 {
 		return false, nil
 	}
-	now, err := r.table.load(ctx)
+	now, err := r.load(ctx)
 	if err != nil {
 		return false, err
 	}
+	lanes, heads := r.behind() // all of them, if it is another table
 	held, err := r.table.positions(now.meta)
 	if err != nil {
 		return false, err
@@ -216,6 +210,32 @@ func (r *Registrar) step(ctx context.Context) (more bool, err error) {
 	maps.Copy(r.done, b.moved)
 	r.mu.Unlock()
 	return more, nil
+}
+
+// load loads the table. One that was dropped and made anew, by whomever, has none of what is known of the one before, and
+// perhaps not its columns and its place.
+func (r *Registrar) load(ctx context.Context) (*state, error) {
+	now, err := r.table.load(ctx)
+	if errors.Is(err, errNoTable) {
+		err = fmt.Errorf("%w any more: if it was not renamed, the next start makes it anew", err)
+	}
+	if err != nil || now.meta.UUID == r.uuid {
+		return now, err
+	}
+	if r.uuid != "" {
+		r.log.Warn("the Iceberg table was dropped and made anew; adding what it does not have", "table", r.opts.Table)
+		if err := r.table.prepare(ctx, r.opts, r.rows); err != nil {
+			return nil, err
+		}
+		if now, err = r.table.load(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.done)
+	r.uuid = now.meta.UUID
+	return now, nil
 }
 
 var errEnough = errors.New("enough for one snapshot")
@@ -266,10 +286,12 @@ func (r *Registrar) add(ctx context.Context, now *state, held map[string]int64, 
 		return err
 	}
 	var added []iceberg.DataFile
+	var gone []string
 	for _, f := range b.files {
 		d, err := dataFile(ctx, r.store, r.table.base, f, schema, spec)
 		if errors.Is(err, fs.ErrNotExist) {
 			r.log.Warn("a committed file is not there any more and is left out of the Iceberg table; this is fine if it was moved away or deleted on purpose", "file", f.Name)
+			gone = append(gone, f.Name)
 			continue
 		}
 		if err != nil {
@@ -281,13 +303,16 @@ func (r *Registrar) add(ctx context.Context, now *state, held map[string]int64, 
 	maps.Copy(all, b.moved)
 	c := change{properties: map[string]string{positionsKey: string(encode(all)), outputKey: r.table.base}}
 	a, err := r.table.appendFiles(ctx, now, added, map[string]string{positionsKey: string(encode(b.moved)), outputKey: r.table.base})
+	if err == nil && len(gone) > 0 {
+		err = r.table.noteLeftOut(ctx, a, gone)
+	}
 	if err == nil {
 		c.snapshot = a.snapshot
 		err = r.table.catalog.commit(ctx, r.table.id, now, c)
 	}
 	if err != nil {
 		// What was written is removed only if it is certain that nobody has committed it.
-		if a != nil && (c.snapshot == nil || errors.Is(err, errConflict)) {
+		if a != nil && (c.snapshot == nil || errors.Is(err, errConflict) && !errors.Is(err, errUncertain)) {
 			for _, at := range a.written {
 				_ = r.table.remove(context.WithoutCancel(ctx), at) // costs space, and nothing else
 			}

@@ -23,7 +23,9 @@ const restTimeout = time.Minute
 type rest struct {
 	opts   REST
 	client http.Client
-	prefix string
+	// uri is the catalog's address, and auth that of its tokens, "" for one below it; they, prefix and separator, which are
+	// escaped as in paths, are what the catalog wants.
+	uri, auth, prefix, separator string
 
 	mu      sync.Mutex
 	token   string
@@ -34,6 +36,7 @@ type rest struct {
 type restError struct {
 	status  int
 	message string
+	after   time.Duration // for which it is not to be asked again, 0 if it does not say
 }
 
 func (e *restError) Error() string {
@@ -42,21 +45,18 @@ func (e *restError) Error() string {
 
 // openREST asks a catalog for its configuration.
 func openREST(ctx context.Context, o REST) (*rest, error) {
-	c := &rest{opts: o, client: http.Client{Timeout: restTimeout}, token: o.Token}
+	c := &rest{opts: o, client: http.Client{Timeout: restTimeout}, token: o.Token, uri: strings.TrimSuffix(o.URI, "/"), auth: o.AuthURI}
 	query := url.Values{}
 	if o.Warehouse != "" {
 		query.Set("warehouse", o.Warehouse)
 	}
-	var config struct {
-		Defaults  map[string]string `json:"defaults"`
-		Overrides map[string]string `json:"overrides"`
+	var config restConfig
+	err := c.do(ctx, http.MethodGet, "config?"+query.Encode(), nil, &config)
+	if err == nil {
+		err = c.configure(config)
 	}
-	if err := c.do(ctx, http.MethodGet, "config?"+query.Encode(), nil, &config); err != nil {
-		return nil, fmt.Errorf("the catalog %s: %w", o.URI, err)
-	}
-	c.prefix = config.Defaults["prefix"]
-	if p, ok := config.Overrides["prefix"]; ok {
-		c.prefix = p
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the catalog %s: %w", o.URI, err), c.Close())
 	}
 	return c, nil
 }
@@ -70,10 +70,10 @@ func (c *rest) Close() error {
 func (c *rest) at(namespace []string, more ...string) string {
 	p := "namespaces"
 	if c.prefix != "" {
-		p = url.PathEscape(c.prefix) + "/" + p
+		p = c.prefix + "/" + p
 	}
-	if len(namespace) > 0 {
-		p += "/" + url.PathEscape(strings.Join(namespace, "\x1f"))
+	for i, n := range namespace {
+		p += []string{"/", c.separator}[min(i, 1)] + url.PathEscape(n)
 	}
 	for _, m := range more {
 		p += "/" + url.PathEscape(m)
@@ -142,13 +142,9 @@ func (c *rest) commit(ctx context.Context, table []string, base *state, ch chang
 		updates = append(updates, object{"action": "set-properties", "updates": ch.properties})
 	}
 	namespace, name := parts(table)
-	err := c.do(ctx, http.MethodPost, c.at(namespace, "tables", name), object{
+	return c.update(ctx, table, base, ch.snapshot, object{
 		"identifier": object{"namespace": namespace, "name": name}, "requirements": requirements, "updates": updates,
-	}, nil)
-	if isStatus(err, http.StatusConflict) {
-		return fmt.Errorf("%w: %w", errConflict, err)
-	}
-	return err
+	})
 }
 
 func isStatus(err error, status int) bool {
@@ -156,8 +152,8 @@ func isStatus(err error, status int) bool {
 	return errors.As(err, &e) && e.status == status
 }
 
-// do makes a request and reads the answer into out, which may be nil.
-func (c *rest) do(ctx context.Context, method, path string, in, out any) error {
+// once makes a request and reads the answer into out, which may be nil.
+func (c *rest) once(ctx context.Context, method, path string, in, out any) error {
 	token, err := c.authorize(ctx)
 	if err != nil {
 		return err
@@ -170,7 +166,7 @@ func (c *rest) do(ctx context.Context, method, path string, in, out any) error {
 		}
 		body = bytes.NewReader(content)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.opts.URI, "/")+"/v1/"+path, body)
+	r, err := http.NewRequestWithContext(ctx, method, c.uri+"/v1/"+path, body)
 	if err != nil {
 		return err
 	}
@@ -208,7 +204,7 @@ func (c *rest) send(r *http.Request, out any) error {
 		if message == "" {
 			message = strings.TrimSpace(string(e.Error) + " " + e.Description)
 		}
-		return &restError{answer.StatusCode, message}
+		return &restError{answer.StatusCode, message, retryAfter(answer.Header)}
 	}
 	if out == nil {
 		return nil
@@ -235,9 +231,9 @@ func (c *rest) authorize(ctx context.Context) (string, error) {
 	if id != "" {
 		form.Set("client_id", id)
 	}
-	at := c.opts.AuthURI
+	at := c.auth
 	if at == "" {
-		at = strings.TrimSuffix(c.opts.URI, "/") + "/v1/oauth/tokens"
+		at = c.uri + "/v1/oauth/tokens"
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at, strings.NewReader(form.Encode()))
 	if err != nil {

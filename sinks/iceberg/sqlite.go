@@ -38,12 +38,11 @@ func openSQLite(ctx context.Context, file, name string, files tableFiles) (*sqli
 	if _, err := os.Stat(filepath.Dir(file)); err != nil {
 		return nil, fmt.Errorf("the folder of the catalog: %w", err)
 	}
-	abs, err := filepath.Abs(file)
+	// A write waits for others; one that begins with reading must not be refused because it has read.
+	dsn, err := sqliteName(file, "_txlock=immediate&_pragma=busy_timeout(20000)&_pragma=synchronous(full)")
 	if err != nil {
 		return nil, err
 	}
-	// A write waits for others; one that begins with reading must not be refused because it has read.
-	dsn := (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: "_txlock=immediate&_pragma=busy_timeout(20000)&_pragma=synchronous(full)"}).String()
 	db, err := sql.Open("sqlite", dsn)
 	if err == nil {
 		_, err = db.ExecContext(ctx, sqliteTables)
@@ -55,6 +54,12 @@ func openSQLite(ctx context.Context, file, name string, files tableFiles) (*sqli
 		return nil, fmt.Errorf("the catalog %s: %w", file, err)
 	}
 	return &sqlite{db: db, name: name, files: files}, nil
+}
+
+// sqliteName returns the name of a file for the driver, with settings.
+func sqliteName(file, settings string) (string, error) {
+	abs, err := filepath.Abs(file)
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: settings}).String(), err
 }
 
 func (c *sqlite) Close() error { return c.db.Close() }

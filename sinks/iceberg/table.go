@@ -25,10 +25,15 @@ const (
 	pruneKey    = "write.metadata.delete-after-commit.enabled"
 	previousKey = "write.metadata.previous-versions-max"
 	metadataKey = "write.metadata.path"
+	dataKey     = "write.data.path"
 )
 
-// metadataDir is where the metadata is in the output folder: those who read its Parquet files do not look there.
-const metadataDir = "_iceberg"
+// metadataDir is where the metadata is in the output folder, and dataDir where others are to put data files, when they rewrite
+// ours for example: those who read the folder's Parquet files do not look there, and would see rows twice.
+const (
+	metadataDir = "_iceberg"
+	dataDir     = metadataDir + "/data"
+)
 
 // tableOf is the table of an output folder.
 type tableOf struct {
@@ -112,7 +117,7 @@ func (t *tableOf) prepare(ctx context.Context, o Options, rows *arrow.Schema) er
 		if err != nil {
 			return err
 		}
-		if now.meta.Location != t.base {
+		if !samePlace(now.meta.Location, t.base) {
 			return fmt.Errorf("it is at %s, and the files are in %s: a table has the files of one output folder; give another name", now.meta.Location, t.base)
 		}
 		c, err := widened(now.meta, rows)
@@ -140,7 +145,7 @@ func (t *tableOf) make(ctx context.Context, o Options, schema *iceberg.Schema) e
 		location: t.base, schema: schema, lastColumn: schema.HighestFieldID(), spec: spec,
 		properties: map[string]string{
 			outputKey: t.base, mappingKey: string(encode(schema.NameMapping())), pruneKey: "true", previousKey: fmt.Sprint(maxLog),
-			metadataKey: t.metadata(), "write.format.default": "parquet",
+			metadataKey: t.metadata(), dataKey: t.base + "/" + dataDir, "write.format.default": "parquet",
 		},
 	})
 }
@@ -205,7 +210,7 @@ func shape(t iceberg.Type) string {
 // positions returns how far the table has each lane. Should somebody have removed the property, the summaries of the
 // snapshots tell.
 func (t *tableOf) positions(m *metadata) (map[string]int64, error) {
-	if out, ok := m.Properties[outputKey]; ok && out != t.base {
+	if out, ok := m.Properties[outputKey]; ok && !samePlace(out, t.base) {
 		return nil, fmt.Errorf("it has the files of %s: give another table, as positions of two outputs would be mixed up", out)
 	}
 	held := map[string]int64{}

@@ -45,7 +45,9 @@ type Report struct {
 	// Compacted tells of the compactions, if there are any. Files and Bytes count what there was before them.
 	Compacted *Compactions `json:"compacted,omitempty"`
 	// Against is what the source has, if it was asked.
-	Against  *Against         `json:"against,omitempty"`
+	Against *Against `json:"against,omitempty"`
+	// Table tells of the table that names the files, if it has removed some of them or has others of its own.
+	Table    *Table           `json:"table,omitempty"`
 	Problems []commit.Problem `json:"problems"`
 }
 

@@ -29,6 +29,8 @@ type Options struct {
 	// Counters count the rows of files by the suffix of their names, without its dot. The rows of others are
 	// taken as the records have them.
 	Counters map[string]RowCounter
+	// Table, if not nil, is asked about files that are missing, and about such as no commit names.
+	Table TableReader
 	// Shallow looks whether files are there with their sizes, and does not read them.
 	Shallow bool
 	Log     *slog.Logger
@@ -55,6 +57,9 @@ type verifier struct {
 	live      map[string]named  // files that count, by path; nil without compactions
 	replaced  map[string]string // the path of the new file, by that of the old one
 	pending   []named           // files of a compaction that was going on
+
+	gone   []named         // files that are missing
+	strays map[string]bool // paths of visible files that no record names
 }
 
 // named is a file that a record names.
@@ -93,6 +98,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	if err := v.settleCompaction(ctx); err != nil {
+		return nil, err
+	}
+	if err := v.settleTable(ctx); err != nil {
 		return nil, err
 	}
 	v.report.finish()
@@ -235,7 +243,9 @@ func (v *verifier) settle(ctx context.Context, n named) error {
 func (v *verifier) missing(ctx context.Context, n named) error {
 	since, err := v.compactedSince(ctx, n)
 	if err == nil && !since {
-		v.problem(MissingFile, n, "%d rows are in it, and it is not there: restore it, unless it was moved away on purpose", n.Rows)
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.gone = append(v.gone, n)
 	}
 	return err
 }

@@ -71,9 +71,9 @@ type Options struct {
 // Registrar is told of commits, and makes their files known to others. It finds what it was not told of, because a process
 // died before, in the chain.
 type Registrar interface {
-	// Start is called once before the first Committed, when the files of all commits in root have been published. root
-	// stays open until Close returns.
-	Start(ctx context.Context, root store.Store, rows *arrow.Schema) error
+	// Start is called once before the first Committed. The files of each lane in root, by its name in the chain, have been
+	// published up to a position; others may be committing on from there. root stays open until Close returns.
+	Start(ctx context.Context, root store.Store, rows *arrow.Schema, published map[string]int64) error
 	// Committed says that the files of a lane, by its name in the chain, are published up to a position. It does not wait,
 	// and may be called from several goroutines.
 	Committed(lane string, next int64)
@@ -244,10 +244,11 @@ func (s *Sink) start(ctx context.Context) error {
 	if err := s.startDelivery(ctx); err != nil || s.opts.Registrar == nil {
 		return err
 	}
-	if _, err := s.chain.Recover(ctx); err != nil {
+	published, err := s.chain.Published(ctx)
+	if err != nil {
 		return err
 	}
-	return s.opts.Registrar.Start(ctx, s.stores[pipeline.Rows].store, s.schemas[pipeline.Rows])
+	return s.opts.Registrar.Start(ctx, s.stores[pipeline.Rows].store, s.schemas[pipeline.Rows], published)
 }
 
 // preparePartitions checks that the rows have the columns that they are partitioned by.
