@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxIDNA is the length in bytes of the longest domain that is handed to UTS 46 processing. The Punycode
-// functions of x/net take quadratic time, so without a bound a long host would stop a pipeline; no name
+// maxIDNA is the length in bytes of the longest domain that is handed to UTS 46 processing. x/net decodes Punycode in
+// quadratic time, so without a bound a long host would stop a pipeline; no name
 // that can be registered comes near it. Longer domains fail. ASCII domains are not concerned: they are not
 // processed at all, and the strict rules allow 253 bytes.
 const maxIDNA = 4096
@@ -89,9 +89,13 @@ func domainToASCII(domain []byte) (string, bool) {
 		return "", false
 	}
 	mapped := hebrewSymbols.Replace(applyUnicodeDelta(string(domain)))
-	result, err := lenientIDNA.ToASCII(mapped)
+	unicode, err := lenientIDNA.ToUnicode(mapped)
 	// With an error x/net returns what it has converted so far, so the error goes first.
-	if err != nil || result == "" || spoilsACELabel(mapped) {
+	if err != nil || unicode == "" || spoilsACELabel(mapped) {
+		return "", false
+	}
+	result, ok := encodeLabels(unicode)
+	if !ok {
 		return "", false
 	}
 	if strings.Contains(result, acePrefix+acePrefix) {
@@ -101,6 +105,28 @@ func domainToASCII(domain []byte) (string, bool) {
 		}
 	}
 	return result, true
+}
+
+// encodeLabels returns a domain in Unicode with A-labels for those that are not ASCII. x/net would do it in quadratic time.
+func encodeLabels(domain string) (string, bool) {
+	if isASCII([]byte(domain)) {
+		return domain, true
+	}
+	out := make([]byte, 0, 2*len(domain))
+	for i, label := range strings.Split(domain, ".") {
+		if i > 0 {
+			out = append(out, '.')
+		}
+		if isASCII([]byte(label)) {
+			out = append(out, label...)
+			continue
+		}
+		var ok bool
+		if out, ok = appendPunycode(append(out, acePrefix...), label); !ok {
+			return "", false
+		}
+	}
+	return string(out), true
 }
 
 // failingLabel returns where in a domain that fails the first label begins that fails alone, and 0 when it
@@ -151,7 +177,7 @@ func domainToASCIIStrict(domain []byte) (string, bool) {
 	// and a combining solidus. The relaxed run has composed and accepted them, so what they are in the
 	// strict one no longer matters.
 	unicode, ok := domainToUnicode(domain)
-	if !ok {
+	if !ok || utf8.RuneCountInString(unicode) > maxStrictDomain { // a character is a byte at least
 		return "", false
 	}
 	result, err := strictIDNA.ToASCII(composedStandIn.Replace(unicode))

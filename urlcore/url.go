@@ -62,6 +62,8 @@ type URL struct {
 	blob *BlobEntry
 	// query is the list behind SearchParams, nil until asked for.
 	query *form.Params
+	// listed says that the query is what the list behind SearchParams has written.
+	listed bool
 }
 
 // location is the fixed-size part of a URL.

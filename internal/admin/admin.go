@@ -38,6 +38,7 @@ const (
 	readTimeout  = 10 * time.Second
 	writeTimeout = 30 * time.Second
 	idleTimeout  = 2 * time.Minute
+	maxStreams   = 16 // of an HTTP/2 connection
 )
 
 //go:embed assets
@@ -63,8 +64,9 @@ func Start(opts Options, m *Monitor, log *slog.Logger) (*Server, error) {
 	}
 	s := &Server{monitor: m, opts: opts, done: make(chan struct{})}
 	s.http = http.Server{
-		Handler: s.handler(), ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		Handler: counted(s.handler()), ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader, ConnContext: withConnection, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	if opts.CertFile != "" {
 		pair, err := newKeyPair(opts.CertFile, opts.KeyFile, log)
@@ -76,6 +78,7 @@ func Start(opts Options, m *Monitor, log *slog.Logger) (*Server, error) {
 	if s.listener, err = net.Listen("tcp", opts.Listen); err != nil {
 		return nil, fmt.Errorf("admin: %w; is another urlmill running? admin.listen names the address", err)
 	}
+	s.listener = newConnections(s.listener, maxConnections)
 	go func() {
 		defer close(s.done)
 		serve := s.http.Serve

@@ -21,6 +21,7 @@ var ErrPair = errors.New("form: not a pair of name and value")
 type Params struct {
 	pairs  []Pair
 	update func(*Params)
+	add    func(Pair) bool
 }
 
 // New returns the list of the pairs in a query, of which one leading question mark is dropped.
@@ -79,6 +80,10 @@ func (p *Params) Clone() *Params { return &Params{pairs: slices.Clone(p.pairs)} 
 // https://url.spec.whatwg.org/#concept-urlsearchparams-update
 func (p *Params) Bind(update func(*Params)) { p.update = update }
 
+// BindAppend makes add be called after [Params.Append], with the pair that is the last now, before the function of
+// [Params.Bind], and in its place when it returns true: whoever has the list serialized need not do so anew for each pair.
+func (p *Params) BindAppend(add func(Pair) bool) { p.add = add }
+
 // SetQuery replaces the list by the pairs of query, which is bytes without a leading question mark, for the
 // owner of a bound list whose query was changed. It does not call the bound function. Iterations under way
 // go on with the new list. query is not kept.
@@ -96,8 +101,11 @@ func (p *Params) changed() {
 
 // Append adds a pair at the end of the list.
 func (p *Params) Append(name, value string) {
-	p.pairs = append(p.pairs, Pair{scalars(name), scalars(value)})
-	p.changed()
+	added := Pair{scalars(name), scalars(value)}
+	p.pairs = append(p.pairs, added)
+	if p.add == nil || !p.add(added) {
+		p.changed()
+	}
 }
 
 // Delete removes all pairs of that name.

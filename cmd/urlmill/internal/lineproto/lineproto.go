@@ -59,9 +59,11 @@ type server struct {
 // metric returns the next metric with its line end. It is valid until the next call. A string may have line ends in it.
 func (s *server) metric(in *bufio.Reader) ([]byte, error) {
 	s.line = s.line[:0]
+	var end ending
 	for {
 		part, err := in.ReadSlice('\n')
 		s.line = append(s.line, part...)
+		end.read(part)
 		switch {
 		case len(s.line) > maxMetric:
 			return nil, fmt.Errorf("a metric of more than %d bytes", maxMetric)
@@ -70,7 +72,7 @@ func (s *server) metric(in *bufio.Reader) ([]byte, error) {
 		case err != nil:
 			return s.line, err
 		}
-		if m := split(s.line, s.field); !m.open {
+		if !end.open() {
 			return s.line, nil
 		}
 	}
@@ -144,11 +146,92 @@ func (s *server) add(suffix string, value []byte) {
 
 // parts is what is known of a metric.
 type parts struct {
-	open      bool   // it ends within a string: the rest is to come
 	found     bool   // the field or tag is there, with a text
 	tag       bool   // it is a tag
 	value     []byte // as it stands there, without quotes
 	fieldsEnd int    // where the fields end
+}
+
+// ending finds out whether a metric goes on behind a line end, by a look at each of its bytes: in a string it does.
+type ending struct {
+	in      section
+	escaped bool // by the byte before
+}
+
+// section is what a byte of a metric belongs to.
+type section uint8
+
+const (
+	atStart section = iota
+	inTags          // and the measurement
+	inName          // of a field
+	atValue         // its first byte
+	inValue         // that is no string
+	inString
+	behindString
+	behindFields // or in a comment
+)
+
+// open reports whether the metric ends within a string so far.
+func (e *ending) open() bool { return e.in == inString }
+
+// read goes on with the next bytes of the metric.
+func (e *ending) read(part []byte) {
+	for _, b := range part {
+		if e.escaped {
+			e.escaped = false
+			continue
+		}
+		e.step(b)
+		e.escaped = b == '\\' && e.in != behindFields
+	}
+}
+
+func (e *ending) step(b byte) {
+	switch e.in {
+	case atStart:
+		e.in = inTags
+		if b == '#' {
+			e.in = behindFields
+		} else if b == ' ' {
+			e.in = inName
+		}
+	case inTags:
+		if b == ' ' {
+			e.in = inName
+		}
+	case inName:
+		if b == '=' {
+			e.in = atValue
+		}
+	case atValue:
+		if e.in = inValue; b == '"' {
+			e.in = inString
+			return
+		}
+		e.endValue(b)
+	case inValue:
+		e.endValue(b)
+	case inString:
+		if b == '"' {
+			e.in = behindString
+		}
+	case behindString:
+		if e.in = behindFields; b == ',' {
+			e.in = inName
+		}
+	case behindFields:
+	}
+}
+
+// endValue is a byte of a value that is no string.
+func (e *ending) endValue(b byte) {
+	switch b {
+	case ',':
+		e.in = inName
+	case ' ':
+		e.in = behindFields
+	}
 }
 
 // split takes a metric apart. A field goes before a tag of the same name.
@@ -177,11 +260,8 @@ func split(line []byte, name string) (m parts) {
 		text := value < end && line[value] == '"'
 		if text {
 			closing := until(line, value+1, `"`)
-			if closing == len(line) {
-				return parts{open: true}
-			}
 			if next = closing + 1; next > end {
-				return parts{}
+				return parts{} // it ends within a string
 			}
 		}
 		if text && is(line[at+1:equals], name) {

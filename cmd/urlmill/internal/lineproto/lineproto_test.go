@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/urlmill/urlmill/internal/cputime"
 )
 
 func TestServe(t *testing.T) {
@@ -107,4 +110,71 @@ func FuzzSplit(f *testing.F) {
 			t.Fatalf("%q: %v, %q", line, err, out.String())
 		}
 	})
+}
+
+// opened reports whether a metric goes on behind its last line end, found out by going over all of it.
+func opened(line []byte) bool {
+	end := len(bytes.TrimRight(line, "\r\n"))
+	if end == 0 || line[0] == '#' {
+		return false
+	}
+	for at := until(line[:end], 0, " "); at < end && (line[at] == ',' || line[at] == ' '); {
+		value := until(line[:end], at+1, "=") + 1
+		if value > end {
+			return false
+		}
+		next := until(line[:end], value, ", ")
+		if value < end && line[value] == '"' {
+			if next = until(line, value+1, `"`) + 1; next > len(line) {
+				return true
+			}
+		}
+		if at = next; at < end && line[at] != ',' {
+			return false
+		}
+	}
+	return false
+}
+
+// TestEnding compares the ends of metrics that are found byte by byte with those that are found anew at every line end.
+func TestEnding(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 8))
+	const alphabet = "a =,\"\\\n\r#ü"
+	for range 200_000 {
+		line := make([]byte, 1+r.IntN(24))
+		for i := range line {
+			line[i] = alphabet[r.IntN(len(alphabet))]
+		}
+		if r.IntN(3) > 0 {
+			line = append([]byte(`m f="`), line...)
+		}
+		var e ending
+		for i, b := range line {
+			e.read(line[i : i+1])
+			if b != '\n' {
+				continue
+			}
+			if want := opened(line[:i+1]); e.open() != want {
+				t.Fatalf("%q: open %t, want %t", line[:i+1], e.open(), want)
+			} else if !want {
+				break
+			}
+		}
+	}
+}
+
+// TestLinear: a string with a line end after every byte takes the time of its bytes.
+func TestLinear(t *testing.T) {
+	const small, factor, bound = 16 << 10, 16, 5
+	serve := func(n int) func() {
+		metric := "m f=\"" + strings.Repeat("a\n", n/2) + "\",url=\"a:b\" 1\n"
+		return func() {
+			if err := Serve(strings.NewReader(metric), io.Discard, "url"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if r := cputime.Ratio(bound, factor, serve(small), serve(small*factor)); r > bound {
+		t.Errorf("%d bytes take %.1f times the time of %d times %d", small*factor, r, factor, small)
+	}
 }
