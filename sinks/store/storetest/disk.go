@@ -14,11 +14,14 @@ import (
 // Disk is a file system in memory. It promises no more than POSIX does: what was written to a file survives a power
 // failure only if the file was synced, and a name that was given or taken away only if its directory was. A file
 // that was moved is never lost, but may be found under both names.
+//
+// What people do to a disk that processes work on is done by its methods: [Disk.RemoveAll], [Disk.Mount].
 type Disk struct {
-	mu    sync.Mutex
-	root  *inode
-	boots int
-	procs []*Process
+	mu      sync.Mutex
+	root    *inode
+	boots   int
+	devices int // that were mounted
+	procs   []*Process
 }
 
 // inode is a file or directory.
@@ -28,10 +31,12 @@ type inode struct {
 	durable  []byte // data as of the last sync
 	modified time.Time
 	locked   *Process
+	device   int // moves and links do not lead from one to another
 
 	entries   map[string]*inode // of a directory, as seen now
 	surviving map[string]*inode // as after a power failure
 	changes   []*change         // not yet synced, in order
+	given     *change           // that has given a directory its name
 }
 
 // change is a name that was given (to) or taken away (nil).
@@ -60,10 +65,14 @@ func (n *inode) set(name string, to *inode, after *change) *change {
 	n.modified = time.Now()
 	c := &change{name: name, to: to, after: after, in: n}
 	n.changes = append(n.changes, c)
+	if to != nil && to.dir {
+		to.given = c
+	}
 	return c
 }
 
-// persist makes a change durable.
+// persist makes a change durable. The old name of a file that was moved goes only when the new one can be found: its
+// directory, and those above it, were there before it.
 func (c *change) persist() {
 	if c.done {
 		return
@@ -71,6 +80,11 @@ func (c *change) persist() {
 	c.done = true
 	if c.after != nil {
 		c.after.in.syncName(c.after)
+		for n := c.after.in; n.given != nil; n = n.given.in {
+			if !n.given.done {
+				n.given.in.syncName(n.given)
+			}
+		}
 	}
 	if c.to == nil {
 		delete(c.in.surviving, c.name)
