@@ -43,6 +43,7 @@ type inode struct {
 type change struct {
 	name  string
 	to    *inode
+	gone  *inode  // the directory that was removed, nil for anything else
 	after *change // does not become durable before this one, may be nil
 	in    *inode
 	done  bool
@@ -57,13 +58,16 @@ func newDir() *inode {
 
 // set changes an entry of a directory.
 func (n *inode) set(name string, to *inode, after *change) *change {
+	c := &change{name: name, to: to, after: after, in: n}
+	if was := n.entries[name]; to == nil && was != nil && was.dir {
+		c.gone = was
+	}
 	if to == nil {
 		delete(n.entries, name)
 	} else {
 		n.entries[name] = to
 	}
 	n.modified = time.Now()
-	c := &change{name: name, to: to, after: after, in: n}
 	n.changes = append(n.changes, c)
 	if to != nil && to.dir {
 		to.given = c
@@ -72,7 +76,7 @@ func (n *inode) set(name string, to *inode, after *change) *change {
 }
 
 // persist makes a change durable. The old name of a file that was moved goes only when the new one can be found: its
-// directory, and those above it, were there before it.
+// directory, and those above it, were there before it; and a directory goes only after what was in it.
 func (c *change) persist() {
 	if c.done {
 		return
@@ -85,6 +89,9 @@ func (c *change) persist() {
 				n.given.in.syncName(n.given)
 			}
 		}
+	}
+	if c.gone != nil {
+		c.gone.sync()
 	}
 	if c.to == nil {
 		delete(c.in.surviving, c.name)

@@ -34,7 +34,8 @@ func (n *inode) clear() (removed []string) {
 }
 
 // Mount puts an empty directory of another file system over a name, or in the place of a directory, which can be seen again
-// when unmount is called. What was put into the other file system meanwhile is lost to this one.
+// when unmount is called. What was put into the other file system meanwhile is lost to this one. What is hidden is made durable
+// before: syncs do not get to it any more.
 func (d *Disk) Mount(dir string) (unmount func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -44,6 +45,10 @@ func (d *Disk) Mount(dir string) (unmount func(), err error) {
 	}
 	d.devices++
 	hidden, mounted := above.entries[name], newDir()
+	if hidden != nil {
+		hidden.sync()
+		above.sync()
+	}
 	mounted.device = d.devices
 	above.entries[name] = mounted // no change that a sync or a power failure knows of
 	return func() {
