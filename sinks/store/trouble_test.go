@@ -120,5 +120,6 @@ func TestStaleLookups(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	o, err := two.Open(t.Context(), "dt=1/x.txt")
-	must(t, err, o.Close(), two.Publish(t.Context(), []store.Pending{p}), one.Close(), two.Close())
+	must(t, err)
+	must(t, o.Close(), two.Publish(t.Context(), []store.Pending{p}), one.Close(), two.Close())
 }

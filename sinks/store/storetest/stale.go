@@ -68,14 +68,31 @@ func staleCall[T any](s *stale, op, file string, call func(string) (T, error)) (
 	return found, err
 }
 
-func (s *stale) Stat(file string) (fs.FileInfo, error) { return staleCall(s, "stat", file, s.FS.Stat) }
+// Stat implements [store.FS].
+func (s *stale) Stat(file string) (fs.FileInfo, error) {
+	return staleCall(s, "stat", file, s.FS.Stat)
+}
+
+// ReadFile implements [store.FS].
 func (s *stale) ReadFile(file string) ([]byte, error) {
 	return staleCall(s, "read", file, s.FS.ReadFile)
 }
-func (s *stale) Open(file string) (store.Object, error)    { return staleCall(s, "open", file, s.FS.Open) }
-func (s *stale) ReadDir(dir string) ([]fs.DirEntry, error) { return staleDir(s, dir, s.FS.ReadDir) }
-func (s *stale) SyncDir(dir string) error                  { return staleErr(s, dir, s.FS.SyncDir) }
-func (s *stale) Refresh(dir string) error                  { return staleErr(s, dir, s.FS.Refresh) }
+
+// Open implements [store.FS].
+func (s *stale) Open(file string) (store.Object, error) {
+	return staleCall(s, "open", file, s.FS.Open)
+}
+
+// ReadDir implements [store.FS].
+func (s *stale) ReadDir(dir string) ([]fs.DirEntry, error) {
+	return staleDir(s, dir, s.FS.ReadDir)
+}
+
+// SyncDir implements [store.FS].
+func (s *stale) SyncDir(dir string) error { return staleErr(s, dir, s.FS.SyncDir) }
+
+// Refresh implements [store.FS].
+func (s *stale) Refresh(dir string) error { return staleErr(s, dir, s.FS.Refresh) }
 
 // staleDir makes a call that opens a directory.
 func staleDir[T any](s *stale, dir string, call func(string) (T, error)) (T, error) {
