@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,15 +104,18 @@ func CompactedName(first string, number int64, run string, seq uint64) (string, 
 
 const compactMark = "-compact"
 
+// compactedNames matches the end of the names that [CompactedName] returns, and none that [FileName] does, whatever the
+// stream is called.
+var compactedNames = regexp.MustCompile(compactMark + `(\d+)-[0-9a-f]{8}\d{4,}\.[a-z0-9]+$`)
+
 // parseCompacted returns the number in a name that [CompactedName] has made.
 func parseCompacted(name string) (int64, bool) {
-	at := strings.LastIndex(name, compactMark)
-	if at < 0 {
+	m := compactedNames.FindStringSubmatch(name)
+	if m == nil {
 		return 0, false
 	}
-	digits, _, ok := strings.Cut(name[at+len(compactMark):], "-")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	return n, ok && err == nil && n > 0
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	return n, err == nil && n > 0
 }
 
 func decodeCompaction(at string, number int64, content []byte) (*Compaction, error) {

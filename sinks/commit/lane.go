@@ -64,6 +64,12 @@ func (l *Lane) commit(ctx context.Context, span pipeline.Span, files []File) err
 		return err
 	}
 	err = l.chain.each(files, func(s store.Store, p []store.Pending) error { return s.Publish(ctx, p) })
+	var gone *store.GoneError
+	if errors.As(err, &gone) {
+		// Another process has published them, and somebody has taken one away since. Opening the lane finds out about each.
+		return fmt.Errorf("%s: the positions %d to %d are committed, and another process has seen to their files: %w: %w",
+			l.id, r.First, r.Next, pipeline.ErrLaneLost, err)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: the positions %d to %d are committed, and their files will be published by the next start: %w",
 			l.id, r.First, r.Next, err)

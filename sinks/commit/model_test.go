@@ -1,6 +1,8 @@
 package commit
 
 import (
+	"errors"
+	"syscall"
 	"testing"
 	"time"
 
@@ -11,14 +13,24 @@ import (
 
 // world is a disk and the processes on it.
 type world struct {
-	t    *rapid.T
-	d    *storetest.Disk
-	end  int64
-	live []*actor
+	t       *rapid.T
+	d       *storetest.Disk
+	end     int64
+	live    []*actor
+	renames bool           // the file system moves files to names that are not taken
+	parts   bool           // rows are in directories, and people do something to these
+	removed map[int64]bool // positions that they have removed
+	unmount func()         // what they have mounted over one of them, nil if they have not
 }
 
 func (w *world) launch() {
 	a := launch(w.d, w.end)
+	if !w.renames {
+		a.process.WithoutRename()
+	}
+	if w.parts {
+		a.dir = partition
+	}
 	a.every = rapid.IntRange(1, 3).Draw(w.t, "records per checkpoint")
 	a.most = rapid.SampledFrom([]int{0, 1, 700}).Draw(w.t, "bytes per checkpoint")
 	if rapid.Bool().Draw(w.t, "keep") {
@@ -41,6 +53,8 @@ func (w *world) act() {
 		for _, a := range w.live {
 			a.kill()
 		}
+	case 37, 38:
+		w.people(n == 38)
 	default:
 		for range n {
 			a.step()
@@ -49,17 +63,43 @@ func (w *world) act() {
 	if !a.done {
 		return
 	}
-	if a.err != nil && a.process.Alive() {
-		w.t.Fatalf("a process failed: %v\n%s", a.err, w.d.Tree())
-	}
+	w.ended(a)
 	w.live = append(w.live[:i], w.live[i+1:]...)
 }
 
+// ended checks the end of a process.
+func (w *world) ended(a *actor) {
+	if a.err != nil && a.process.Alive() && !errors.Is(a.err, syscall.EXDEV) {
+		w.t.Fatalf("a process failed: %v\n%s", a.err, w.d.Tree())
+	}
+}
+
+// people remove the directories, or mount another file system over one of them and unmount it.
+func (w *world) people(remove bool) {
+	switch {
+	case !w.parts:
+	case w.unmount != nil:
+		w.unmount()
+		w.unmount = nil
+	case remove:
+		retention(w.d, w.removed)
+	default:
+		var err error
+		if w.unmount, err = w.d.Mount(rowsDir + "/" + partition(firstPosition)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
 // Two or three processes at a time, in any order of their calls, with deaths and power failures, commit every position
-// exactly once, and show no file that no record names.
+// exactly once, and show no file that no record names: also when people remove the directories of the files, or mount other
+// file systems over them, and when files cannot be moved exclusively.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{t: t, d: newDisk(t), end: firstPosition + rapid.Int64Range(1, 30).Draw(t, "positions")}
+		w := &world{
+			t: t, d: newDisk(t), end: firstPosition + rapid.Int64Range(1, 30).Draw(t, "positions"), removed: map[int64]bool{},
+			renames: rapid.Bool().Draw(t, "renames"), parts: rapid.Bool().Draw(t, "partitions"),
+		}
 		defer func() {
 			for _, a := range w.live {
 				a.kill()
@@ -72,14 +112,15 @@ func TestModel(t *testing.T) {
 			}
 			w.act()
 		}
+		if w.unmount != nil {
+			w.unmount()
+		}
 		for _, a := range w.live {
 			a.finish()
-			if a.err != nil && a.process.Alive() {
-				t.Fatalf("a process failed: %v\n%s", a.err, w.d.Tree())
-			}
+			w.ended(a)
 		}
 		w.live = nil
-		if err := deliverRest(w.d, w.end); err != nil {
+		if err := deliverRestWithout(w.d, w.end, w.removed); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -159,7 +159,8 @@ func checkOwner(at string, version int, lane, want string) error {
 	case version != formatVersion:
 		return &DamagedError{at, fmt.Sprintf("it has version %d of the format", version)}
 	case lane != want:
-		return &DamagedError{at, fmt.Sprintf("it is that of the lane %s and not of %s", lane, want)}
+		return &DamagedError{at, fmt.Sprintf("it belongs to the lane %s and not to %s, so that a directory was moved or copied, "+
+			"or the file system does not tell upper from lower case; move it back to %s", lane, want, path.Join(Dir, lane))}
 	}
 	return nil
 }

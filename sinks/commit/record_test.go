@@ -27,7 +27,7 @@ func TestDecodeRecord(t *testing.T) {
 	for change, want := range map[[2]string]string{
 		{`"version":1`, `"version":2`}:                    "use a newer one",
 		{`"version":1`, `"version":0`}:                    "is damaged: it has version 0",
-		{`"clicks/3"`, `"Clicks/3"`}:                      "that of the lane Clicks/3 and not of clicks/3",
+		{`"clicks/3"`, `"Clicks/3"`}:                      "belongs to the lane Clicks/3 and not to clicks/3",
 		{`"first":40`, `"first":41`}:                      "do not fit the name",
 		{`"next":43`, `"next":40`}:                        "do not fit the name",
 		{`"next":43`, `"next":43,"from":39`}:              "do not fit the name",

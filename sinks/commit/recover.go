@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path"
 	"time"
@@ -32,21 +33,37 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 		if err != nil {
 			return h, err
 		}
+		there, err := published(ctx, s, f)
+		if err != nil {
+			return h, err
+		}
+		if !there && replaced == nil {
+			if replaced, err = c.replaced(ctx); err != nil {
+				return h, err
+			}
+		}
+		if there || replaced[f.Path()] {
+			// It may have its unfinished name as well: what moved it was not atomic, or the power failed. That goes
+			// before anybody can take it for a file that was never published.
+			if err := s.Discard(ctx, []store.Pending{f.Pending()}); err != nil {
+				return h, err
+			}
+		}
+		if replaced[f.Path()] {
+			continue
+		}
 		err = s.Publish(ctx, []store.Pending{f.Pending()})
 		var gone *store.GoneError
 		if errors.As(err, &gone) {
-			if replaced == nil {
-				if replaced, err = c.replaced(ctx); err != nil {
-					return h, err
-				}
+			if replaced, err = c.replaced(ctx); err != nil { // perhaps just now
+				return h, err
 			}
-			if replaced[f.Path()] {
-				continue
+			if !replaced[f.Path()] {
+				// Its temporary name is taken away only by publishing it, so it was published, and then
+				// removed by whoever it was for.
+				c.log.Log(ctx, c.goneLevel(ctx), "a file of the last commit is not there any more; this is fine if it was moved away or deleted on purpose",
+					"lane", lane, "file", f.Name, "from", h.last.First, "to", h.last.Next)
 			}
-			// Its temporary name is taken away only by publishing it, so it was published, and then
-			// removed by whoever it was for.
-			c.log.Log(ctx, c.goneLevel(ctx), "a file of the last commit is not there any more; this is fine if it was moved away or deleted on purpose",
-				"lane", lane, "file", f.Name, "from", h.last.First, "to", h.last.Next)
 			continue
 		}
 		if err != nil {
@@ -54,6 +71,18 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 		}
 	}
 	return h, nil
+}
+
+// published reports whether a file has its name.
+func published(ctx context.Context, s store.Objects, f File) (bool, error) {
+	o, err := s.Open(ctx, f.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return o.Size() == f.Bytes, o.Close()
 }
 
 // replaced returns the paths of the files that compactions have replaced.
@@ -171,7 +200,7 @@ func (s *sweeper) count(f store.Leftover) bool {
 
 func (s *sweeper) report(place store.Store, log *slog.Logger) {
 	if s.files > 0 {
-		log.Info("removed unfinished files of other processes; their rows were not committed and are read again",
+		log.Info("removed unfinished files of other processes that no commit needs; rows of them that are in no commit are read again",
 			"directory", place.Location(), "files", s.files, "bytes", s.bytes)
 	}
 }

@@ -93,7 +93,7 @@ func (b *bucket) deliverRest(end int64) error {
 			return fmt.Errorf("a last process: %w", err)
 		}
 	}
-	if err := checkStores(b.stores(b.transport), clicks, end); err != nil {
+	if err := checkStores(b.stores(b.transport), clicks, end, nil); err != nil {
 		return err
 	}
 	return b.noUploads()
@@ -165,7 +165,7 @@ func (b *bucket) arrive(late *http.Request, end int64) error {
 	if err := answer.Body.Close(); err != nil {
 		return err
 	}
-	return checkStores(b.stores(b.transport), clicks, end)
+	return checkStores(b.stores(b.transport), clicks, end, nil)
 }
 
 // The answer to each request in turn is lost, so that nobody knows whether it has had an effect. The process makes it

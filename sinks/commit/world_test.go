@@ -53,6 +53,7 @@ type client struct {
 	old      *time.Duration
 	fenced   int
 	delivers func(next int64) (span int64) // how many positions to commit at once
+	dir      func(first int64) string      // of a file with rows, "" for the place itself
 }
 
 func newClient(sys store.FS) *client {
@@ -61,7 +62,7 @@ func newClient(sys store.FS) *client {
 
 // newClientOf returns a process whose directories are given.
 func newClientOf(stores func(dir string) store.Store) *client {
-	return &client{stores: stores, every: 2, delivers: func(int64) int64 { return 3 }}
+	return &client{stores: stores, every: 2, delivers: func(int64) int64 { return 3 }, dir: func(int64) string { return "" }}
 }
 
 // open does what a sink does when it starts.
@@ -143,7 +144,11 @@ func (c *client) write(ctx context.Context, s store.Store, id pipeline.LaneID, s
 		return File{}, nil
 	}
 	c.seq++
-	f, err := s.Begin(ctx, FileName(id, span.First, s.Run(), c.seq, "txt"))
+	name := FileName(id, span.First, s.Run(), c.seq, "txt")
+	if !dead {
+		name = path.Join(c.dir(span.First), name)
+	}
+	f, err := s.Begin(ctx, name)
 	if err != nil {
 		return File{}, err
 	}
@@ -180,13 +185,18 @@ func newDisk(t fataler) *storetest.Disk {
 
 // check checks what was delivered to a disk.
 func check(d *storetest.Disk, id pipeline.LaneID, end int64) error {
+	return checkWithout(d, id, end, nil)
+}
+
+// checkWithout checks it when somebody has removed positions, which may be there again after a power failure.
+func checkWithout(d *storetest.Disk, id pipeline.LaneID, end int64, removed map[int64]bool) error {
 	p := d.Process()
-	return checkStores(func(dir string) store.Store { return store.NewLocal(dir, p, quiet) }, id, end)
+	return checkStores(func(dir string) store.Store { return store.NewLocal(dir, p, quiet) }, id, end, removed)
 }
 
 // checkStores checks that a lane was delivered up to a position: every record is in one visible file, and in the right
 // one; every visible file is named by a record; the records follow each other.
-func checkStores(stores func(dir string) store.Store, id pipeline.LaneID, end int64) error {
+func checkStores(stores func(dir string) store.Store, id pipeline.LaneID, end int64, removed map[int64]bool) error {
 	ctx := context.Background()
 	named, err := checkChain(stores(rowsDir), id, end)
 	if err != nil {
@@ -194,30 +204,8 @@ func checkStores(stores func(dir string) store.Store, id pipeline.LaneID, end in
 	}
 	seen := map[int64]int{}
 	for _, dir := range []string{rowsDir, deadDir} {
-		s := stores(dir)
-		entries, err := s.List(ctx, ".", "")
-		if err != nil {
+		if err := checkFiles(ctx, stores(dir), dir, ".", named, seen); err != nil {
 			return err
-		}
-		for _, e := range entries {
-			file := path.Join(dir, e.Name)
-			if hidden(e.Name) {
-				continue
-			}
-			if !named[file] {
-				return fmt.Errorf("%s is visible, and no record names it", file)
-			}
-			content, err := s.Read(ctx, e.Name)
-			if err != nil {
-				return err
-			}
-			for line := range strings.Lines(string(content)) {
-				n, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
-				if err != nil || deadLetter(n) != (dir == deadDir) {
-					return fmt.Errorf("%s: line %q: %w", file, line, err)
-				}
-				seen[n]++
-			}
 		}
 	}
 	for n := int64(firstPosition); n < end; n++ {
@@ -225,11 +213,57 @@ func checkStores(stores func(dir string) store.Store, id pipeline.LaneID, end in
 		if hasRecord(n) {
 			want = 1
 		}
-		if seen[n] != want {
+		if seen[n] != want && (seen[n] != 0 || !removed[n]) {
 			return fmt.Errorf("position %d is there %d times", n, seen[n])
 		}
 	}
 	return nil
+}
+
+// checkFiles counts the positions in the visible files of a directory of the store at root, and of those below it.
+func checkFiles(ctx context.Context, s store.Store, root, dir string, named map[string]bool, seen map[int64]int) error {
+	entries, err := s.List(ctx, dir, "")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name)
+		file := path.Join(root, name)
+		switch {
+		case hidden(e.Name):
+			continue
+		case e.Dir:
+			if err := checkFiles(ctx, s, root, name, named, seen); err != nil {
+				return err
+			}
+			continue
+		case !named[file]:
+			return fmt.Errorf("%s is visible, and no record names it", file)
+		}
+		content, err := s.Read(ctx, name)
+		if err != nil {
+			return err
+		}
+		for _, n := range positionsIn(string(content)) {
+			if deadLetter(n) != (root == deadDir) {
+				return fmt.Errorf("%s has the position %d", file, n)
+			}
+			seen[n]++
+		}
+	}
+	return nil
+}
+
+// positionsIn returns the positions in the content of a file. A line that is none is -1.
+func positionsIn(content string) (positions []int64) {
+	for line := range strings.Lines(content) {
+		n, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+		if err != nil {
+			n = -1
+		}
+		positions = append(positions, n)
+	}
+	return positions
 }
 
 // checkChain walks over the records and returns the files that they name.

@@ -22,6 +22,11 @@ func explainAccess(path string, err error) error {
 		return fmt.Errorf("no space left to write in %s: free some, or give another path: %w", path, err)
 	case errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("%s cannot be a directory, because a part of its path is a file: correct the path: %w", path, err)
+	case errors.Is(err, syscall.EXDEV):
+		return fmt.Errorf("%s is on another file system than the output's %s, from which finished files are moved: put a directory of the output's "+
+			"own file system in the place of the link or mount, move back what is in it, and start again: %w", path, tmpName, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot write in %s: a directory is missing, because it is a link to nowhere, or was removed: %w", path, err)
 	}
 	return fmt.Errorf("cannot write in %s: %w", path, err)
 }

@@ -14,7 +14,7 @@ type FS interface {
 	// [errors.ErrUnsupported].
 	Link(oldPath, newPath string) error
 	// Rename moves a file to a name that must not be taken, in one step. Where the file system cannot do that
-	// the error is [errors.ErrUnsupported].
+	// the error is [errors.ErrUnsupported]; where the name is on another one it is [syscall.EXDEV], as with Move.
 	Rename(oldPath, newPath string) error
 	// Move moves a file to a name, whether or not it is taken.
 	Move(oldPath, newPath string) error
@@ -22,9 +22,11 @@ type FS interface {
 	Remove(path string) error
 	// Mkdir makes a directory.
 	Mkdir(path string) error
-	// SyncDir makes the entries of a directory durable.
+	// SyncDir makes the entries of a directory durable. An error of opening it is an [io/fs.PathError] that says so.
 	SyncDir(path string) error
 
+	// Refresh forgets what is known of names that a directory does not have.
+	Refresh(dir string) error
 	Stat(path string) (fs.FileInfo, error)
 	ReadDir(path string) ([]fs.DirEntry, error)
 	ReadFile(path string) ([]byte, error)

@@ -23,8 +23,12 @@ const (
 	newExt   = ".new" // of objects
 )
 
-// maxDurable bounds the directories that are remembered as durable: partitions may be many.
-const maxDurable = 1 << 14
+const (
+	// maxKnown bounds the directories that something is remembered of: lanes and partitions may be many.
+	maxKnown = 1 << 14
+	// removals is how often a directory may be removed while something is put into it.
+	removals = 10
+)
 
 // Local is a directory. Make one with [NewLocal].
 type Local struct {
@@ -33,18 +37,21 @@ type Local struct {
 	log  *slog.Logger
 	seq  atomic.Uint64
 
+	broken atomic.Pointer[error] // of a directory that could not be made durable
+
 	mu      sync.Mutex
 	run     string
 	tmp     string          // _tmp/<run>, relative; "" before Prepare
 	lock    io.Closer       // nil before Prepare
-	durable map[string]bool // directories that are known to survive a crash
+	durable map[string]bool // directories of objects that are known to survive a crash
+	reached map[string]bool // directories that files can be moved to
 }
 
 var _ Store = (*Local)(nil)
 
 // NewLocal returns the store of a directory, without looking at it yet. sys is [System] but for tests.
 func NewLocal(root string, sys FS, log *slog.Logger) *Local {
-	return &Local{root: filepath.Clean(root), fs: sys, log: log, durable: map[string]bool{}}
+	return &Local{root: filepath.Clean(root), fs: sys, log: log, durable: map[string]bool{}, reached: map[string]bool{}}
 }
 
 // Location implements [Store].
@@ -118,7 +125,7 @@ func (l *Local) claim() error {
 		_, _ = rand.Read(id[:]) // never fails
 		run := hex.EncodeToString(id[:])
 		tmp := path.Join(tmpName, run)
-		if err = l.mkdir(tmpName); err != nil {
+		if err = l.ensureLocked(tmpName); err != nil {
 			return err
 		}
 		var lock io.Closer
@@ -135,38 +142,56 @@ func (l *Local) claim() error {
 			return err
 		}
 		l.run, l.tmp, l.lock = run, tmp, lock
-		return l.fs.SyncDir(l.path(tmpName))
+		return l.syncDir(tmpName)
 	}
 	return fmt.Errorf("%s cannot be claimed; is it a link to nowhere? %w", l.path(tmpName), err)
 }
 
-// mkdir makes a directory, and those above it below the root, and makes them durable.
-func (l *Local) mkdir(dir string) error {
-	if dir == "." || l.durable[dir] {
-		return nil
-	}
-	parent := path.Dir(dir)
-	if err := l.mkdir(parent); err != nil {
-		return err
-	}
-	if err := l.fs.Mkdir(l.path(dir)); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	// Also if it was there: whoever made it may not have come to that.
-	if err := l.fs.SyncDir(l.path(parent)); err != nil {
-		return err
-	}
-	if len(l.durable) > maxDurable {
-		clear(l.durable) // what is asked for again is synced again
-	}
-	l.durable[dir] = true
-	return nil
-}
-
+// ensureDir makes a directory for objects durable. Those stay; a directory for files may be removed at any time by whoever
+// the files are for, and is not remembered.
 func (l *Local) ensureDir(dir string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.mkdir(dir)
+	return l.ensureLocked(dir)
+}
+
+func (l *Local) ensureLocked(dir string) error {
+	if dir == "." || l.durable[dir] {
+		return nil
+	}
+	if err := l.makeDirs([]string{dir}); err != nil {
+		return err
+	}
+	return l.settleLocked(dir)
+}
+
+// ensureAbove makes durable that a directory is there.
+func (l *Local) ensureAbove(dir string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.settleLocked(dir)
+}
+
+func (l *Local) settleLocked(dir string) error {
+	if dir == "." || l.durable[dir] {
+		return nil
+	}
+	all := above([]string{dir})
+	if err := l.syncDirs(dirs(all)); err != nil {
+		return err
+	}
+	remember(l.durable, all)
+	return nil
+}
+
+// remember adds to what is known of directories.
+func remember(known map[string]bool, all []string) {
+	if len(known) > maxKnown {
+		clear(known) // what is asked for again is found out again
+	}
+	for _, dir := range all {
+		known[dir] = true
+	}
 }
 
 // newTmp returns the key of a new unfinished file.
@@ -218,7 +243,7 @@ func (l *Local) Create(_ context.Context, key string, content []byte) error {
 		}
 	}
 	if err == nil {
-		err = l.fs.SyncDir(l.path(dir))
+		err = l.syncDir(dir)
 	}
 	_ = l.fs.Remove(l.path(tmp)) // costs a few bytes when it fails
 	if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -246,7 +271,7 @@ func (l *Local) Read(_ context.Context, key string) ([]byte, error) {
 	if err := check(key); err != nil {
 		return nil, err
 	}
-	return l.fs.ReadFile(l.path(key))
+	return look(l, key, l.fs.ReadFile)
 }
 
 // Open implements [Objects].
@@ -254,7 +279,23 @@ func (l *Local) Open(_ context.Context, key string) (Object, error) {
 	if err := check(key); err != nil {
 		return nil, err
 	}
-	return l.fs.Open(l.path(key))
+	return look(l, key, l.fs.Open)
+}
+
+// look makes a call about a file. When it is not there, it looks once more with other eyes: over NFS, names that were missing
+// once are taken for missing for up to a minute, though another machine has given them meanwhile. Opening a directory makes
+// the client ask whether it has changed.
+func look[T any](l *Local, key string, call func(path string) (T, error)) (T, error) {
+	found, err := call(l.path(key))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return found, err
+	}
+	for _, dir := range append([]string{"."}, above([]string{path.Dir(key)})...) {
+		if l.fs.Refresh(l.path(dir)) != nil {
+			return found, err
+		}
+	}
+	return call(l.path(key))
 }
 
 // List implements [Objects].
@@ -294,11 +335,12 @@ func (l *Local) Sync(_ context.Context, dir string) error {
 	if err := check(dir); err != nil {
 		return err
 	}
-	if err := l.ensureDir(dir); err != nil {
-		return err
+	err := l.ensureAbove(dir)
+	if err == nil {
+		err = l.settleNames([]string{dir})
 	}
-	if err := l.fs.SyncDir(l.path(dir)); err != nil {
-		return fmt.Errorf("making file names in %s durable: %w%s", l.path(dir), err, writeAdvice(err))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing is there
 	}
-	return nil
+	return err
 }

@@ -2,10 +2,10 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -36,50 +36,63 @@ func sideBySide(n int, f func(i int) error) error {
 	return group.Wait()
 }
 
-// ensureDirs makes directories, and those above them below the root, and makes them durable: level by level, so that each
-// of those above is synced once. On an error, dir is what it is about.
-func (l *Local) ensureDirs(wanted []string) (dir string, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	missing := map[string]bool{}
+// above returns directories with all those above them below the root, each once, those above first.
+func above(wanted []string) []string {
+	var all []string
 	for _, dir := range wanted {
-		for ; dir != "." && !l.durable[dir] && !missing[dir]; dir = path.Dir(dir) {
-			missing[dir] = true
+		for ; dir != "."; dir = path.Dir(dir) {
+			all = append(all, dir)
 		}
 	}
-	levels := map[int][]string{}
-	deepest := 0
-	for dir := range missing {
-		depth := strings.Count(dir, "/")
-		levels[depth] = append(levels[depth], dir)
-		deepest = max(deepest, depth)
-	}
-	for depth := 0; depth <= deepest; depth++ {
-		if dir, err := l.makeLevel(levels[depth]); err != nil {
-			return dir, err
-		}
-	}
-	return "", nil
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
-// makeLevel makes directories whose parents are durable.
-func (l *Local) makeLevel(made []string) (dir string, err error) {
-	slices.Sort(made)
-	for _, dir := range made {
-		if err := l.fs.Mkdir(l.path(dir)); err != nil && !errors.Is(err, fs.ErrExist) {
-			return dir, err
+// makeDirs makes directories, and those above them below the root. What it makes is durable; what was there may not be yet,
+// as whoever made it may not have come to that. Should one be removed meanwhile, it begins again.
+func (l *Local) makeDirs(wanted []string) error {
+	var err error
+	for range removals {
+		if err = l.tryMakeDirs(above(wanted)); !errors.Is(err, fs.ErrNotExist) {
+			break
 		}
 	}
-	// Also if they were there: whoever made them may not have come to that.
-	parents := dirs(made)
-	if err := sideBySide(len(parents), func(i int) error { return l.fs.SyncDir(l.path(parents[i])) }); err != nil {
-		return parents[0], err
+	return err
+}
+
+func (l *Local) tryMakeDirs(all []string) error {
+	var made []string
+	for _, dir := range all {
+		err := l.fs.Mkdir(l.path(dir))
+		if err == nil {
+			made = append(made, dir)
+		} else if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 	}
-	if len(l.durable) > maxDurable {
-		clear(l.durable) // what is asked for again is synced again
+	return l.syncDirs(dirs(made))
+}
+
+// syncDirs makes the entries of directories durable.
+func (l *Local) syncDirs(all []string) error {
+	return sideBySide(len(all), func(i int) error { return l.syncDir(all[i]) })
+}
+
+// syncDir makes the entries of a directory durable. When that has failed once it fails for ever: the system may have dropped
+// what it could not write, say so once, and succeed the next time without it.
+func (l *Local) syncDir(dir string) error {
+	if broken := l.broken.Load(); broken != nil {
+		return *broken
 	}
-	for _, dir := range made {
-		l.durable[dir] = true
+	err := l.fs.SyncDir(l.path(dir))
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return "", nil
+	var opening *fs.PathError
+	if !errors.As(err, &opening) || opening.Op != "open" {
+		broken := fmt.Errorf("%s could not be made durable before, and whether it is now cannot be told: "+
+			"look into the system's log for the reason, and start again when the disk is in order: %w", l.path(dir), err)
+		l.broken.CompareAndSwap(nil, &broken)
+	}
+	return err
 }

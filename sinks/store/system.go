@@ -53,6 +53,14 @@ func (system) SyncDir(path string) error {
 	return errors.Join(err, d.Close())
 }
 
+func (system) Refresh(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return d.Close()
+}
+
 func (system) Open(path string) (Object, error) {
 	f, err := os.Open(path)
 	if err != nil {

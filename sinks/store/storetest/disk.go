@@ -14,11 +14,14 @@ import (
 // Disk is a file system in memory. It promises no more than POSIX does: what was written to a file survives a power
 // failure only if the file was synced, and a name that was given or taken away only if its directory was. A file
 // that was moved is never lost, but may be found under both names.
+//
+// What people do to a disk that processes work on is done by its methods: [Disk.RemoveAll], [Disk.Mount].
 type Disk struct {
-	mu    sync.Mutex
-	root  *inode
-	boots int
-	procs []*Process
+	mu      sync.Mutex
+	root    *inode
+	boots   int
+	devices int // that were mounted
+	procs   []*Process
 }
 
 // inode is a file or directory.
@@ -28,16 +31,19 @@ type inode struct {
 	durable  []byte // data as of the last sync
 	modified time.Time
 	locked   *Process
+	device   int // moves and links do not lead from one to another
 
 	entries   map[string]*inode // of a directory, as seen now
 	surviving map[string]*inode // as after a power failure
 	changes   []*change         // not yet synced, in order
+	given     *change           // that has given a directory its name
 }
 
 // change is a name that was given (to) or taken away (nil).
 type change struct {
 	name  string
 	to    *inode
+	gone  *inode  // the directory that was removed, nil for anything else
 	after *change // does not become durable before this one, may be nil
 	in    *inode
 	done  bool
@@ -52,18 +58,25 @@ func newDir() *inode {
 
 // set changes an entry of a directory.
 func (n *inode) set(name string, to *inode, after *change) *change {
+	c := &change{name: name, to: to, after: after, in: n}
+	if was := n.entries[name]; to == nil && was != nil && was.dir {
+		c.gone = was
+	}
 	if to == nil {
 		delete(n.entries, name)
 	} else {
 		n.entries[name] = to
 	}
 	n.modified = time.Now()
-	c := &change{name: name, to: to, after: after, in: n}
 	n.changes = append(n.changes, c)
+	if to != nil && to.dir {
+		to.given = c
+	}
 	return c
 }
 
-// persist makes a change durable.
+// persist makes a change durable. The old name of a file that was moved goes only when the new one can be found: its
+// directory, and those above it, were there before it; and a directory goes only after what was in it.
 func (c *change) persist() {
 	if c.done {
 		return
@@ -71,6 +84,14 @@ func (c *change) persist() {
 	c.done = true
 	if c.after != nil {
 		c.after.in.syncName(c.after)
+		for n := c.after.in; n.given != nil; n = n.given.in {
+			if !n.given.done {
+				n.given.in.syncName(n.given)
+			}
+		}
+	}
+	if c.gone != nil {
+		c.gone.sync()
 	}
 	if c.to == nil {
 		delete(c.in.surviving, c.name)

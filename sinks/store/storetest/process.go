@@ -3,7 +3,6 @@ package storetest
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -18,9 +17,12 @@ var ErrDead = errors.New("the process is dead")
 
 // Process is a process that uses a [Disk]. It implements [store.FS].
 type Process struct {
-	disk  *Disk
-	dead  bool
-	links bool // the file system has links
+	disk     *Disk
+	dead     bool
+	links    bool // the file system has links
+	renames  bool // it moves files to names that are not taken
+	host     string
+	failSync func(dir string) error // may be nil
 }
 
 var _ store.FS = (*Process)(nil)
@@ -29,7 +31,7 @@ var _ store.FS = (*Process)(nil)
 func (d *Disk) Process() *Process {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p := &Process{disk: d, links: true}
+	p := &Process{disk: d, links: true, renames: true}
 	d.procs = append(d.procs, p)
 	return p
 }
@@ -44,7 +46,7 @@ func (p *Process) Kill() {
 
 // WithoutLinks makes Link and Rename say that the file system does not have them.
 func (p *Process) WithoutLinks() *Process {
-	p.links = false
+	p.links, p.renames = false, false
 	return p
 }
 
@@ -82,7 +84,7 @@ func (p *Process) Create(file string) (store.Handle, error) {
 		if dir.entries[name] != nil {
 			return syscall.EEXIST
 		}
-		h.n = &inode{modified: time.Now()}
+		h.n = &inode{modified: time.Now(), device: dir.device}
 		dir.set(name, h.n, nil)
 		return nil
 	})
@@ -143,6 +145,9 @@ func (p *Process) add(n *inode, to string, c **change) error {
 	if dir.entries[name] != nil {
 		return syscall.EEXIST
 	}
+	if err := sameDevice(n, dir); err != nil {
+		return err
+	}
 	added := dir.set(name, n, nil)
 	if c != nil {
 		*c = added
@@ -153,7 +158,7 @@ func (p *Process) add(n *inode, to string, c **change) error {
 // Rename implements [store.FS].
 func (p *Process) Rename(from, to string) error {
 	return p.do("rename", to, func() error {
-		if !p.links {
+		if !p.renames {
 			return errors.ErrUnsupported
 		}
 		return p.move(from, to)
@@ -163,7 +168,20 @@ func (p *Process) Rename(from, to string) error {
 // Move implements [store.FS].
 func (p *Process) Move(from, to string) error {
 	return p.do("move", to, func() error {
-		if dir, name, err := p.disk.parent(to); err == nil && dir.entries[name] != nil {
+		n, err := p.disk.find(from)
+		if err != nil {
+			return err
+		}
+		dir, name, err := p.disk.parent(to)
+		if err == nil {
+			err = sameDevice(n, dir)
+		}
+		if err != nil {
+			return err
+		}
+		if there := dir.entries[name]; there == n {
+			return nil // POSIX leaves both names of one file
+		} else if there != nil {
 			dir.set(name, nil, nil)
 		}
 		return p.move(from, to)
@@ -201,6 +219,9 @@ func (p *Process) Remove(file string) error {
 		if len(n.entries) > 0 {
 			return syscall.ENOTEMPTY
 		}
+		if err := p.disk.mountPoint(file, n); err != nil {
+			return err
+		}
 		dir.set(name, nil, nil)
 		return nil
 	})
@@ -208,7 +229,13 @@ func (p *Process) Remove(file string) error {
 
 // Mkdir implements [store.FS].
 func (p *Process) Mkdir(file string) error {
-	return p.do("mkdir", file, func() error { return p.add(newDir(), file, nil) })
+	return p.do("mkdir", file, func() error {
+		n := newDir()
+		if above, _, err := p.disk.parent(file); err == nil {
+			n.device = above.device
+		}
+		return p.add(n, file, nil)
+	})
 }
 
 // SyncDir implements [store.FS].
@@ -218,8 +245,22 @@ func (p *Process) SyncDir(file string) error {
 		if err != nil {
 			return err
 		}
+		if p.failSync != nil {
+			if err := p.failSync(file); err != nil {
+				n.changes = nil
+				return err
+			}
+		}
 		n.sync()
 		return nil
+	})
+}
+
+// Refresh implements [store.FS].
+func (p *Process) Refresh(dir string) error {
+	return p.do("refresh", dir, func() error {
+		_, err := p.disk.find(dir)
+		return err
 	})
 }
 
@@ -287,6 +328,9 @@ func (object) Close() error { return nil }
 func (p *Process) NewLock(file string, content []byte) (io.Closer, error) {
 	n := &inode{modified: time.Now(), data: bytes.Clone(content)}
 	err := p.do("newlock", file, func() error {
+		if above, _, err := p.disk.parent(file); err == nil {
+			n.device = above.device
+		}
 		n.locked = p
 		return p.add(n, file, nil)
 	})
@@ -303,7 +347,7 @@ func (p *Process) Lock(file string) (io.Closer, error) {
 		if n, err = p.disk.find(file); err != nil {
 			return err
 		}
-		if n.locked != nil {
+		if n.locked != nil && n.locked.host == p.host {
 			return store.ErrLocked
 		}
 		n.locked = p
@@ -332,7 +376,7 @@ func (l lock) Close() error {
 func (p *Process) Boot() string {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
-	return fmt.Sprintf("boot %d", p.disk.boots)
+	return p.boot()
 }
 
 // Alive tells whether the process was neither killed nor had its power cut.
