@@ -81,11 +81,14 @@ type disk struct {
 	lanes []*diskLane
 	crash int // steps until the process dies; 0: never
 	dead  bool
+	// fenced has commits refused, as when somebody else has the lane.
+	fenced bool
 }
 
 type diskLane struct {
 	input     []row
-	next      int64 // committed
+	of        string // what positions are of
+	next      int64  // committed
 	committed []row
 }
 
@@ -111,6 +114,11 @@ func (d *disk) Open(_ context.Context, id pipeline.LaneID) (pipeline.Writer, int
 }
 func (d *disk) Close() error { return nil }
 
+func (d *disk) Position(_ context.Context, id pipeline.LaneID) (pipeline.Mark, error) {
+	lane := d.lanes[id.Partition]
+	return pipeline.Mark{Next: lane.next, Of: lane.of}, nil
+}
+
 type diskWriter struct {
 	disk    *disk
 	lane    *diskLane
@@ -125,6 +133,9 @@ func (w *diskWriter) Write(_ context.Context, _ pipeline.Table, r arrow.Record, 
 func (w *diskWriter) Size() pipeline.Size { return pipeline.Size{Rows: int64(len(w.pending))} }
 
 func (w *diskWriter) Commit(context.Context) (int64, error) {
+	if w.disk.fenced {
+		return 0, pipeline.ErrLaneLost
+	}
 	if err := w.disk.step("before the rows are there"); err != nil {
 		return 0, err
 	}
@@ -180,7 +191,7 @@ func (p *process) write(i, n int) error {
 	r := record(input[from:to])
 	defer r.Release()
 	p.read[i] = to
-	return p.lanes[i].Write(context.Background(), pipeline.Rows, r, pipeline.Span{First: from, Next: to})
+	return p.lanes[i].Write(context.Background(), pipeline.Rows, r, pipeline.Span{First: from, Next: to, Of: p.disk.lanes[i].of})
 }
 
 func (p *process) commit(i int) error {
