@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -88,8 +89,19 @@ type disk struct {
 type diskLane struct {
 	input     []row
 	of        string // what positions are of
+	deleted   bool   // with what told the position
 	next      int64  // committed
 	committed []row
+}
+
+// copied returns the lanes as they are, for a backup. One that nobody has read yet has no position.
+func (d *disk) copied() (all []*diskLane) {
+	for _, l := range d.lanes {
+		c := *l
+		c.committed = slices.Clone(l.committed)
+		all = append(all, &c)
+	}
+	return all
 }
 
 // step is asked before everything that may be the last thing that happens.
@@ -110,12 +122,19 @@ func (d *disk) Start(context.Context, pipeline.Schemas) error { return nil }
 
 func (d *disk) Open(_ context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
 	lane := d.lanes[id.Partition]
-	return &diskWriter{disk: d, lane: lane}, lane.next, d.step("open")
+	next := lane.next
+	if lane.deleted {
+		next = pipeline.Unknown
+	}
+	return &diskWriter{disk: d, lane: lane}, next, d.step("open")
 }
 func (d *disk) Close() error { return nil }
 
 func (d *disk) Position(_ context.Context, id pipeline.LaneID) (pipeline.Mark, error) {
 	lane := d.lanes[id.Partition]
+	if lane.deleted {
+		return pipeline.Mark{Next: pipeline.Unknown}, nil
+	}
 	return pipeline.Mark{Next: lane.next, Of: lane.of}, nil
 }
 
@@ -173,6 +192,9 @@ func (p *process) open(i int) error {
 	if err != nil {
 		return err
 	}
+	if next == pipeline.Unknown {
+		next = 0 // where the source begins
+	}
 	if next != p.disk.lanes[i].next {
 		p.disk.t.Fatalf("Open of lane %d: position %d, want %d", i, next, p.disk.lanes[i].next)
 	}
@@ -208,16 +230,18 @@ func (p *process) abandon(i int) error {
 	return w.Abandon()
 }
 
-// TestModel runs lanes with commits, losses and crashes at every step in any order, and compares what is there in the
+// TestModel runs lanes with commits, losses, crashes at every step, and an output that is put back from a backup, in any order, and compares what is there in the
 // end with the truth: of the rows of a key exactly one is no duplicate, and none is missing.
 func TestModel(t *testing.T) {
 	for _, mode := range []Mode{Mark, Drop} {
 		for _, approximate := range []*Approximate{nil, {Memory: 1 << 20, Keys: 1000}} {
-			t.Run(fmt.Sprintf("%s approximate=%t", mode, approximate != nil), rapid.MakeCheck(func(t *rapid.T) {
-				model(t, Options{
-					Path: "/seen", Mode: mode, KeyColumn: "url_key", Identity: "test", Memory: 8 << 20, Approximate: approximate,
-				})
-			}))
+			for _, positions := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s approximate=%t positions=%t", mode, approximate != nil, positions), rapid.MakeCheck(func(t *rapid.T) {
+					model(t, Options{
+						Path: "/seen", Mode: mode, KeyColumn: "url_key", Identity: "test", Memory: 8 << 20, Approximate: approximate, Positions: positions,
+					})
+				}))
+			}
 		}
 	}
 }
@@ -233,9 +257,19 @@ func model(t *rapid.T, opts Options) {
 		d.lanes = append(d.lanes, l)
 	}
 	fs := vfs.NewStrictMem()
+	backup := d.copied()
 	for range rapid.IntRange(0, 4).Draw(t, "crashes") {
 		d.crash, d.dead = rapid.IntRange(1, 60).Draw(t, "steps"), false
 		run(t, d, fs, opts)
+		if opts.Positions && opts.Approximate == nil {
+			switch rapid.SampledFrom([]string{"", "back up", "restore"}).Draw(t, "output") {
+			case "back up":
+				backup = d.copied()
+			case "restore":
+				d.lanes = backup
+				backup = d.copied()
+			}
+		}
 	}
 	d.crash, d.dead = 0, false
 	p, err := begin(d, fs, opts)
