@@ -180,7 +180,8 @@ func (f *filters) snapshot() error {
 
 func (f *filters) writeSnapshot(out io.Writer) error {
 	sum := xxhash.New()
-	w := bufio.NewWriterSize(io.MultiWriter(out, sum), 1<<20)
+	// The sum comes first: file systems of tests change what they were given to write.
+	w := bufio.NewWriterSize(io.MultiWriter(sum, out), 1<<20)
 	var number [8]byte
 	put := func(v uint64) {
 		binary.BigEndian.PutUint64(number[:], v)
