@@ -15,6 +15,8 @@ type Dedupe struct {
 	Window      DedupeWindow
 	// HideKey leaves url_key out of the output. There is no key for it.
 	HideKey bool
+	// AnyOutput says that the state is not that of one output. There is no key for it.
+	AnyOutput bool
 }
 
 // Approximate keeps filters instead of keys.

@@ -59,7 +59,7 @@ func (f dedupeFlags) set(c *config.Config, out string) (done func() error, err e
 		return done, usagef("--dedupe compares rows by %s, which --exclude leaves out; take it out of there", keyColumn)
 	}
 	d := config.DefaultDedupe()
-	d.Mode, d.Path = f.mode, f.seen
+	d.Mode, d.Path, d.AnyOutput = f.mode, f.seen, true
 	if len(c.Columns.Include) > 0 && !slices.Contains(c.Columns.Include, keyColumn) {
 		c.Columns.Include = append(slices.Clip(c.Columns.Include), keyColumn)
 		d.HideKey = true // nobody has asked for it

@@ -46,6 +46,17 @@ func (h *hot) has(key *Key) bool {
 	return false
 }
 
+// clear forgets all keys.
+func (h *hot) clear() {
+	for i := range h.locks {
+		h.locks[i].Lock()
+	}
+	clear(h.sets)
+	for i := range h.locks {
+		h.locks[i].Unlock()
+	}
+}
+
 // add adds a key that is in the store, in the place of the one of its set that was found least lately.
 func (h *hot) add(key *Key) {
 	set, lock := h.place(key)

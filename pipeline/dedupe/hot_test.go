@@ -47,7 +47,7 @@ func TestHot(t *testing.T) {
 // TestHotSparesStore checks that what was found once is not sought in the store again, and that new keys are, once they
 // are committed.
 func TestHotSparesStore(t *testing.T) {
-	s, err := openState(Options{Path: "/seen", Memory: 8 << 20, fs: vfs.NewMem()}.withDefaults())
+	s, err := openState(t.Context(), Options{Path: "/seen", Memory: 8 << 20, fs: vfs.NewMem()}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,13 +176,13 @@ func (k *keys) find(asked []question) error {
 	return it.Close() // has the error of a seek, too
 }
 
-func (k *keys) add(b *pebble.Batch, entries []entry) (func() error, error) {
+func (k *keys) add(b *pebble.Batch, entries []entry, from []byte) (func() error, error) {
 	// In order, the store finds the place of a key beside that of the last one.
 	sortEntries(entries)
 	var buf [seenKeySize]byte
 	all := *k.buckets.Load()
 	for _, e := range entries {
-		if err := b.Set(append(k.prefix(buf[:0], e.bucket), e.key[:]...), nil, nil); err != nil {
+		if err := b.Set(append(k.prefix(buf[:0], e.bucket), e.key[:]...), from, nil); err != nil {
 			return nil, err
 		}
 		if k.sieve != nil {
@@ -206,6 +206,12 @@ func (k *keys) drop(b *pebble.Batch, first int64) error {
 	left := slices.Clone(all[i:])
 	k.buckets.Store(&left)
 	return b.DeleteRange([]byte{seenKey}, k.prefix(nil, first), nil)
+}
+
+func (k *keys) forgotten() {
+	if k.hot != nil {
+		k.hot.clear()
+	}
 }
 
 func (k *keys) close() error {

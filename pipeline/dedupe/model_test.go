@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -81,12 +82,26 @@ type disk struct {
 	lanes []*diskLane
 	crash int // steps until the process dies; 0: never
 	dead  bool
+	// fenced has commits refused, as when somebody else has the lane.
+	fenced bool
 }
 
 type diskLane struct {
 	input     []row
-	next      int64 // committed
+	of        string // what positions are of
+	deleted   bool   // with what told the position
+	next      int64  // committed
 	committed []row
+}
+
+// copied returns the lanes as they are, for a backup. One that nobody has read yet has no position.
+func (d *disk) copied() (all []*diskLane) {
+	for _, l := range d.lanes {
+		c := *l
+		c.committed = slices.Clone(l.committed)
+		all = append(all, &c)
+	}
+	return all
 }
 
 // step is asked before everything that may be the last thing that happens.
@@ -107,9 +122,21 @@ func (d *disk) Start(context.Context, pipeline.Schemas) error { return nil }
 
 func (d *disk) Open(_ context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
 	lane := d.lanes[id.Partition]
-	return &diskWriter{disk: d, lane: lane}, lane.next, d.step("open")
+	next := lane.next
+	if lane.deleted {
+		next = pipeline.Unknown
+	}
+	return &diskWriter{disk: d, lane: lane}, next, d.step("open")
 }
 func (d *disk) Close() error { return nil }
+
+func (d *disk) Position(_ context.Context, id pipeline.LaneID) (pipeline.Mark, error) {
+	lane := d.lanes[id.Partition]
+	if lane.deleted {
+		return pipeline.Mark{Next: pipeline.Unknown}, nil
+	}
+	return pipeline.Mark{Next: lane.next, Of: lane.of}, nil
+}
 
 type diskWriter struct {
 	disk    *disk
@@ -125,6 +152,9 @@ func (w *diskWriter) Write(_ context.Context, _ pipeline.Table, r arrow.Record, 
 func (w *diskWriter) Size() pipeline.Size { return pipeline.Size{Rows: int64(len(w.pending))} }
 
 func (w *diskWriter) Commit(context.Context) (int64, error) {
+	if w.disk.fenced {
+		return 0, pipeline.ErrLaneLost
+	}
 	if err := w.disk.step("before the rows are there"); err != nil {
 		return 0, err
 	}
@@ -162,6 +192,9 @@ func (p *process) open(i int) error {
 	if err != nil {
 		return err
 	}
+	if next == pipeline.Unknown {
+		next = 0 // where the source begins
+	}
 	if next != p.disk.lanes[i].next {
 		p.disk.t.Fatalf("Open of lane %d: position %d, want %d", i, next, p.disk.lanes[i].next)
 	}
@@ -180,7 +213,7 @@ func (p *process) write(i, n int) error {
 	r := record(input[from:to])
 	defer r.Release()
 	p.read[i] = to
-	return p.lanes[i].Write(context.Background(), pipeline.Rows, r, pipeline.Span{First: from, Next: to})
+	return p.lanes[i].Write(context.Background(), pipeline.Rows, r, pipeline.Span{First: from, Next: to, Of: p.disk.lanes[i].of})
 }
 
 func (p *process) commit(i int) error {
@@ -197,16 +230,18 @@ func (p *process) abandon(i int) error {
 	return w.Abandon()
 }
 
-// TestModel runs lanes with commits, losses and crashes at every step in any order, and compares what is there in the
+// TestModel runs lanes with commits, losses, crashes at every step, and an output that is put back from a backup, in any order, and compares what is there in the
 // end with the truth: of the rows of a key exactly one is no duplicate, and none is missing.
 func TestModel(t *testing.T) {
 	for _, mode := range []Mode{Mark, Drop} {
 		for _, approximate := range []*Approximate{nil, {Memory: 1 << 20, Keys: 1000}} {
-			t.Run(fmt.Sprintf("%s approximate=%t", mode, approximate != nil), rapid.MakeCheck(func(t *rapid.T) {
-				model(t, Options{
-					Path: "/seen", Mode: mode, KeyColumn: "url_key", Identity: "test", Memory: 8 << 20, Approximate: approximate,
-				})
-			}))
+			for _, positions := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s approximate=%t positions=%t", mode, approximate != nil, positions), rapid.MakeCheck(func(t *rapid.T) {
+					model(t, Options{
+						Path: "/seen", Mode: mode, KeyColumn: "url_key", Identity: "test", Memory: 8 << 20, Approximate: approximate, Positions: positions,
+					})
+				}))
+			}
 		}
 	}
 }
@@ -222,9 +257,19 @@ func model(t *rapid.T, opts Options) {
 		d.lanes = append(d.lanes, l)
 	}
 	fs := vfs.NewStrictMem()
+	backup := d.copied()
 	for range rapid.IntRange(0, 4).Draw(t, "crashes") {
 		d.crash, d.dead = rapid.IntRange(1, 60).Draw(t, "steps"), false
 		run(t, d, fs, opts)
+		if opts.Positions && opts.Approximate == nil {
+			switch rapid.SampledFrom([]string{"", "back up", "restore"}).Draw(t, "output") {
+			case "back up":
+				backup = d.copied()
+			case "restore":
+				d.lanes = backup
+				backup = d.copied()
+			}
+		}
 	}
 	d.crash, d.dead = 0, false
 	p, err := begin(d, fs, opts)

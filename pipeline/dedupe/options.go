@@ -37,6 +37,11 @@ type Options struct {
 	HideKey bool
 	// Identity names what keys are made of: form, steps and version of rules. State of another identity is refused.
 	Identity string
+	// Output, if not "", is the place of the rows. State of another output is refused.
+	Output string
+	// Positions says that the inner sink keeps the positions of lanes. They are held against those of the state then; without it,
+	// the state has nothing to do with what an output has, as where one state serves several.
+	Positions bool
 	// Memory bounds the store and the keys of rows that are not committed, in bytes. Default 128 MiB. Filters come on
 	// top.
 	Memory int64

@@ -42,7 +42,7 @@ func TestSieveIsFilled(t *testing.T) {
 	known := randomKeys(1, 3*fillKeys+17)
 	for name, entries := range map[string][]entry{"empty": nil, "keys": known[:len(known)-100]} {
 		t.Run(name, func(t *testing.T) {
-			s, err := openState(opts)
+			s, err := openState(t.Context(), opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +54,7 @@ func TestSieveIsFilled(t *testing.T) {
 			}
 		})
 	}
-	s, err := openState(opts)
+	s, err := openState(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestSieveIsFilled(t *testing.T) {
 // TestSieveIsAbandoned closes a state that has not read all of its keys.
 func TestSieveIsAbandoned(t *testing.T) {
 	opts := Options{Path: "/seen", Memory: 8 << 20, fs: vfs.NewMem()}.withDefaults()
-	s, err := openState(opts)
+	s, err := openState(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestSieveIsAbandoned(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if s, err = openState(opts); err != nil {
+		if s, err = openState(t.Context(), opts); err != nil {
 			t.Fatal(err)
 		}
 		checkKnown(t, s, known[:10])
@@ -105,8 +105,8 @@ func TestSieveIsAbandoned(t *testing.T) {
 
 func addKeys(t *testing.T, s *state, entries []entry) {
 	t.Helper()
-	j, err := s.journal(pipeline.LaneID{Stream: "s"}, 1, entries)
-	if err != nil {
+	j := s.newJournal(pipeline.LaneID{Stream: "s"}, pipeline.Mark{Next: 1})
+	if err := s.write(t.Context(), j, entries); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.promote(j); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -25,6 +27,8 @@ type Sink struct {
 
 	duplicates atomic.Int64
 
+	deciding sync.Mutex // held while doubts are resolved, one after the other
+
 	mu     sync.Mutex
 	lanes  uint64                      // how many numbers of lanes were given out
 	doubts map[pipeline.LaneID][]doubt // commits of which it is not known whether they were made
@@ -35,6 +39,7 @@ type doubt struct {
 	journal journal
 	lane    uint64
 	claimed []entry
+	begin   int64 // position before the rows
 }
 
 // New returns a sink around inner. The error is that of [Options.Validate].
@@ -104,20 +109,21 @@ func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
 	if err := s.inner.Start(ctx, schemas); err != nil {
 		return err
 	}
-	if s.state, err = openState(s.opts); err != nil {
+	if s.state, err = openState(ctx, s.opts); err != nil {
 		return fmt.Errorf("dedupe: %w", err)
 	}
 	if a := s.opts.Approximate; a != nil {
 		s.opts.Log.Info("duplicates are found approximately: when so many keys are there, this share of new rows is taken for duplicates",
 			"keys", a.Keys, "share", s.opts.FalsePositives())
 	}
-	left, err := s.state.journals()
+	var left map[pipeline.LaneID][]journal
+	err = s.state.do(ctx, func() (err error) { left, err = s.state.journals(); return err })
 	if err != nil {
 		return fmt.Errorf("dedupe: reading what was not decided: %w", err)
 	}
 	for id, journals := range left {
 		for _, j := range journals {
-			s.doubts[id] = append(s.doubts[id], doubt{journal: j})
+			s.doubt(id, doubt{journal: j, begin: math.MaxInt64})
 		}
 		w, _, err := s.Open(ctx, id)
 		if err != nil {
@@ -132,34 +138,70 @@ func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
 
 // Open implements [pipeline.Sink].
 func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
+	var of string
 	inner, next, err := s.inner.Open(ctx, id)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := s.decide(id, next); err != nil {
+	if err = s.decide(ctx, id, next); err == nil {
+		of, err = s.hold(ctx, id, next)
+	}
+	if err != nil {
 		return nil, 0, errors.Join(fmt.Errorf("dedupe: %w", err), inner.Abandon())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lanes++
-	return &writer{sink: s, inner: inner, id: id, lane: s.lanes}, next, nil
+	return &writer{sink: s, inner: inner, id: id, lane: s.lanes, next: next, of: of}, next, nil
+}
+
+// hold compares the position of a lane with that of the state, when it is known what has become of its last commit. It
+// returns what the positions of the lane are of.
+func (s *Sink) hold(ctx context.Context, id pipeline.LaneID, next int64) (of string, err error) {
+	if !s.opts.Positions {
+		return "", nil
+	}
+	position := func(id pipeline.LaneID) (pipeline.Mark, error) { return s.position(ctx, id) }
+	at, err := position(id)
+	if err != nil {
+		return "", err
+	}
+	at.Next = next
+	return at.Of, s.state.do(ctx, func() error { return s.state.hold(ctx, id, at, position) })
+}
+
+// position asks the inner sink how far a lane has come.
+func (s *Sink) position(ctx context.Context, id pipeline.LaneID) (pipeline.Mark, error) {
+	p, ok := pipeline.As[pipeline.Positions](s.inner)
+	if !ok {
+		return pipeline.Mark{}, fmt.Errorf("%T does not tell the positions of lanes", s.inner)
+	}
+	return p.Position(ctx, id)
 }
 
 // decide resolves the doubts of a lane, now that its position is known.
-func (s *Sink) decide(id pipeline.LaneID, next int64) error {
+func (s *Sink) decide(ctx context.Context, id pipeline.LaneID, next int64) error {
+	s.deciding.Lock()
+	defer s.deciding.Unlock()
+	return s.decideIf(ctx, id, next, func(doubt) bool { return true })
+}
+
+// decideIf resolves those doubts of a lane for which sure returns true, with s.deciding held.
+func (s *Sink) decideIf(ctx context.Context, id pipeline.LaneID, next int64, sure func(doubt) bool) error {
 	s.mu.Lock()
-	left := s.doubts[id]
+	all := s.doubts[id]
 	delete(s.doubts, id)
 	s.mu.Unlock()
-	for i, d := range left {
+	for i, d := range all {
 		decide := s.state.forget
-		if next != pipeline.Unknown && next >= d.journal.end {
+		if next != pipeline.Unknown && next >= d.journal.end.Next {
 			decide = s.state.promote
+		} else if !sure(d) {
+			s.doubt(id, d)
+			continue
 		}
-		if err := decide(d.journal); err != nil {
-			s.mu.Lock()
-			s.doubts[id] = append(s.doubts[id], left[i:]...)
-			s.mu.Unlock()
+		if err := s.state.do(ctx, func() error { return decide(d.journal) }); err != nil {
+			s.doubt(id, all[i:]...)
 			return err
 		}
 		s.claims.release(d.lane, d.claimed)
@@ -167,10 +209,38 @@ func (s *Sink) decide(id pipeline.LaneID, next int64) error {
 	return nil
 }
 
-func (s *Sink) doubt(id pipeline.LaneID, d doubt) {
+// settle resolves the doubts of lanes that others have gone on with, which may never be opened here again: their claims
+// would stay for ever. Where somebody has committed what follows the last position that was known here, the commit in
+// doubt was made or never will be. What cannot be told stays in doubt.
+func (s *Sink) settle(ctx context.Context) {
+	if !s.opts.Positions {
+		return
+	}
+	s.deciding.Lock()
+	defer s.deciding.Unlock()
+	s.mu.Lock()
+	ids := slices.Collect(maps.Keys(s.doubts))
+	s.mu.Unlock()
+	for _, id := range ids {
+		at, err := s.position(ctx, id)
+		if err == nil && at.Next != pipeline.Unknown {
+			err = s.decideIf(ctx, id, at.Next, func(d doubt) bool { return at.Next > d.begin })
+		}
+		if err != nil {
+			s.opts.Log.Debug("dedupe: a commit of a lane that is gone stays undecided", "lane", id.String(), "problem", err)
+		}
+	}
+}
+
+func (s *Sink) doubt(id pipeline.LaneID, all ...doubt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.doubts[id] = append(s.doubts[id], d)
+	s.doubts[id] = append(s.doubts[id], all...)
+}
+
+// ask has the state answer questions, whose order it may change. They are not to be used again after an error.
+func (s *Sink) ask(ctx context.Context, asked []question) error {
+	return s.state.do(ctx, func() error { return s.state.find(asked) })
 }
 
 // Duplicates returns how many rows were duplicates so far, and whether they are left out.

@@ -1,6 +1,7 @@
 package dedupe
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,20 +9,21 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/vfs"
-
-	"github.com/urlmill/urlmill/pipeline"
 )
 
 // The first byte of a key of the store says what it is. Numbers are big-endian, those of buckets with the sign flipped,
 // so that they are in order.
 const (
 	metaKey    = 'm' // identity
+	originKey  = 'o' // number of the last origin (8); not there in a state of before there were origins
+	laneKey    = 'p' // name of a lane: its [laneMark]
 	countKey   = 'c' // bucket being filled (8), keys in it (8); of a window of keys
 	journalKey = 'j' // number (8), chunk (4): end (8), length of the lane's name (4), lane, entries of 24 bytes
-	seenKey    = 'k' // bucket (8), key (16); of an exact state
+	seenKey    = 'k' // bucket (8), key (16): where it is from, see [appendFrom]; of an exact state
 	logKey     = 'l' // number (8): entries since the snapshot; of an approximate state
 )
 
@@ -29,20 +31,17 @@ const (
 // case of a batch aside, some 200 bytes a key, and begins another memtable where the room is not there.
 const chunkEntries = 1024
 
-// journal names keys that are durable, of rows that may be.
-type journal struct {
-	number uint64
-	end    int64 // position after the rows
-}
-
 // seenSet holds the keys of committed rows.
 type seenSet interface {
 	// find notes in asked what is there; it may change the order.
 	find(asked []question) error
 	// add puts entries into b, to be there once b is applied: then done is called. It may change the order of entries.
-	add(b *pebble.Batch, entries []entry) (done func() error, err error)
+	// from says where they are from, and is kept with them if it can be.
+	add(b *pebble.Batch, entries []entry, from []byte) (done func() error, err error)
 	// drop forgets the buckets before first.
 	drop(b *pebble.Batch, first int64) error
+	// forgotten is called when keys were deleted from the store.
+	forgotten()
 	close() error
 }
 
@@ -54,41 +53,83 @@ type question struct {
 	low, high int64
 }
 
-// state is what lasts. Its methods may be called side by side.
+// state is what lasts. Its methods may be called side by side, and those that call the store are called by way of [state.do].
 type state struct {
-	opts Options
-	db   *pebble.DB
-	seen seenSet
+	opts    Options
+	db      *pebble.DB
+	closeFS io.Closer
+	seen    seenSet
+	failed  *failure
+	calls   sync.WaitGroup
+	legacy  bool // there are keys of which it is not known where they are from
+
+	// answers is held for reading while questions are answered: what a rewind has taken away is in no answer that is
+	// remembered once it has been locked.
+	answers   sync.RWMutex
+	rewinding sync.Mutex
 
 	// promotions is how many there were, counted before the claims of their keys are released.
 	promotions atomic.Int64
 
 	mu      sync.Mutex // promotions, one at a time
 	numbers uint64     // number of the last journal
+	origins uint64     // number of the last origin
 	newest  int64      // bucket; of a window of keys the one being filled
 	count   int64      // keys in that one
 }
 
 // openState opens the state, and makes it when there is none.
-func openState(opts Options) (*state, error) {
-	fs := opts.fs
-	if err := fs.MkdirAll(opts.Path, 0o777); err != nil {
+func openState(ctx context.Context, opts Options) (*state, error) {
+	s := &state{opts: opts, failed: newFailure(opts)}
+	if err := s.do(ctx, s.open); err != nil {
 		return nil, err
 	}
-	db, err := openStore(opts)
-	if err != nil {
-		return nil, fmt.Errorf("opening the state in %s: %w; one process at a time may use it", opts.Path, err)
+	return s, nil
+}
+
+func (s *state) open() (err error) {
+	fs, path := s.opts.fs, s.opts.Path
+	if err := fs.MkdirAll(path, 0o777); err != nil {
+		return err
 	}
-	s := &state{opts: opts, db: db}
+	if err := s.checkOutput(); err != nil {
+		return err
+	}
+	if s.db, s.closeFS, err = openStore(s.opts, s.failed); err != nil {
+		return fmt.Errorf("opening the state in %s: %w; one process at a time may use it", path, err)
+	}
 	// A loss of power must not take the folder away, with what was synced in it.
-	err = errors.Join(syncFolder(fs, opts.Path), syncFolder(fs, fs.PathDir(opts.Path)))
+	err = errors.Join(syncFolder(fs, path), syncFolder(fs, fs.PathDir(path)))
 	if err == nil {
 		err = s.load()
 	}
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return errors.Join(err, s.db.Close(), s.closeFS.Close())
 	}
-	return s, nil
+	return nil
+}
+
+// readFile returns the text of a small file.
+func readFile(fs vfs.FS, name string) (string, error) {
+	f, err := fs.Open(name)
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(f)
+	return string(text), errors.Join(err, f.Close())
+}
+
+// writeFile makes a small file, whole or not at all. Its folder is not synced.
+func writeFile(fs vfs.FS, name, text string) error {
+	f, err := fs.Create(name + ".new")
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return fs.Rename(name+".new", name)
 }
 
 func syncFolder(fs vfs.FS, path string) error {
@@ -102,6 +143,9 @@ func syncFolder(fs vfs.FS, path string) error {
 // load reads what is there.
 func (s *state) load() error {
 	if err := s.checkIdentity(); err != nil {
+		return err
+	}
+	if err := s.loadOrigins(); err != nil {
 		return err
 	}
 	if text, err := s.get([]byte{countKey}); err != nil {
@@ -133,7 +177,7 @@ func (s *state) checkIdentity() error {
 	case err != nil:
 		return err
 	case got == nil:
-		return s.db.Set([]byte{metaKey}, []byte(want), pebble.Sync)
+		return errors.Join(s.db.Set([]byte{originKey}, make([]byte, 8), nil), s.db.Set([]byte{metaKey}, []byte(want), pebble.Sync))
 	case string(got) != want:
 		return fmt.Errorf("the state in %s is of other keys: it was made for %q, and the configuration is for %q; "+
 			"give back the old settings, or another folder to begin anew", s.opts.Path, got, want)
@@ -168,196 +212,55 @@ func (s *state) find(asked []question) error {
 	if len(asked) == 0 {
 		return nil
 	}
+	s.answers.RLock()
+	defer s.answers.RUnlock()
 	return s.seen.find(asked)
 }
 
-// journal makes entries durable, as keys of rows before end that are about to be committed. It may change their order.
-func (s *state) journal(id pipeline.LaneID, end int64, entries []entry) (journal, error) {
-	s.mu.Lock()
-	s.numbers++
-	j := journal{number: s.numbers, end: end}
-	s.mu.Unlock()
-	if s.opts.Last == 0 { // which would count them in another order
-		sortEntries(entries)
-	}
-	lane := laneName(id)
-	var value []byte
-	for i := 0; len(entries) > 0; i++ {
-		if err := s.opts.Step("journal"); err != nil {
-			return j, err
-		}
-		n := min(len(entries), chunkEntries)
-		value = binary.BigEndian.AppendUint64(value[:0], uint64(end))
-		value = binary.BigEndian.AppendUint32(value, uint32(len(lane)))
-		value = appendEntries(append(value, lane...), entries[:n])
-		entries = entries[n:]
-		key := binary.BigEndian.AppendUint32(numbered(journalKey, j.number), uint32(i))
-		durable := pebble.NoSync
-		if len(entries) == 0 {
-			durable = pebble.Sync // of all that was written before
-		}
-		if err := s.db.Set(key, value, durable); err != nil {
-			return j, err
-		}
-	}
-	return j, s.opts.Step("journaled")
-}
-
-// journals returns the journals that are left, by lane, in order.
-func (s *state) journals() (map[pipeline.LaneID][]journal, error) {
-	all := make(map[pipeline.LaneID][]journal)
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{journalKey}, UpperBound: []byte{journalKey + 1}})
-	if err != nil {
-		return nil, err
-	}
-	for ok := it.First(); ok; ok = it.Next() {
-		number := binary.BigEndian.Uint64(it.Key()[1:])
-		end, id, _, err := parseChunk(it.Value())
-		if err != nil {
-			return nil, errors.Join(err, it.Close())
-		}
-		s.numbers = max(s.numbers, number)
-		if known := all[id]; len(known) == 0 || known[len(known)-1].number != number {
-			all[id] = append(known, journal{number, end})
-		}
-	}
-	return all, it.Close()
-}
-
-// forget drops a journal whose rows were not committed. That is durable when it returns: its lane may go on to commit the
-// same rows as duplicates of another lane's, which needs no journal, and one that came back after a loss of power would then
-// look like one of committed rows.
-func (s *state) forget(j journal) error {
-	return s.db.DeleteRange(numbered(journalKey, j.number), numbered(journalKey, j.number+1), pebble.Sync)
-}
-
-// promote makes the journaled keys those of committed rows, a chunk at a time. What a crash leaves of the journal is
-// promoted when its lane is opened again, so nothing has to be synced here.
-func (s *state) promote(j journal) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: numbered(journalKey, j.number), UpperBound: numbered(journalKey, j.number+1)})
-	if err != nil {
-		return err
-	}
-	for ok := it.First(); ok && err == nil; ok = it.Next() {
-		var entries []entry
-		if _, _, entries, err = parseChunk(it.Value()); err == nil {
-			err = s.promoteChunk(it.Key(), entries)
-		}
-	}
-	s.promotions.Add(1)
-	if err = errors.Join(err, it.Close()); err != nil {
-		return err
-	}
-	return s.opts.Step("promoted")
-}
-
-func (s *state) promoteChunk(key []byte, entries []entry) error {
-	if err := s.opts.Step("promote"); err != nil {
-		return err
-	}
-	b := s.db.NewBatch()
-	defer b.Close()
-	newest := s.place(entries)
-	if s.opts.Last != 0 {
-		value := binary.BigEndian.AppendUint64(nil, uint64(newest))
-		if err := b.Set([]byte{countKey}, binary.BigEndian.AppendUint64(value, uint64(s.count)), nil); err != nil {
-			return err
-		}
-	}
-	done, err := s.seen.add(b, entries)
-	if err != nil {
-		return err
-	}
-	if newest > s.newest && s.opts.buckets() > 1 {
-		err = s.seen.drop(b, newest-parts)
-	}
-	if err := errors.Join(err, b.Delete(key, nil)); err != nil {
-		return err
-	}
-	if err := b.Commit(pebble.NoSync); err != nil {
-		return err
-	}
-	s.newest = newest
-	return done()
-}
-
-// place gives entries the buckets that they stay in, and returns the newest bucket.
-func (s *state) place(entries []entry) (newest int64) {
-	newest = s.newest
-	for i := range entries {
-		switch {
-		case s.opts.Last != 0:
-			if s.count >= (s.opts.Last+parts-1)/parts {
-				newest, s.count = newest+1, 0
-			}
-			entries[i].bucket = newest
-			s.count++
-		case s.opts.Within != 0:
-			newest = max(newest, entries[i].bucket)
-		}
-	}
-	return newest
-}
-
+// close closes the state. One that has failed, or that a call waits for too long, is left as a crash would leave it: what is
+// in journals then is decided at the next start.
 func (s *state) close() error {
-	return errors.Join(s.seen.close(), s.db.Close())
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	err := await(ctx, s.failed, func() error { s.calls.Wait(); return nil })
+	if err == nil {
+		err = s.do(context.Background(), func() error {
+			return errors.Join(s.seen.close(), s.db.Close(), s.closeFS.Close())
+		})
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the disk of the state in %s has not answered for %s; it is left as it is, and its next start decides what was being written",
+			s.opts.Path, closeTimeout)
+	}
+	return err
 }
 
-// numbered returns a key with a number.
-func numbered(kind byte, n uint64) []byte {
-	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 1+8+16), kind), n)
+// closeTimeout is how long closing waits for calls that nobody waits for any more.
+const closeTimeout = 10 * time.Second
+
+// do has f, which calls the store, run beside, and waits for it until the state has failed or ctx ends: the store itself waits
+// for its disk without end. f may go on after that, so it uses nothing that is used again before the state is opened anew;
+// see [journal] for what is.
+func (s *state) do(ctx context.Context, f func() error) error {
+	s.calls.Add(1)
+	return await(ctx, s.failed, func() error {
+		defer s.calls.Done()
+		return f()
+	})
 }
 
-const flipSign = 1 << 63
-
-func appendEntries(dst []byte, entries []entry) []byte {
-	for _, e := range entries {
-		dst = append(dst, e.key[:]...)
-		dst = binary.BigEndian.AppendUint64(dst, uint64(e.bucket))
+func await(ctx context.Context, failed *failure, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		if failure := failed.get(); failure != nil {
+			return failure
+		}
+		return err
+	case <-failed.happened:
+		return failed.err
+	case <-ctx.Done():
+		return ctx.Err() // the cause is told by whoever owns ctx
 	}
-	return dst
-}
-
-func parseEntries(text []byte) ([]entry, error) {
-	const size = 24
-	if len(text)%size != 0 {
-		return nil, io.ErrUnexpectedEOF
-	}
-	entries := make([]entry, len(text)/size)
-	for i := range entries {
-		entries[i] = entry{Key(text[i*size:][:16]), int64(binary.BigEndian.Uint64(text[i*size+16:]))}
-	}
-	return entries, nil
-}
-
-func parseChunk(text []byte) (end int64, id pipeline.LaneID, entries []entry, err error) {
-	if len(text) < 12 || len(text)-12 < int(binary.BigEndian.Uint32(text[8:])) {
-		return 0, id, nil, errors.New("a journal is cut off")
-	}
-	end = int64(binary.BigEndian.Uint64(text))
-	n := binary.BigEndian.Uint32(text[8:])
-	if id, err = parseLane(text[12:][:n]); err != nil {
-		return 0, id, nil, err
-	}
-	entries, err = parseEntries(text[12+n:])
-	return end, id, entries, err
-}
-
-// laneName is the partition (4), the length of the stream (4), the stream, and the session.
-func laneName(id pipeline.LaneID) []byte {
-	b := binary.BigEndian.AppendUint32(nil, uint32(id.Partition))
-	b = binary.BigEndian.AppendUint32(b, uint32(len(id.Stream)))
-	return append(append(b, id.Stream...), id.Session...)
-}
-
-func parseLane(text []byte) (id pipeline.LaneID, err error) {
-	if len(text) < 8 || len(text)-8 < int(binary.BigEndian.Uint32(text[4:])) {
-		return id, errors.New("a journal has no lane")
-	}
-	n := binary.BigEndian.Uint32(text[4:])
-	return pipeline.LaneID{
-		Stream: string(text[8:][:n]), Partition: int32(binary.BigEndian.Uint32(text)), Session: string(text[8+n:]),
-	}, nil
 }

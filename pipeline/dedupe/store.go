@@ -1,15 +1,21 @@
 package dedupe
 
 import (
-	"fmt"
+	"errors"
+	"io"
 	"log/slog"
+	"time"
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/bloom"
+	"github.com/cockroachdb/pebble/vfs"
 )
 
-// openStore opens the store, and makes it when there is none.
-func openStore(opts Options) (*pebble.DB, error) {
+// slowDisk is how long a call to the disk takes to be worth a warning.
+const slowDisk = 5 * time.Second
+
+// openStore opens the store, and makes it when there is none. closeFS is closed after the store.
+func openStore(opts Options, failed *failure) (db *pebble.DB, closeFS io.Closer, err error) {
 	memtable := min(max(opts.Memory/12, 1<<20), 64<<20)
 	// The store takes its memtables off the cache, but for one that it keeps to use again.
 	cache := pebble.NewCache(opts.Memory - opts.claimsMemory() - opts.sieveMemory() - opts.hotMemory() - memtable)
@@ -30,8 +36,11 @@ func openStore(opts Options) (*pebble.DB, error) {
 		// What gets through the sieve is there, and the last level is where it is if it is at no other one.
 		levels[6].FilterPolicy = nil
 	}
+	watched, closeFS := vfs.WithDiskHealthChecks(opts.fs, slowDisk, func(info vfs.DiskSlowInfo) {
+		opts.Log.Warn("the disk of the state of dedupe is slow", "path", info.Path, "call", info.OpType.String(), "since", info.Duration)
+	})
 	o := &pebble.Options{
-		FS: opts.fs, Cache: cache, Comparer: comparer(), Levels: levels, MaxOpenFiles: 500,
+		FS: haltingFS{watched, failed}, EventListener: listener(opts.Log, failed), Cache: cache, Comparer: comparer(), Levels: levels, MaxOpenFiles: 500,
 		// Keys are hashes, so that every compaction of the first level rewrites all of
 		// the next one: the more it begins with, the fewer times each key is rewritten.
 		MemTableSize:          uint64(memtable),
@@ -41,7 +50,20 @@ func openStore(opts Options) (*pebble.DB, error) {
 		FormatMajorVersion: pebble.FormatNewest, Logger: storeLog{opts.Log},
 	}
 	o.Experimental.ReadSamplingMultiplier = -1 // look-ups do not ask for compactions
-	return pebble.Open(opts.fs.PathJoin(opts.Path, "db"), o)
+	if db, err = pebble.Open(opts.fs.PathJoin(opts.Path, "db"), o); err != nil {
+		return nil, nil, errors.Join(err, closeFS.Close())
+	}
+	return db, closeFS, nil
+}
+
+// listener hears what the store does by itself. What goes wrong there it would try again at once and for ever.
+func listener(log *slog.Logger, failed *failure) *pebble.EventListener {
+	return &pebble.EventListener{
+		BackgroundError: failed.note,
+		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
+			log.Debug("the state of dedupe has to wait for its disk", "reason", info.Reason)
+		},
+	}
 }
 
 // filterBits is how many bits the store's filters have for a key.
@@ -54,18 +76,4 @@ func comparer() *pebble.Comparer {
 	c.Split = func(key []byte) int { return len(key) }
 	c.ImmediateSuccessor = func(dst, key []byte) []byte { return append(append(dst, key...), 0) }
 	return &c
-}
-
-// storeLog passes on what goes wrong in the store; what it does otherwise is its own matter.
-type storeLog struct{ log *slog.Logger }
-
-func (l storeLog) Infof(string, ...any) {}
-
-func (l storeLog) Errorf(format string, args ...any) {
-	l.log.Warn("state of dedupe", "problem", fmt.Sprintf(format, args...))
-}
-
-// Fatalf must not return: the store calls it when it cannot go on.
-func (l storeLog) Fatalf(format string, args ...any) {
-	panic("state of dedupe: " + fmt.Sprintf(format, args...))
 }

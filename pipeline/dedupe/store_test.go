@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/vfs"
-
-	"github.com/urlmill/urlmill/pipeline"
 )
 
 // randomKeys returns keys that are like hashes. The same seed gives the same ones.
@@ -27,7 +25,7 @@ func TestFiltersSpareBlocks(t *testing.T) {
 	for name, opts := range map[string]Options{"no window": {}, "window": {Last: 1 << 20}} {
 		t.Run(name, func(t *testing.T) {
 			opts.Path, opts.Memory, opts.fs = "/seen", 8<<20, vfs.NewMem()
-			s, err := openState(opts.withDefaults())
+			s, err := openState(t.Context(), opts.withDefaults())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,13 +35,7 @@ func TestFiltersSpareBlocks(t *testing.T) {
 				}
 			}()
 			known := randomKeys(1, 20_000)
-			j, err := s.journal(pipeline.LaneID{Stream: "s"}, 1, known)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.promote(j); err != nil {
-				t.Fatal(err)
-			}
+			addKeys(t, s, known)
 			if err := s.db.Compact([]byte{0}, []byte{0xff}, false); err != nil {
 				t.Fatal(err)
 			}
@@ -76,18 +68,12 @@ func TestFiltersSpareBlocks(t *testing.T) {
 
 // TestFind asks about keys in any order, some of them several times, in one go.
 func TestFind(t *testing.T) {
-	s, err := openState(Options{Path: "/seen", Memory: 8 << 20, fs: vfs.NewMem()}.withDefaults())
+	s, err := openState(t.Context(), Options{Path: "/seen", Memory: 8 << 20, fs: vfs.NewMem()}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
 	known, others := randomKeys(1, 1000), randomKeys(2, 1000)
-	j, err := s.journal(pipeline.LaneID{Stream: "s"}, 1, append([]entry(nil), known...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.promote(j); err != nil {
-		t.Fatal(err)
-	}
+	addKeys(t, s, append([]entry(nil), known...))
 	var asked []question
 	for i := range known {
 		for _, e := range []entry{known[i], others[i], known[len(known)-1-i], others[i]} {

@@ -55,18 +55,12 @@ func TestFalsePositives(t *testing.T) {
 		Path: "/seen", KeyColumn: "url_key", Identity: "test", Approximate: &Approximate{Memory: 125_000, Keys: 100_000},
 		fs: vfs.NewMem(),
 	}.withDefaults()
-	s, err := openState(opts)
+	s, err := openState(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	entries := randomKeys(1, int(opts.Approximate.Keys))
-	j, err := s.journal(pipeline.LaneID{Stream: "s"}, 1, entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.promote(j); err != nil {
-		t.Fatal(err)
-	}
+	addKeys(t, s, entries)
 	for _, e := range entries {
 		if seen, err := has(s, e); !seen || err != nil {
 			t.Fatalf("a key that was added is not there (%v)", err)

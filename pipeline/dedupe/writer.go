@@ -20,7 +20,9 @@ type writer struct {
 	id      pipeline.LaneID
 	lane    uint64
 	claimed []entry // since the last commit
+	next    int64   // position after the last commit, or of the first row
 	end     int64   // position after the last row
+	of      string  // what positions are of
 	doubt   *doubt  // the last commit may have been made or not
 
 	entries        []entry // of the record being written
@@ -40,8 +42,13 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	if t != pipeline.Rows {
 		return w.inner.Write(ctx, t, r, span)
 	}
-	w.end = span.Next
-	duplicates, err := w.find(r)
+	if w.end = span.Next; w.next == pipeline.Unknown {
+		w.next = span.First
+	}
+	if span.Of != "" {
+		w.of = span.Of
+	}
+	duplicates, err := w.find(ctx, r)
 	if err != nil {
 		return fmt.Errorf("dedupe: %w", err)
 	}
@@ -83,12 +90,12 @@ func (w *writer) output(ctx context.Context, r arrow.Record, duplicates int) (ar
 }
 
 // find fills w.marks, and claims the keys of rows that are no duplicates.
-func (w *writer) find(r arrow.Record) (duplicates int, err error) {
+func (w *writer) find(ctx context.Context, r arrow.Record) (duplicates int, err error) {
 	if err := w.read(r); err != nil {
 		return 0, err
 	}
 	for done := false; !done; {
-		if done, err = w.claim(); err != nil {
+		if done, err = w.claim(ctx); err != nil {
 			return 0, err
 		}
 	}
@@ -108,7 +115,7 @@ func (w *writer) find(r arrow.Record) (duplicates int, err error) {
 //
 // The state comes first, so that no row leans on a claim of a row that turns out to be a duplicate: the row that this one
 // is a duplicate of may be out of the window of the other.
-func (w *writer) claim() (done bool, err error) {
+func (w *writer) claim(ctx context.Context) (done bool, err error) {
 	s := w.sink
 	promotions := s.state.promotions.Load()
 	w.asked = w.asked[:0]
@@ -118,7 +125,7 @@ func (w *writer) claim() (done bool, err error) {
 			w.asked = append(w.asked, s.state.ask(e, i))
 		}
 	}
-	if err := s.state.find(w.asked); err != nil {
+	if err := s.ask(ctx, w.asked); err != nil {
 		return false, err
 	}
 	for _, q := range w.asked {
@@ -137,7 +144,7 @@ func (w *writer) claim() (done bool, err error) {
 	if s.state.promotions.Load() == promotions {
 		return true, nil
 	}
-	if err := s.state.find(w.asked); err != nil {
+	if err := s.ask(ctx, w.asked); err != nil {
 		return false, err
 	}
 	if !slices.ContainsFunc(w.asked, func(q question) bool { return q.seen }) {
@@ -204,13 +211,14 @@ func resize[T any](s []T, n int) []T {
 }
 
 func (w *writer) Commit(ctx context.Context) (next int64, err error) {
-	if len(w.claimed) == 0 {
+	s := w.sink
+	if len(w.claimed) == 0 && !s.opts.Positions {
 		return w.inner.Commit(ctx)
 	}
-	s := w.sink
-	j, err := s.state.journal(w.id, w.end, w.claimed)
-	w.doubt = &doubt{journal: j, lane: w.lane, claimed: w.claimed}
-	if err != nil {
+	s.settle(ctx)
+	j, claimed := s.state.newJournal(w.id, pipeline.Mark{Next: w.end, Of: w.of}), w.claimed
+	w.doubt = &doubt{journal: j, lane: w.lane, claimed: claimed, begin: w.next}
+	if err := s.state.do(ctx, func() error { return s.state.write(ctx, j, claimed) }); err != nil {
 		return 0, fmt.Errorf("dedupe: journaling keys: %w", err)
 	}
 	if err := s.opts.Step("inner commit"); err != nil {
@@ -219,10 +227,10 @@ func (w *writer) Commit(ctx context.Context) (next int64, err error) {
 	if next, err = w.inner.Commit(ctx); err != nil {
 		return 0, err
 	}
-	if err := s.state.promote(j); err != nil {
+	if err := s.state.do(ctx, func() error { return s.state.promote(j) }); err != nil {
 		return 0, fmt.Errorf("dedupe: the rows before offset %d are durable, but noting their keys failed: %w", next, err)
 	}
-	w.doubt = nil
+	w.doubt, w.next = nil, next
 	s.claims.release(w.lane, w.claimed)
 	w.claimed = w.claimed[:0]
 	return next, nil

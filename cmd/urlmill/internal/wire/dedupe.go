@@ -20,12 +20,15 @@ func columnName(c *config.Config, name string) string {
 	return name
 }
 
-// newDedupe returns how duplicates are found among rows, and the schema of the rows that come out.
-func newDedupe(c *config.Config, rows *arrow.Schema, lists Lists) (*dedupe.Options, *arrow.Schema, error) {
+// newDedupe returns how duplicates are found among rows on their way to sink, and the schema of the rows that come out.
+func newDedupe(c *config.Config, rows *arrow.Schema, lists Lists, sink Sink) (*dedupe.Options, *arrow.Schema, error) {
 	d := c.Dedupe
 	options := dedupe.Options{
 		Path: d.Path, Mode: dedupe.Mode(d.Mode), KeyColumn: columnName(c, "url_key"), HideKey: d.HideKey, Identity: identity(c, lists), Memory: d.Memory,
 		Within: d.Window.Time, TimeColumn: d.Window.By, Last: d.Window.Keys,
+	}
+	if !d.AnyOutput {
+		options.Output, options.Positions = sink.Place, sink.Positions
 	}
 	if a := d.Approximate; a != nil {
 		options.Approximate = &dedupe.Approximate{Memory: a.Memory, Keys: a.Keys}

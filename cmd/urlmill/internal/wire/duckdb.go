@@ -16,7 +16,7 @@ var duckdbSink = SinkKind{
 		if p == nil {
 			return Sink{}, false
 		}
-		return loading(func() error { return nil }, duckdb.CheckRows, func() pipeline.Sink {
+		return loading(filePlace(p.Path)+" "+p.Table, func() error { return nil }, duckdb.CheckRows, func() pipeline.Sink {
 			return table.New(tableOptions(p.Loading, s), duckdb.New(p.Path))
 		}), true
 	},

@@ -91,7 +91,7 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 		if plan != nil {
 			rows := plan.Schemas()[pipeline.Rows]
 			if c.Dedupe != nil {
-				options, rowsOut, err := newDedupe(c, rows, lists)
+				options, rowsOut, err := newDedupe(c, rows, lists, sink)
 				note("dedupe", err)
 				j.dedupe, rows = options, rowsOut
 			}

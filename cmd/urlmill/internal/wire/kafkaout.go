@@ -23,6 +23,7 @@ var kafkaSink = SinkKind{
 			options.DeadLetters = &dead
 		}
 		return Sink{
+			Place:     "topic " + k.Topic,
 			Validate:  func() error { return errors.Join(options.Validate(), validateDeadLetters(options.DeadLetters)) },
 			CheckRows: options.CheckRows,
 			Open:      func() (pipeline.Sink, error) { return kafka.New(options, s.Log) },

@@ -89,4 +89,8 @@ type Sink struct {
 	Open     func() (pipeline.Sink, error)
 	// CheckRows returns what is wrong with the options for rows of a schema, like Validate; nil for a sink that takes any.
 	CheckRows func(*arrow.Schema) error
+	// Place is where rows go, for what belongs to them; "" for a stream, whose rows nobody finds again.
+	Place string
+	// Positions says that it keeps the positions of lanes.
+	Positions bool
 }

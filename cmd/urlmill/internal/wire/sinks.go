@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -14,6 +15,7 @@ import (
 	"github.com/urlmill/urlmill/sinks/iceberg"
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
+	"github.com/urlmill/urlmill/sinks/store/s3"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
@@ -87,6 +89,7 @@ type fileOptions interface {
 // fileSink returns a sink that writes files. files are those of the options, with which open opens it.
 func fileSink(s Setting, dead deadLetterOutput, path string, files *parquet.Files, options fileOptions, open func() (pipeline.Sink, error)) Sink {
 	return Sink{
+		Place: filePlace(path), Positions: path != "" && files.Delivery != commit.AtLeastOnce,
 		Validate: func() error {
 			return errors.Join(checkPlaces(path, files.DeadLetters, files.Late.Path), options.Validate(), dead.validate())
 		},
@@ -98,6 +101,14 @@ func fileSink(s Setting, dead deadLetterOutput, path string, files *parquet.File
 			return open()
 		},
 	}
+}
+
+// filePlace is the place of a folder, wherever it is named from.
+func filePlace(path string) string {
+	if abs, err := filepath.Abs(path); err == nil && path != "" && !s3.IsLocation(path) {
+		return abs
+	}
+	return path
 }
 
 // provenance says in commit records how rows were made.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"net/url"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -27,7 +28,7 @@ var postgresSink = SinkKind{
 			return Sink{}, false
 		}
 		options := postgres.Options{URL: p.URL.Reveal(), DialTimeout: p.DialTimeout}
-		return loading(options.Check, postgres.CheckRows, func() pipeline.Sink {
+		return loading(tablePlace(options.URL, p.Table), options.Check, postgres.CheckRows, func() pipeline.Sink {
 			return table.New(tableOptions(p.Loading, s), postgres.New(options))
 		}), true
 	},
@@ -41,14 +42,23 @@ var clickhouseSink = SinkKind{
 			return Sink{}, false
 		}
 		options := clickhouse.Options{URL: p.URL.Reveal()}
-		return loading(options.Check, clickhouse.CheckRows, func() pipeline.Sink {
+		return loading(tablePlace(options.URL, p.Table), options.Check, clickhouse.CheckRows, func() pipeline.Sink {
 			return table.New(tableOptions(p.Loading, s), clickhouse.New(options))
 		}), true
 	},
 }
 
-// loading returns the sink of a database. What is wrong with its address is said of URL, and with the rows of Table.
-func loading(check func() error, rows func(*arrow.Schema) error, open func() pipeline.Sink) Sink {
+// tablePlace is the place of a table, without names and passwords of who writes there.
+func tablePlace(address, table string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return table
+	}
+	return u.Scheme + "://" + u.Host + u.Path + " " + table
+}
+
+// loading returns the sink of a database, in a table at place. What is wrong with its address is said of URL, and with the rows of Table.
+func loading(place string, check func() error, rows func(*arrow.Schema) error, open func() pipeline.Sink) Sink {
 	about := func(field string, err error) error {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", field, err)
@@ -56,6 +66,7 @@ func loading(check func() error, rows func(*arrow.Schema) error, open func() pip
 		return err
 	}
 	return Sink{
+		Place: place, Positions: true,
 		Validate:  func() error { return about("URL", check()) },
 		CheckRows: func(s *arrow.Schema) error { return about("Table", rows(s)) },
 		Open:      func() (pipeline.Sink, error) { return open(), nil },
