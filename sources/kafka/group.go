@@ -23,6 +23,7 @@ import (
 type generation struct {
 	*consumer
 	member *kafkago.Generation
+	layout layout                  // as it is when it begins
 	cancel context.CancelCauseFunc // of every lane
 	ctx    context.Context         // of every lane
 
@@ -35,7 +36,7 @@ type generation struct {
 }
 
 func newGeneration(ctx context.Context, r *consumer, member *kafkago.Generation) *generation {
-	g := &generation{consumer: r, member: member, ending: make(chan struct{}), failed: make(chan struct{})}
+	g := &generation{consumer: r, member: member, layout: r.known, ending: make(chan struct{}), failed: make(chan struct{})}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	return g
 }

@@ -291,6 +291,9 @@ func (l *lane) nextChunk(ctx context.Context, b *pipeline.Batch) error {
 	case c.err != nil:
 		l.failure = c.err
 		return c.err
+	case c.anew && b.Next > b.First:
+		l.waiting = &c
+		return errNothingYet // the batch ends before the gap
 	case c.damage != nil:
 		l.damage, l.current = c.damage, c.buf
 		return nil

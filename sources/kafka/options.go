@@ -41,9 +41,10 @@ type Options struct {
 	// Start says where to begin in a partition for which the group has committed no offset and the sink
 	// holds no position: "earliest", "latest", or a time in RFC 3339 form, for the first record that is
 	// not older. "committed", the default, is another word for "earliest": go on where the group
-	// stopped, and leave nothing out. Where a partition is found to begin is committed at once, so that
-	// "latest" is decided once and not again at every restart; and a partition that is added to a topic
-	// while the source runs begins at its earliest record always.
+	// stopped, and leave nothing out. Where the partitions of a topic are found to begin is committed at
+	// once for all of them, so that "latest" is decided once and not again at every restart; and a
+	// partition that is added later, whether the source is running then or not, begins at its earliest
+	// record always.
 	Start string
 
 	// Isolation says what is read of transactions: "read_committed", the default, leaves out what was
