@@ -13,27 +13,16 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// marks is a sink's positions.
-type marks map[pipeline.LaneID]pipeline.Mark
-
-// Position implements [pipeline.Positions].
-func (m marks) Position(_ context.Context, id pipeline.LaneID) (pipeline.Mark, error) {
-	if mark, ok := m[id]; ok {
-		return mark, nil
-	}
-	return pipeline.Mark{Next: pipeline.Unknown}, nil
-}
-
 // TestPartitionAddedWhileDown adds a partition while nobody reads a topic that is known to the group, or to the sink alone.
 // What is in it is as new as what comes into the others, and latest does not leave it out.
 func TestPartitionAddedWhileDown(t *testing.T) {
 	noLeaks(t)
 	for name, test := range map[string]struct {
 		group bool
-		sink  marks
+		sink  map[pipeline.LaneID]pipeline.Mark
 	}{
 		"group": {group: true},
-		"sink":  {sink: marks{{Stream: "t", Partition: 1}: {Next: 10}}},
+		"sink":  {sink: map[pipeline.LaneID]pipeline.Mark{{Stream: "t", Partition: 1}: {Next: 10}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := kafkatest.Fake(t, kfake.SeedTopics(2, "t"))
@@ -49,12 +38,8 @@ func TestPartitionAddedWhileDown(t *testing.T) {
 			}
 			kafkatest.AddPartitions(t, client, "t", 3)
 			kafkatest.Produce(t, kafkatest.Client(t, k.ListenAddrs()), numbered("t", 3, 20, 50))
-			source := newSource(t, o)
-			if test.sink != nil {
-				source.Resume(test.sink)
-				c.start = func(id pipeline.LaneID) int64 { m, _ := test.sink.Position(t.Context(), id); return m.Next }
-			}
-			run := startSource(t, source, c)
+			c.marks = test.sink
+			run := startRun(t, o, c)
 			want := map[int32]int64{0: 10, 1: 10, 2: 0}
 			if test.sink != nil {
 				want[0] = 0 // nobody knows it: it may be the one that was added

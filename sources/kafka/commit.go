@@ -43,7 +43,7 @@ func (l *lane) commitAll(ctx context.Context, offsets []kafkago.OffsetCommit) er
 			g.lose(err.Error())
 			return fmt.Errorf("%s: committing offset %d: %w: %w", id, next, pipeline.ErrLaneLost, err)
 		}
-		if err = l.hopeless(err, &missing); isFatal(err) {
+		if err = g.session.hopeless(err, &missing); isFatal(err) {
 			return fmt.Errorf("%s: committing offset %d: %w", id, next, err)
 		}
 		if pause.tries > 0 {

@@ -19,6 +19,7 @@ const (
 	PolicyStop       = "stop"
 	PolicySkip       = "skip"
 	PolicyRewind     = "rewind"
+	PolicyRestart    = "restart"
 	PolicyDeadLetter = "dead_letter"
 
 	MechanismPlain       = kafkaconn.MechanismPlain
@@ -57,6 +58,10 @@ type Options struct {
 	// OnTruncated says what to do where the log begins only after the wanted offset, because retention has
 	// deleted what was not read yet: "stop", the default, or "skip", go on where the log begins.
 	OnTruncated string
+	// OnRecreated says what to do where the topic is another one than that whose positions the sink has, because it was deleted
+	// and made anew or the cluster is another one: "stop", the default, or "restart", read it from its first record on, in
+	// lanes with a session of their own.
+	OnRecreated string
 	// OnCorrupt says what becomes of a batch that still cannot be read when it is fetched once more: "stop",
 	// the default, or "dead_letter", one row with the fault record-corrupt and the bytes of the batch as
 	// received, as far as MaxRecordBytes; reading goes on behind it. A batch whose end cannot be told stops
@@ -115,6 +120,7 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.Isolation, ReadCommitted)
 	defaultTo(&o.OnAhead, PolicyStop)
 	defaultTo(&o.OnTruncated, PolicyStop)
+	defaultTo(&o.OnRecreated, PolicyStop)
 	defaultTo(&o.OnCorrupt, PolicyStop)
 	defaultTo(&o.SessionTimeout, 30*time.Second)
 	defaultTo(&o.HeartbeatInterval, min(3*time.Second, o.SessionTimeout/3))

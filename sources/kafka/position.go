@@ -29,6 +29,9 @@ func (l *lane) begin(ctx context.Context, next int64) (int64, error) {
 	if next >= 0 {
 		return l.beginAtSink(ctx, next)
 	}
+	if l.anew {
+		return l.beginAtFirst(ctx, start{earliestTime, "earliest, as the topic is new"})
+	}
 	if l.assigned >= 0 {
 		// For a new output of an old group this is the only sign that it does not get what was there before.
 		l.g.session.log.Info("the output has no position; going on where the group has committed", "lane", l.id.String(), "offset", l.assigned)
@@ -100,20 +103,25 @@ func (l *lane) followSink(ctx context.Context, next int64) error {
 // beginByPolicy begins where the start policy says, and a partition that was added to a known topic at its first record.
 func (l *lane) beginByPolicy(ctx context.Context) (offset int64, err error) {
 	policy := l.g.source.start
-	l.origin = fromFirst
 	if policy.timestamp != earliestTime {
 		offset, err = l.firstStart(ctx, policy)
 		if err != nil {
 			return 0, err
 		}
 		if offset >= 0 {
-			if policy.timestamp == latestTime {
+			if l.origin = fromFirst; policy.timestamp == latestTime {
 				l.origin = fromPolicy
 			}
 			return l.begun(offset, policy)
 		}
 		policy = start{earliestTime, "earliest, as the partition is new"}
 	}
+	return l.beginAtFirst(ctx, policy)
+}
+
+// beginAtFirst begins at the first record that there is, and has the group commit that.
+func (l *lane) beginAtFirst(ctx context.Context, policy start) (offset int64, err error) {
+	l.origin = fromFirst
 	if offset, err = l.resolve(ctx, policy, l.g.session.opts.Isolation == ReadCommitted); err != nil {
 		return 0, err
 	}
@@ -140,11 +148,8 @@ func (l *lane) begun(offset int64, policy start) (int64, error) {
 func (l *lane) firstStart(ctx context.Context, policy start) (offset int64, err error) {
 	all := []int{0, int(l.id.Partition)} // and what is asked for
 	if l.id.Partition == 0 {
-		all = all[:1]
-		for p := 1; p < l.g.layout[l.id.Stream]; p++ {
-			all = append(all, p)
-		}
-		if known, err := l.sinkKnows(ctx, all[1:]); known || err != nil {
+		all = l.g.partitions[l.id.Stream]
+		if known, err := l.sinkKnows(ctx, "", all[1:]); known || err != nil {
 			return -1, err
 		}
 	}
@@ -169,13 +174,13 @@ func (l *lane) firstStart(ctx context.Context, policy start) (offset int64, err 
 // errNotBegun says that a lane waits for another one.
 var errNotBegun = errors.New("whoever has partition 0 of the topic has not begun it yet")
 
-// sinkKnows reports whether the sink has a position of one of the partitions.
-func (l *lane) sinkKnows(ctx context.Context, partitions []int) (bool, error) {
+// sinkKnows reports whether the sink has a position of one of the partitions, in a session.
+func (l *lane) sinkKnows(ctx context.Context, session string, partitions []int) (bool, error) {
 	if l.g.source.positions == nil {
 		return false, nil
 	}
 	for _, p := range partitions {
-		m, err := l.g.source.positions.Position(ctx, pipeline.LaneID{Stream: l.id.Stream, Partition: int32(p)})
+		m, err := l.g.source.positions.Position(ctx, pipeline.LaneID{Stream: l.id.Stream, Partition: int32(p), Session: session})
 		if err != nil || m.Next >= 0 {
 			return err == nil, err
 		}
@@ -228,7 +233,7 @@ func (l *lane) retry(ctx context.Context, what string, try func(context.Context)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err = l.hopeless(err, &missing); isFatal(err) {
+		if err = l.g.session.hopeless(err, &missing); isFatal(err) {
 			return fmt.Errorf("%s: %s: %w", l.id, what, err)
 		}
 		if pause.tries > 0 { // once is nothing: connections that were idle break
@@ -241,23 +246,4 @@ func (l *lane) retry(ctx context.Context, what string, try func(context.Context)
 			return fmt.Errorf("%s: %s: %w", l.id, what, pipeline.ErrLaneLost)
 		}
 	}
-}
-
-// hopeless returns err as a [fatalError] if it is one, or has become one by its duration. since is when the
-// partition was first missing.
-func (l *lane) hopeless(err error, since *time.Time) error {
-	err = l.g.session.classify(err)
-	if isFatal(err) || !isMissing(err) {
-		*since = time.Time{}
-		return err
-	}
-	if since.IsZero() {
-		*since = time.Now()
-	}
-	limit := l.g.session.opts.TopicTimeout
-	if limit < 0 || time.Since(*since) <= limit {
-		return err
-	}
-	return &fatalError{err, fmt.Sprintf("the partition is gone since %v: was the topic deleted? "+
-		"Create it again, or take it out of the topics; topic_timeout says how long to wait for it", time.Since(*since).Round(time.Second))}
 }

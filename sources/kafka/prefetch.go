@@ -136,7 +136,10 @@ func (f *prefetcher) tolerate(ctx context.Context, err error) (chunk, bool) {
 	if errors.Is(err, kafkago.InvalidMessage) || errors.Is(err, kafkago.UnsupportedCompressionType) {
 		return chunk{damage: &damage{nil, -1, err}}, true
 	}
-	if err = f.hopeless(err, &f.missing); isFatal(err) {
+	if isMissing(err) {
+		f.g.look(ctx)
+	}
+	if err = f.g.session.hopeless(err, &f.missing); isFatal(err) {
 		return chunk{err: fmt.Errorf("%s: %w", f.id, err)}, true
 	}
 	if f.pause.tries > 0 { // once is nothing: connections that were idle break
@@ -149,6 +152,9 @@ func (f *prefetcher) tolerate(ctx context.Context, err error) (chunk, bool) {
 // says. The zero chunk says to try again. Where the lane is to begin with the first record that there is, and nothing has been
 // read yet, that is another one now: retention has just overtaken us.
 func (f *prefetcher) outOfRange(ctx context.Context) (chunk, error) {
+	if f.g.look(ctx) {
+		return chunk{}, nil
+	}
 	o := f.g.session.opts
 	e := &OffsetOutOfRangeError{
 		Lane: f.id, Group: o.Group, Broker: o.Brokers[0], Offset: f.next, First: -1, Next: -1, SinkHolds: f.origin == fromSink,

@@ -156,7 +156,8 @@ type consumer struct {
 	memory       *fetchMemory
 	each         func(context.Context, pipeline.Lane) error
 	group        *groupMember
-	known        layout // what there was when last looked
+	known        layout              // what there was when last looked
+	seen         map[string]identity // of the topics, as of the last generation
 }
 
 // consume joins the group and runs its generations until one is the last.
