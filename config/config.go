@@ -106,6 +106,7 @@ type Kafka struct {
 	Isolation   string // of transactions: "read_committed" or "read_uncommitted"
 	OnAhead     string // the group has committed more than the output holds: "stop", "rewind" or "skip"
 	OnTruncated string // retention has deleted what was not read yet: "stop" or "skip"
+	OnRecreated string // the topic is another one than the output has read: "stop" or "restart"
 	OnCorrupt   string // a batch cannot be read: "stop" or "dead_letter"
 
 	SessionTimeout    time.Duration
@@ -424,6 +425,7 @@ func DefaultKafka() Kafka {
 		Isolation:         "read_committed",
 		OnAhead:           "stop",
 		OnTruncated:       "stop",
+		OnRecreated:       "stop",
 		OnCorrupt:         "stop",
 		SessionTimeout:    30 * time.Second,
 		HeartbeatInterval: 3 * time.Second,

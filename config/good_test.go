@@ -24,7 +24,7 @@ func wantFull() Config {
 				SessionTimeout: 45 * time.Second, HeartbeatInterval: 5 * time.Second, RebalanceTimeout: 2 * time.Minute,
 				DialTimeout: 5 * time.Second, MaxWait: 250 * time.Millisecond,
 				MinBytes: 1 << 10, MaxBytes: 3 << 19, FetchMemory: 64 << 20, MaxRecordBytes: 1e6,
-				Isolation: "read_uncommitted", OnAhead: "rewind", OnTruncated: "skip", OnCorrupt: "dead_letter",
+				Isolation: "read_uncommitted", OnAhead: "rewind", OnTruncated: "skip", OnRecreated: "restart", OnCorrupt: "dead_letter",
 				ConnectTimeout: time.Minute,
 			},
 			Codec: Codec{NDJSON: &NDJSON{URL: "/url", Base: "/page", Carry: []Carry{

@@ -63,6 +63,7 @@ func kafkaSchema(k *Kafka) object {
 			{name: "isolation", value: names(&k.Isolation, "read_committed", "read_uncommitted")},
 			{name: "on_ahead", value: names(&k.OnAhead, "stop", "rewind", "skip")},
 			{name: "on_truncated", value: names(&k.OnTruncated, "stop", "skip")},
+			{name: "on_recreated", value: names(&k.OnRecreated, "stop", "restart")},
 			{name: "on_corrupt", value: names(&k.OnCorrupt, "stop", "dead_letter")},
 			{name: "tls", value: section(&k.TLS, tlsSchema)},
 			{name: "sasl", value: optional(&k.SASL, func() SASL { return SASL{} }, saslSchema)},

@@ -25,7 +25,7 @@ type LaneID struct {
 	// Partition is the Kafka partition, and 0 for everything else.
 	Partition int32
 	// Session tells inputs of the same name apart, whose positions mean nothing to each other: every reading of
-	// standard input or of a pipe, and every version of a file. It is letters and digits, and empty where a stream
+	// standard input or of a pipe, every version of a file, and a topic that was made anew. It is letters and digits, and empty where a stream
 	// is the same for ever.
 	Session string
 }
@@ -246,11 +246,12 @@ const (
 
 // RowError is the error of a pipeline that stopped under the policy [Fail].
 type RowError struct {
-	Lane   LaneID
-	Offset int64
-	Code   string // as in the column url_error
-	Pos    int64  // byte position in the input, -1 when there is none
-	Input  string // the start of the offending input
+	Lane     LaneID
+	Offset   int64
+	Numbered bool   // Offset is the number of a record, of a file or standard input
+	Code     string // as in the column url_error
+	Pos      int64  // byte position in the input, -1 when there is none
+	Input    string // the start of the offending input
 }
 
 func (e *RowError) Error() string {
@@ -262,10 +263,10 @@ func (e *RowError) Error() string {
 		"use keep, drop or dead_letter to go on past such rows", e.place(), e.Code, at, e.Input)
 }
 
-// place names the record: by its offset in a partition, and by its number in a file or standard input, which are the lanes
-// that have sessions: from 0, as in the column "record".
+// place names the record: by its offset in a partition, and by its number in a file or standard input, from 0, as in the
+// column "record".
 func (e *RowError) place() string {
-	if e.Lane.Session == "" {
+	if !e.Numbered {
 		return fmt.Sprintf("%s: offset %d", e.Lane, e.Offset)
 	}
 	name := e.Lane.Stream

@@ -29,6 +29,7 @@ type laneRun struct {
 	fault error     // the first one
 
 	dirty   bool      // positions have been written since the last commit
+	next    int64     // the one after those
 	oldest  time.Time // when the first of them was
 	rolling *time.Timer
 }
@@ -253,6 +254,12 @@ func (l *laneRun) write(s *slot) error {
 		}
 		span.Next = stop.Offset
 	}
+	if l.dirty && span.First > l.next { // positions are left out, and a commit that covers them would not say so
+		if err := l.commit(); err != nil {
+			return err
+		}
+	}
+	l.next = span.Next
 	l.stages.enter(encoding)
 	start := time.Now()
 	for _, t := range [...]Table{DeadLetters, Rows} {

@@ -107,6 +107,44 @@ func TestErrorPolicies(t *testing.T) {
 	}
 }
 
+// gappy leaves out positions.
+type gappy struct {
+	*pipelinetest.Lane
+	behind, skips int64
+}
+
+func (l *gappy) Next(ctx context.Context, b *pipeline.Batch) error {
+	err := l.Lane.Next(ctx, b)
+	if b.First >= l.behind {
+		b.First, b.Next = b.First+l.skips, b.Next+l.skips
+	}
+	return err
+}
+
+// lanes hands out lanes of any kind.
+type lanes []pipeline.Lane
+
+func (s lanes) Run(ctx context.Context, _ <-chan struct{}, each func(context.Context, pipeline.Lane) error) (err error) {
+	for _, l := range s {
+		err = errors.Join(err, each(ctx, l))
+	}
+	return err
+}
+
+// A commit ends where positions are left out, so that each covers what was read and nothing else.
+func TestCommitBeforeGap(t *testing.T) {
+	l := &gappy{lane(48), 132, 1000}
+	var sink pipelinetest.Sink
+	opts := options(&pipelinetest.Transform{})
+	opts.Roll.Rows = 0
+	if err := pipeline.Run(t.Context(), nil, lanes{l}, &sink, opts); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int64{132, 1148}, l.Acked()); diff != "" {
+		t.Errorf("acknowledged: %s", diff)
+	}
+}
+
 // What a source read before it failed is committed; the other lanes go on.
 func TestSourceErrorKeepsWhatWasRead(t *testing.T) {
 	broken, whole := lane(100), lane(100)

@@ -168,7 +168,9 @@ func (t *transform) stopAtFirst() *pipeline.RowError {
 		if e.code != 0 && stop == nil {
 			input, _ := b.Raw(i)
 			stop = &pipeline.RowError{
-				Lane: b.Lane, Offset: b.Offsets[i], Code: errorNames[e.code], Pos: e.pos,
+				Lane: b.Lane, Offset: b.Offsets[i],
+				Numbered: b.Lane.Session != "" && len(b.Timestamps) == 0, // those of topics have times
+				Code:     errorNames[e.code], Pos: e.pos,
 				Input: string(input[:min(len(input), 200)]),
 			}
 		}

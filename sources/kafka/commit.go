@@ -21,11 +21,19 @@ import (
 // It tries as long as the lane is ours, unless the partition is gone. A refusal makes every lane of the
 // generation lost before it returns.
 func (l *lane) commit(ctx context.Context, next int64) error {
-	g, id := l.g, l.id
+	return l.commitAll(ctx, []kafkago.OffsetCommit{{Partition: int(l.id.Partition), Offset: next}})
+}
+
+// commitAll is commit for several partitions of the topic, at once.
+func (l *lane) commitAll(ctx context.Context, offsets []kafkago.OffsetCommit) error {
+	g, id, next := l.g, l.id, offsets[0].Offset
+	if g.member.GroupID == "" {
+		return nil // a sample leaves no trace
+	}
 	var pause backoff
 	var missing time.Time
 	for {
-		err := g.session.commit(ctx, g.member, id, next)
+		err := g.session.commit(ctx, g.member, id.Stream, offsets)
 		switch {
 		case err == nil:
 			return nil
@@ -35,7 +43,7 @@ func (l *lane) commit(ctx context.Context, next int64) error {
 			g.lose(err.Error())
 			return fmt.Errorf("%s: committing offset %d: %w: %w", id, next, pipeline.ErrLaneLost, err)
 		}
-		if err = l.hopeless(err, &missing); isFatal(err) {
+		if err = g.session.hopeless(err, &missing); isFatal(err) {
 			return fmt.Errorf("%s: committing offset %d: %w", id, next, err)
 		}
 		if pause.tries > 0 {
@@ -48,7 +56,7 @@ func (l *lane) commit(ctx context.Context, next int64) error {
 }
 
 // commit makes one try.
-func (s *session) commit(ctx context.Context, member *kafkago.Generation, id pipeline.LaneID, next int64) error {
+func (s *session) commit(ctx context.Context, member *kafkago.Generation, topic string, offsets []kafkago.OffsetCommit) error {
 	if err := s.commits.enter(ctx); err != nil {
 		return err
 	}
@@ -59,17 +67,20 @@ func (s *session) commit(ctx context.Context, member *kafkago.Generation, id pip
 		GroupID:      member.GroupID,
 		GenerationID: int(member.ID),
 		MemberID:     member.MemberID,
-		Topics:       map[string][]kafkago.OffsetCommit{id.Stream: {{Partition: int(id.Partition), Offset: next}}},
+		Topics:       map[string][]kafkago.OffsetCommit{topic: offsets},
 	})
 	if err != nil {
 		return err
 	}
-	for _, p := range resp.Topics[id.Stream] {
-		if p.Partition == int(id.Partition) {
+	if len(resp.Topics[topic]) < len(offsets) {
+		return errNoAnswer
+	}
+	for _, p := range resp.Topics[topic] {
+		if p.Error != nil {
 			return p.Error
 		}
 	}
-	return errNoAnswer
+	return nil
 }
 
 // errNoAnswer says that an answer leaves out what was asked for.
@@ -111,30 +122,35 @@ func (s *session) dismiss(ctx context.Context, member string) {
 	}
 }
 
-// committed returns the offset that the group has committed for a partition, -1 if none.
-func (s *session) committed(ctx context.Context, id pipeline.LaneID) (int64, error) {
+// committed returns the offsets that the group has committed for partitions of a topic, -1 where none is, as of one moment.
+func (s *session) committed(ctx context.Context, topic string, partitions ...int) (map[int]int64, error) {
 	if err := s.commits.enter(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer s.commits.leave()
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	resp, err := s.client.OffsetFetch(ctx, &kafkago.OffsetFetchRequest{
 		GroupID: s.opts.Group,
-		Topics:  map[string][]int{id.Stream: {int(id.Partition)}},
+		Topics:  map[string][]int{topic: partitions},
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if resp.Error != nil {
-		return 0, resp.Error
+		return nil, resp.Error
 	}
-	for _, p := range resp.Topics[id.Stream] {
-		if p.Partition == int(id.Partition) {
-			return p.CommittedOffset, p.Error
+	offsets := make(map[int]int64, len(partitions))
+	for _, p := range resp.Topics[topic] {
+		if p.Error != nil {
+			return nil, p.Error
 		}
+		offsets[p.Partition] = p.CommittedOffset
 	}
-	return 0, errNoAnswer
+	if len(offsets) < len(partitions) {
+		return nil, errNoAnswer
+	}
+	return offsets, nil
 }
 
 // listOffset returns the first offset of a partition whose record is not older than timestamp, in milliseconds

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -33,6 +34,9 @@ type session struct {
 
 	// Every lane may want to ask something at the same time, and each request has a connection to itself.
 	commits, lookups places
+
+	identities    atomic.Pointer[map[string]identity] // of the topics, as the generation knows them
+	fetchVersions sync.Map                            // newest version of the fetch request, int16, by the broker's number
 
 	conns     connSet
 	transport *kafkago.Transport

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"syscall"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
@@ -69,6 +70,24 @@ func (e *AheadError) Error() string {
 		resetCommand(e.Broker, e.Group, e.Lane, fmt.Sprint("--to-offset ", e.Position)))
 }
 
+// RecreatedError is the error of a lane whose topic is another one than that whose offsets are known.
+type RecreatedError struct {
+	Lane     pipeline.LaneID
+	Was, Now string // ID of the cluster, and of the topic where brokers tell it
+	Position int64  // of the sink, [pipeline.Unknown] if it holds none
+}
+
+func (e *RecreatedError) Error() string {
+	read := "has been read so far"
+	if e.Position >= 0 {
+		read = fmt.Sprintf("the output has read up to offset %d", e.Position)
+	}
+	return fmt.Sprintf("%s: this is not the topic that %s: that is %s, and this is %s (cluster ID/topic ID): it was deleted and made anew, or the "+
+		"brokers are those of another cluster. Its offsets begin again, and nothing of it was read. Either read it into this output as well, from its "+
+		"first record on, with on_recreated: restart; or give it an output and a group of its own; or give the brokers of the old one",
+		e.Lane, read, e.Was, e.Now)
+}
+
 // CorruptError is the error of a lane whose next records cannot be read.
 type CorruptError struct {
 	Lane   pipeline.LaneID
@@ -117,6 +136,25 @@ func (s *session) classify(err error) error {
 		return &fatalError{err, advice}
 	}
 	return err
+}
+
+// hopeless returns err as a [fatalError] if it is one, or has become one by its duration. since is when the
+// partition was first missing.
+func (s *session) hopeless(err error, since *time.Time) error {
+	err = s.classify(err)
+	if isFatal(err) || !isMissing(err) {
+		*since = time.Time{}
+		return err
+	}
+	if since.IsZero() {
+		*since = time.Now()
+	}
+	limit := s.opts.TopicTimeout
+	if limit < 0 || time.Since(*since) <= limit {
+		return err
+	}
+	return &fatalError{err, fmt.Sprintf("the partition is gone since %v: was the topic deleted? "+
+		"Create it again, or take it out of the topics; topic_timeout says how long to wait for it", time.Since(*since).Round(time.Second))}
 }
 
 func isFatal(err error) bool {
@@ -170,7 +208,8 @@ func hungUp(err error) bool {
 
 // isMissing tells whether err is that of a topic or partition that the brokers do not know.
 func isMissing(err error) bool {
-	return errors.Is(err, kafkago.UnknownTopicOrPartition) || errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition)
+	return errors.Is(err, kafkago.UnknownTopicOrPartition) || errors.Is(err, kafkago.UnknownTopicID) || errors.Is(err, kafkago.InconsistentTopicID) ||
+		errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition)
 }
 
 // isFenced tells whether the brokers refused a request because its generation of the group is over.

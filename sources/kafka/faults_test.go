@@ -116,24 +116,6 @@ func TestBrokerRestarts(t *testing.T) {
 	c.expectAll("t", 1200)
 }
 
-// deleteBefore deletes the records of partition 0 before an offset.
-func deleteBefore(t *testing.T, client *kgo.Client, topic string, offset int64) {
-	t.Helper()
-	p := kmsg.NewDeleteRecordsRequestTopicPartition()
-	p.Offset = offset
-	tp := kmsg.NewDeleteRecordsRequestTopic()
-	tp.Topic, tp.Partitions = topic, append(tp.Partitions, p)
-	req := kmsg.NewPtrDeleteRecordsRequest()
-	req.Topics = append(req.Topics, tp)
-	resp, err := req.RequestWith(context.Background(), client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestRetentionOvertakesCommit(t *testing.T) {
 	noLeaks(t)
 	k := kafkatest.Fake(t, kfake.SeedTopics(1, "t"))
@@ -144,7 +126,7 @@ func TestRetentionOvertakesCommit(t *testing.T) {
 	c.awaitRows(10)
 	run.stop()
 	kafkatest.Produce(t, client, numbered("t", 1, 10, 20))
-	deleteBefore(t, client, "t", 15)
+	kafkatest.DeleteBefore(t, client, "t", 15)
 	err := startRun(t, quick(k.ListenAddrs(), "t"), c).wait()
 	var outOfRange *OffsetOutOfRangeError
 	if !errors.As(err, &outOfRange) || outOfRange.Offset != 10 || outOfRange.First != 15 || outOfRange.Next != 20 {
@@ -174,7 +156,7 @@ func TestRetentionOvertakesStart(t *testing.T) {
 	k := kafkatest.Fake(t, kfake.SeedTopics(1, "t"))
 	client := kafkatest.Client(t, k.ListenAddrs())
 	kafkatest.Produce(t, client, numbered("t", 1, 0, 20))
-	deleteBefore(t, client, "t", 5)
+	kafkatest.DeleteBefore(t, client, "t", 5)
 	once := true
 	k.ControlKey(int16(kmsg.ListOffsets), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		if !once {

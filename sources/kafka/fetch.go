@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -56,6 +57,7 @@ func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64
 	}
 	o := f.session.opts
 	req := &fetchRequest{
+		id: f.session.topicID(id.Stream), versions: &f.session.fetchVersions,
 		clientID: o.ClientID, committed: o.Isolation == ReadCommitted,
 		topic: id.Stream, partition: id.Partition, offset: offset,
 		maxWait: f.turns.wait(o.MaxWait), minBytes: o.MinBytes, maxBytes: maxBytes,
@@ -66,6 +68,7 @@ func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64
 	defer cancel()
 	if _, err := f.session.transport.RoundTrip(ctx, f.session.transportAddr(), req); err != nil {
 		f.memory.pool.Give(reserved)
+		f.session.fetchVersions.Delete(req.leader) // it may be another broker by now
 		return fetched{}, err
 	}
 	if req.code != nil {
@@ -77,10 +80,12 @@ func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64
 	return req.answer, nil
 }
 
-// Versions of the request that are spoken: from the first with format v2 to the last before flexible fields.
+// Versions of the request that are spoken: from the first with format v2 to the last before flexible fields; and the first
+// that names the topic by its ID, so that no record of another topic of that name is ever taken for one of it.
 const (
-	minFetchVersion = 4
-	maxFetchVersion = 11
+	minFetchVersion  = 4
+	maxFetchVersion  = 11
+	fetchByIDVersion = 13
 )
 
 // maxResponseBytes bounds what is believed of the length of an answer.
@@ -91,6 +96,8 @@ type fetchRequest struct {
 	clientID           string
 	committed          bool
 	topic              string
+	id                 [16]byte  // of the topic, zero where it is not known
+	versions           *sync.Map // the newest version that a broker knows, by its number; nil not to ask
 	partition          int32
 	offset             int64
 	maxWait            time.Duration
@@ -140,8 +147,42 @@ func (r *fetchRequest) RawExchange(conn io.ReadWriter) (protocol.Message, error)
 	if r.version < minFetchVersion {
 		return nil, fmt.Errorf("fetch requests of version %d: %w", r.version, kafkago.UnsupportedVersion)
 	}
-	r.buf = r.appendRequest(r.buf[:0])
-	if _, err := conn.Write(r.buf); err != nil {
+	byID, err := r.byID(conn)
+	if err != nil {
+		return nil, err
+	}
+	if byID {
+		r.version = fetchByIDVersion
+		r.buf = r.appendByID(r.buf[:0])
+	} else {
+		r.buf = r.appendRequest(r.buf[:0])
+	}
+	if r.buf, err = exchange(conn, r.buf, r.buf); err != nil {
+		return nil, err
+	}
+	return r, r.parse(r.buf)
+}
+
+// byID reports whether the broker can be asked by the topic's ID.
+func (r *fetchRequest) byID(conn io.ReadWriter) (bool, error) {
+	if r.id == [16]byte{} || r.versions == nil || r.version < maxFetchVersion {
+		return false, nil
+	}
+	newest, known := r.versions.Load(r.leader)
+	if !known {
+		asked, err := newestVersion(conn, r.clientID, protocol.Fetch)
+		if err != nil {
+			return false, err
+		}
+		newest = asked
+		r.versions.Store(r.leader, newest)
+	}
+	return newest.(int16) >= fetchByIDVersion, nil
+}
+
+// exchange sends a request and returns the answer without its length, in buf if it has the room. The request may lie in buf.
+func exchange(conn io.ReadWriter, request, buf []byte) ([]byte, error) {
+	if _, err := conn.Write(request); err != nil {
 		return nil, err
 	}
 	var size [4]byte
@@ -150,16 +191,16 @@ func (r *fetchRequest) RawExchange(conn io.ReadWriter) (protocol.Message, error)
 	}
 	n := int(int32(binary.BigEndian.Uint32(size[:])))
 	if n < 0 || n > maxResponseBytes {
-		return nil, fmt.Errorf("an answer of %d bytes to a fetch of %d", n, r.maxBytes)
+		return nil, fmt.Errorf("an answer of %d bytes", n)
 	}
-	if cap(r.buf) < n {
-		r.buf = make([]byte, n)
+	if cap(buf) < n {
+		buf = make([]byte, n)
 	}
-	r.buf = r.buf[:n]
-	if _, err := io.ReadFull(conn, r.buf); err != nil {
+	buf = buf[:n]
+	if _, err := io.ReadFull(conn, buf); err != nil {
 		return nil, unexpected(err)
 	}
-	return r, r.parse(r.buf)
+	return buf, nil
 }
 
 func unexpected(err error) error {
@@ -172,6 +213,16 @@ func unexpected(err error) error {
 // correlationID is the same for all: a connection carries one request at a time.
 const correlationID = 0x6d696c6c
 
+// appendHeader appends a request's length, still zero, and its header.
+func appendHeader(b []byte, key protocol.ApiKey, version int16, clientID string) []byte {
+	b = append(b, 0, 0, 0, 0)
+	b = binary.BigEndian.AppendUint16(b, uint16(key))
+	b = binary.BigEndian.AppendUint16(b, uint16(version))
+	b = binary.BigEndian.AppendUint32(b, correlationID)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(clientID)))
+	return append(b, clientID...)
+}
+
 // appendRequest appends the request with its length before it.
 //
 // Source: https://kafka.apache.org/protocol#The_Messages_Fetch
@@ -179,11 +230,7 @@ func (r *fetchRequest) appendRequest(b []byte) []byte {
 	i16, i32, i64 := binary.BigEndian.AppendUint16, binary.BigEndian.AppendUint32, binary.BigEndian.AppendUint64
 	str := func(b []byte, s string) []byte { return append(i16(b, uint16(len(s))), s...) }
 	const none = 0xffffffff // -1
-	b = i32(b, 0)           // the length
-	b = i16(b, uint16(protocol.Fetch))
-	b = i16(b, uint16(r.version))
-	b = i32(b, correlationID)
-	b = str(b, r.clientID)
+	b = appendHeader(b, protocol.Fetch, r.version, r.clientID)
 	b = i32(b, none) // replica: a consumer
 	b = i32(b, uint32(r.maxWait.Milliseconds()))
 	b = i32(b, uint32(r.minBytes))
@@ -215,6 +262,34 @@ func (r *fetchRequest) appendRequest(b []byte) []byte {
 	return b
 }
 
+// appendByID is appendRequest for [fetchByIDVersion], whose arrays begin with one more than their length.
+func (r *fetchRequest) appendByID(b []byte) []byte {
+	i32, i64 := binary.BigEndian.AppendUint32, binary.BigEndian.AppendUint64
+	const none = 0xffffffff // -1
+	b = appendHeader(b, protocol.Fetch, fetchByIDVersion, r.clientID)
+	b = append(b, 0) // no tags
+	b = i32(b, none) // replica: a consumer
+	b = i32(b, uint32(r.maxWait.Milliseconds()))
+	b = i32(b, uint32(r.minBytes))
+	b = i32(b, math.MaxInt32) // of all partitions; the one's own limit counts
+	b = append(b, isolationLevel(r.committed))
+	b = i32(b, 0)    // no session
+	b = i32(b, none) // and none wanted
+	b = append(b, 2)
+	b = append(b, r.id[:]...)
+	b = append(b, 2)
+	b = i32(b, uint32(r.partition))
+	b = i32(b, none) // leader epoch unknown
+	b = i64(b, uint64(r.offset))
+	b = i32(b, none)    // and that of the last record
+	b = i64(b, 1<<64-1) // log start: for replicas
+	b = i32(b, uint32(r.maxBytes))
+	b = append(b, 0, 0)    // no tags of the partition and the topic
+	b = append(b, 1, 1, 0) // nothing to forget, no rack, no tags
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b
+}
+
 // isolationLevel returns what the protocol has for reading only what is committed, or everything.
 func isolationLevel(committed bool) byte {
 	if committed {
@@ -225,9 +300,9 @@ func isolationLevel(committed bool) byte {
 
 // parse reads the answer, whose length has been taken off.
 func (r *fetchRequest) parse(body []byte) error {
-	p := fields{b: body}
-	if id := p.int32(); id != correlationID && !p.short {
-		return fmt.Errorf("an answer to another request, %08x", id)
+	p := fields{b: body, flexible: r.version >= fetchByIDVersion}
+	if err := p.header(); err != nil {
+		return err
 	}
 	p.int32() // throttled for so long
 	code := int16(0)
@@ -235,15 +310,19 @@ func (r *fetchRequest) parse(body []byte) error {
 		code = p.int16()
 		p.int32() // session
 	}
-	if topics := p.int32(); code == 0 && topics != 1 && !p.short {
+	if topics := p.array(); code == 0 && topics != 1 && !p.short {
 		return fmt.Errorf("an answer for %d topics to a fetch of one", topics)
 	}
 	if code != 0 {
 		r.code = kafkago.Error(code)
 		return nil
 	}
-	p.skip(int(p.int16())) // its name
-	if partitions := p.int32(); partitions != 1 && !p.short {
+	if p.flexible {
+		p.skip(len(r.id))
+	} else {
+		p.skip(int(p.int16())) // its name
+	}
+	if partitions := p.array(); partitions != 1 && !p.short {
 		return fmt.Errorf("an answer for %d partitions to a fetch of one", partitions)
 	}
 	p.int32() // its number
@@ -257,31 +336,52 @@ func (r *fetchRequest) parse(body []byte) error {
 	if r.version >= 5 {
 		r.answer.logStart = p.int64()
 	}
-	if aborted := p.int32(); aborted > 0 {
-		r.answer.aborted = p.take(int(aborted) * 16)
-	}
+	r.answer.aborted = p.aborted()
 	if r.version >= 11 {
 		p.int32() // preferred replica
 	}
-	size := int(p.int32())
-	if p.short || size > len(p.b) {
-		return fmt.Errorf("an answer of %d bytes that ends early: %w", len(body), io.ErrUnexpectedEOF)
+	size := p.array() // of the records, in bytes
+	if err := p.whole(len(body)); err != nil {
+		return err
 	}
 	r.answer.buf = body[:0]
 	r.answer.set = p.b[:max(size, 0)]
 	return nil
 }
 
-// fields takes integers off the front of b. What is not there any more is zero and sets short.
-type fields struct {
-	b     []byte
-	short bool
+// aborted takes the list of aborted transactions: two numbers each, without what else there may be.
+func (p *fields) aborted() []byte {
+	n := p.array()
+	if n <= 0 {
+		return nil
+	}
+	const size = 16
+	if !p.flexible {
+		return p.take(n * size)
+	}
+	list := p.b[:0]
+	for range n {
+		list = append(list, p.take(size)...) // never beyond what is being read
+		p.tags()
+		if p.short {
+			return nil
+		}
+	}
+	return list
 }
 
+// fields takes integers and more off the front of b. What is not there any more is zero and sets short.
+type fields struct {
+	b        []byte
+	short    bool
+	flexible bool // lengths are varints of one more, and there are tags
+}
+
+// take returns n bytes, zeros where there are fewer.
 func (p *fields) take(n int) []byte {
 	if n < 0 || n > len(p.b) {
 		p.b, p.short = nil, true
-		return make([]byte, 8)
+		return make([]byte, 16)
 	}
 	v := p.b[:n]
 	p.b = p.b[n:]
@@ -293,3 +393,61 @@ func (p *fields) skip(n int) { p.take(max(n, 0)) }
 func (p *fields) int16() int16 { return int16(binary.BigEndian.Uint16(p.take(2))) }
 func (p *fields) int32() int32 { return int32(binary.BigEndian.Uint32(p.take(4))) }
 func (p *fields) int64() int64 { return int64(binary.BigEndian.Uint64(p.take(8))) }
+
+func (p *fields) uvarint() int {
+	v, n := binary.Uvarint(p.b)
+	if n <= 0 || v > maxResponseBytes {
+		p.b, p.short = nil, true
+		return 0
+	}
+	p.b = p.b[n:]
+	return int(v)
+}
+
+// array returns the length of what follows, -1 for null. It is not more than there are bytes.
+func (p *fields) array() (n int) {
+	if p.flexible {
+		n = p.uvarint() - 1
+	} else {
+		n = int(p.int32())
+	}
+	if n > len(p.b) {
+		p.b, p.short = nil, true
+		return 0
+	}
+	return n
+}
+
+// string returns a flexible string, empty for null.
+func (p *fields) string() string { return string(p.take(max(0, p.array()))) }
+
+// tags takes off what newer versions may have added.
+func (p *fields) tags() {
+	if !p.flexible {
+		return
+	}
+	for range p.uvarint() {
+		if p.short {
+			return
+		}
+		p.uvarint()
+		p.skip(p.uvarint())
+	}
+}
+
+// header takes off that of an answer.
+func (p *fields) header() error {
+	if id := p.int32(); id != correlationID && !p.short {
+		return fmt.Errorf("an answer to another request, %08x", id)
+	}
+	p.tags()
+	return nil
+}
+
+// whole returns an error if the answer has ended early; size is what it had.
+func (p *fields) whole(size int) error {
+	if p.short {
+		return fmt.Errorf("an answer of %d bytes that ends early: %w", size, io.ErrUnexpectedEOF)
+	}
+	return nil
+}

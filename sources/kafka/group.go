@@ -26,8 +26,15 @@ type generation struct {
 	cancel context.CancelCauseFunc // of every lane
 	ctx    context.Context         // of every lane
 
+	looking    sync.Mutex       // guards the next two until the lanes begin
+	partitions map[string][]int // of every topic, from 0 on
+	identities map[string]identity
+
 	endOnce sync.Once
 	ending  chan struct{} // closed: lanes return io.EOF
+
+	changeOnce sync.Once
+	changed    chan struct{} // closed: the topics are not what they were
 
 	failOnce sync.Once
 	failed   chan struct{} // closed: err is set
@@ -35,7 +42,7 @@ type generation struct {
 }
 
 func newGeneration(ctx context.Context, r *consumer, member *kafkago.Generation) *generation {
-	g := &generation{consumer: r, member: member, ending: make(chan struct{}), failed: make(chan struct{})}
+	g := &generation{consumer: r, member: member, ending: make(chan struct{}), changed: make(chan struct{}), failed: make(chan struct{})}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	return g
 }
@@ -62,13 +69,12 @@ func (g *generation) run(drain <-chan struct{}) (last bool, err error) {
 func (g *generation) supervise(over context.Context, drain <-chan struct{}) (last bool, err error) {
 	defer g.cancel(nil)
 	ended := g.startLanes()
-	changed, stopWatching := g.watchPartitions()
-	defer stopWatching()
+	defer g.watchTopics()()
 	select {
 	case <-over.Done():
 		g.session.log.Info("the consumer group rebalances", "generation", g.member.ID)
-	case <-changed:
-		g.session.log.Info("partitions were added; rejoining the consumer group", "generation", g.member.ID)
+	case <-g.changed:
+		g.session.log.Info("partitions were added, or a topic was made anew; rejoining the consumer group", "generation", g.member.ID)
 	case <-g.failed:
 	case <-drain:
 		last, err = true, errStopped
@@ -81,6 +87,9 @@ func (g *generation) supervise(over context.Context, drain <-chan struct{}) (las
 	g.end()
 	// A drain is bounded by whoever asked for it, everything else by us.
 	g.awaitLanes(over, ended, !last)
+	if g.identities != nil {
+		g.seen = g.identities
+	}
 	select {
 	case <-g.failed:
 		return true, g.err
@@ -89,25 +98,27 @@ func (g *generation) supervise(over context.Context, drain <-chan struct{}) (las
 	}
 }
 
-// startLanes hands out a lane for every assigned partition, and returns a channel that is closed when all have
-// ended.
+// startLanes hands out a lane for every assigned partition once it is known what the topics are, and returns a channel that is
+// closed when all have ended.
 func (g *generation) startLanes() <-chan struct{} {
-	var lanes sync.WaitGroup
-	var names []string
-	g.turns.begin(g.lanes())
-	for topic, partitions := range g.member.Assignments {
-		for _, p := range partitions {
-			l := newLane(g, pipeline.LaneID{Stream: topic, Partition: int32(p.ID)}, p.Offset)
-			names = append(names, l.id.String())
-			lanes.Go(func() { g.runLane(l) })
-		}
-	}
-	g.session.log.Info("joined the consumer group", "generation", g.member.ID, "partitions", len(names))
-	g.session.log.Debug("assigned", "lanes", names)
 	ended := make(chan struct{})
+	g.turns.begin(g.lanes())
+	g.session.log.Info("joined the consumer group", "generation", g.member.ID, "partitions", g.lanes())
 	go func() {
-		lanes.Wait()
-		close(ended)
+		defer close(ended)
+		var lanes sync.WaitGroup
+		defer lanes.Wait()
+		if err := g.learnTopics(); err != nil || g.isEnding() {
+			g.fail(err)
+			return
+		}
+		for topic, partitions := range g.member.Assignments {
+			for _, p := range partitions {
+				l := newLane(g, pipeline.LaneID{Stream: topic, Partition: int32(p.ID)}, p.Offset)
+				g.session.log.Debug("assigned", "lane", l.id.String())
+				lanes.Go(func() { g.runLane(l) })
+			}
+		}
 	}()
 	return ended
 }
@@ -122,6 +133,11 @@ func (g *generation) lanes() int {
 }
 
 func (g *generation) runLane(l *lane) {
+	if err := g.settle(l); err != nil {
+		l.close()
+		g.fail(err)
+		return
+	}
 	g.source.mu.Lock()
 	l.trouble.retries, l.unreadable = &g.source.retries, &g.source.unreadable
 	g.source.lanes[l] = struct{}{}
@@ -131,13 +147,17 @@ func (g *generation) runLane(l *lane) {
 	g.source.mu.Lock()
 	delete(g.source.lanes, l)
 	g.source.mu.Unlock()
-	if errors.Is(err, pipeline.ErrLaneLost) && g.ctx.Err() == nil && !l.isEnding() {
+	if errors.Is(err, pipeline.ErrLaneLost) && g.ctx.Err() == nil && !l.g.isEnding() {
 		// The sink says so, and we do not know better: others may believe to have all partitions of this
 		// generation. Joining anew finds out.
 		g.lose(err.Error())
 		return
 	}
-	// A lane that was lost, or stopped from outside, is no fault.
+	g.fail(err)
+}
+
+// fail ends the run with an error. A lane that was lost, or stopped from outside, is no fault.
+func (g *generation) fail(err error) {
 	if err == nil || errors.Is(err, pipeline.ErrLaneLost) || g.ctx.Err() != nil {
 		return
 	}
@@ -145,6 +165,15 @@ func (g *generation) runLane(l *lane) {
 		g.err = err
 		close(g.failed)
 	})
+}
+
+func (g *generation) isEnding() bool {
+	select {
+	case <-g.ending:
+		return true
+	default:
+		return false
+	}
 }
 
 // end tells the lanes to end after what they have read.
@@ -208,29 +237,5 @@ func (g *generation) heartbeat(ctx context.Context) {
 		if !sleep(ctx, nil, g.session.opts.HeartbeatInterval) {
 			return
 		}
-	}
-}
-
-// watchPartitions closes changed when a topic has got more partitions than it had.
-func (g *generation) watchPartitions() (changed <-chan struct{}, stop func()) {
-	ctx, cancel := context.WithCancel(g.ctx)
-	found, finished := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(finished)
-		for sleep(ctx, g.ending, g.source.watch) {
-			now, err := g.session.knownLayout(ctx)
-			if err != nil {
-				continue // the fetches of the lanes say what is wrong
-			}
-			if g.known.grownTo(now) {
-				g.known = now
-				close(found)
-				return
-			}
-		}
-	}()
-	return found, func() {
-		cancel()
-		<-finished
 	}
 }

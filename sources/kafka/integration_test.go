@@ -27,6 +27,14 @@ func TestRealBroker(t *testing.T) {
 	t.Run("security", func(t *testing.T) { realSecurity(t, k) })
 	t.Run("two members", func(t *testing.T) { realMembers(t, k) })
 	t.Run("partitions added", func(t *testing.T) { realPartitionsAdded(t, k) })
+	t.Run("topic made anew", func(t *testing.T) {
+		for _, running := range []bool{false, true} {
+			o := realOptions(t, k, fmt.Sprintf("anew-%t", running))
+			o.Group += o.Topics[0]
+			k.CreateTopic(t, o.Topics[0], 1)
+			recreated(t, []string{k.Addr()}, []string{k.Addr()}, o, running, true)
+		}
+	})
 	t.Run("missing topic", func(t *testing.T) {
 		o := realOptions(t, k, "nowhere")
 		o.TopicTimeout = 500 * time.Millisecond
@@ -104,7 +112,7 @@ func realRetention(t *testing.T, k *kafkatest.Cluster) {
 	c.awaitRows(10)
 	run.stop()
 	k.Produce(t, numbered("retention", 1, 10, 20))
-	deleteBefore(t, k.Client(t), "retention", 15)
+	kafkatest.DeleteBefore(t, k.Client(t), "retention", 15)
 	fails(t, o, "offset 10 is out of range: the log has 15 up to 20", "deleted 5 offsets")
 }
 

@@ -17,7 +17,9 @@ import (
 type lane struct {
 	g        *generation
 	id       pipeline.LaneID
-	assigned int64 // committed offset as the assignment has it, negative for none
+	of       string // the topic's identity
+	anew     bool   // what the group has committed is of another topic
+	assigned int64  // committed offset as the assignment has it, negative for none
 	ctx      context.Context
 	cancel   context.CancelFunc
 
@@ -155,13 +157,13 @@ func (l *lane) Ending() <-chan struct{} { return l.g.ending }
 func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 	b.Reset()
 	l.codec.Prepare(b)
-	b.Lane = l.id
+	b.Lane, b.Of = l.id, l.of
 	b.First = l.reader.Position()
 	if l.pending != nil {
 		b.First = l.pending.from
 	}
 	b.Next = b.First
-	if l.isEnding() {
+	if l.g.isEnding() {
 		return io.EOF
 	}
 	for !full(b) {
@@ -291,6 +293,9 @@ func (l *lane) nextChunk(ctx context.Context, b *pipeline.Batch) error {
 	case c.err != nil:
 		l.failure = c.err
 		return c.err
+	case c.anew && b.Next > b.First:
+		l.waiting = &c
+		return errNothingYet // the batch ends before the gap
 	case c.damage != nil:
 		l.damage, l.current = c.damage, c.buf
 		return nil
@@ -345,15 +350,6 @@ func (l *lane) Acknowledge(ctx context.Context, next int64) error {
 	}
 	l.acknowledged.Store(next)
 	return nil
-}
-
-func (l *lane) isEnding() bool {
-	select {
-	case <-l.g.ending:
-		return true
-	default:
-		return false
-	}
 }
 
 // full tells whether b has reached its limits in any column.

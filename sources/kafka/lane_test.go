@@ -7,8 +7,10 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"maps"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -202,20 +204,30 @@ func (a *answer) Write(p []byte) (int, error) { return a.request.Write(p) }
 // TestFetchVersions encodes requests and decodes answers of every version with a codec of others.
 func TestFetchVersions(t *testing.T) {
 	set := encodeBatch(7, 2, []byte("v"))
-	for version := int16(minFetchVersion); version <= maxFetchVersion; version++ {
+	for version := int16(minFetchVersion); version <= fetchByIDVersion; version++ {
+		if version > maxFetchVersion && version < fetchByIDVersion {
+			continue
+		}
 		resp := kmsg.NewPtrFetchResponse()
 		resp.Version = version
 		p := kmsg.NewFetchResponseTopicPartition()
 		p.Partition, p.HighWatermark, p.LastStableOffset, p.LogStartOffset, p.RecordBatches = 5, 99, 98, 3, set
-		p.AbortedTransactions = []kmsg.FetchResponseTopicPartitionAbortedTransaction{{ProducerID: 1, FirstOffset: 2}}
+		p.AbortedTransactions = []kmsg.FetchResponseTopicPartitionAbortedTransaction{{ProducerID: 1, FirstOffset: 2}, {ProducerID: 3, FirstOffset: 4}}
+		p.UnknownTags.Set(3, []byte("later"))
 		topic := kmsg.NewFetchResponseTopic()
-		topic.Topic, topic.Partitions = "topic", append(topic.Partitions, p)
+		topic.Topic, topic.TopicID, topic.Partitions = "topic", [16]byte{7}, append(topic.Partitions, p)
 		resp.Topics = append(resp.Topics, topic)
-		body := resp.AppendTo(binary.BigEndian.AppendUint32(nil, correlationID))
+		header := binary.BigEndian.AppendUint32(nil, correlationID)
+		var versions sync.Map
+		versions.Store(int32(0), version)
+		if version == fetchByIDVersion {
+			header = append(header, 0) // no tags
+		}
+		body := resp.AppendTo(header)
 		conn := &answer{Reader: bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))}
 
-		req := &fetchRequest{clientID: "me", committed: true, topic: "topic", partition: 5, offset: 7, maxWait: time.Second, minBytes: 2, maxBytes: 3000}
-		req.Required(map[protocol.ApiKey]int16{protocol.Fetch: version})
+		req := &fetchRequest{clientID: "me", committed: true, topic: "topic", id: [16]byte{7}, versions: &versions, partition: 5, offset: 7, maxWait: time.Second, minBytes: 2, maxBytes: 3000}
+		req.Required(map[protocol.ApiKey]int16{protocol.Fetch: min(version, maxFetchVersion)})
 		if _, err := req.RawExchange(conn); err != nil || req.code != nil {
 			t.Fatalf("v%d: %v, %v", version, err, req.code)
 		}
@@ -223,7 +235,7 @@ func TestFetchVersions(t *testing.T) {
 		if version < 5 {
 			wantStart = -1
 		}
-		aborted := []byte{7: 1, 15: 2}
+		aborted := []byte{7: 1, 15: 2, 23: 3, 31: 4}
 		if a := req.answer; a.highWatermark != 99 || a.lastStable != 98 || a.logStart != wantStart || !bytes.Equal(a.set, set) || !bytes.Equal(a.aborted, aborted) {
 			t.Errorf("v%d: high watermark %d, last stable %d, log start %d, %d bytes, aborted %v", version, a.highWatermark, a.lastStable, a.logStart, len(a.set), a.aborted)
 		}
@@ -234,14 +246,54 @@ func TestFetchVersions(t *testing.T) {
 		}
 		back := kmsg.NewPtrFetchRequest()
 		back.Version = version
-		if err := back.ReadFrom(sent[16:]); err != nil {
+		sent = sent[16:]
+		if version == fetchByIDVersion {
+			sent = sent[1:] // no tags
+		}
+		if err := back.ReadFrom(sent); err != nil {
 			t.Fatalf("v%d: %v", version, err)
 		}
 		bp := back.Topics[0].Partitions[0]
 		if back.ReplicaID != -1 || back.IsolationLevel != 1 || back.MaxWaitMillis != 1000 || back.MinBytes != 2 || back.SessionID != 0 ||
-			back.Topics[0].Topic != "topic" || bp.Partition != 5 || bp.FetchOffset != 7 || bp.PartitionMaxBytes != 3000 || bp.CurrentLeaderEpoch != -1 {
+			(version < fetchByIDVersion && back.Topics[0].Topic != "topic") || (version == fetchByIDVersion && back.Topics[0].TopicID != [16]byte{7}) || bp.Partition != 5 || bp.FetchOffset != 7 || bp.PartitionMaxBytes != 3000 || bp.CurrentLeaderEpoch != -1 {
 			t.Errorf("v%d: sent %+v", version, back)
 		}
+	}
+}
+
+// TestTopicsAnswer reads an answer that a codec of others has made, and every beginning of it, which is none.
+func TestTopicsAnswer(t *testing.T) {
+	resp := kmsg.NewPtrMetadataResponse()
+	resp.Version, resp.ClusterID = topicsVersion, kmsg.StringPtr("one")
+	broker := kmsg.NewMetadataResponseBroker()
+	broker.Host, broker.Rack = "a", kmsg.StringPtr("r")
+	resp.Brokers = append(resp.Brokers, broker, kmsg.NewMetadataResponseBroker())
+	for i, name := range []string{"t", "gone", "u"} {
+		topic := kmsg.NewMetadataResponseTopic()
+		topic.Topic, topic.TopicID = kmsg.StringPtr(name), [16]byte{byte(i + 1)}
+		topic.ErrorCode = int16(i % 2 * 3)
+		for range i + 1 {
+			p := kmsg.NewMetadataResponseTopicPartition()
+			p.Replicas, p.ISR, p.OfflineReplicas = []int32{1, 2}, []int32{1}, nil
+			p.UnknownTags.Set(9, []byte("later"))
+			topic.Partitions = append(topic.Partitions, p)
+		}
+		resp.Topics = append(resp.Topics, topic)
+	}
+	body := resp.AppendTo(append(binary.BigEndian.AppendUint32(nil, correlationID), 0))
+	for n := range len(body) - 5 { // the rest is not of interest
+		r := &topicsRequest{partitions: layout{}, identities: map[string]identity{}}
+		if err := r.parse(body[:n]); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatalf("%d of %d bytes: %v", n, len(body), err)
+		}
+	}
+	r := &topicsRequest{partitions: layout{}, identities: map[string]identity{}}
+	if err := r.parse(body); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]identity{"t": {"one", [16]byte{1}}, "u": {"one", [16]byte{3}}}
+	if !maps.Equal(r.identities, want) || !maps.Equal(r.partitions, layout{"t": 1, "u": 3}) {
+		t.Errorf("%+v, %+v", r.identities, r.partitions)
 	}
 }
 
@@ -256,7 +308,7 @@ func TestFetchAnswersThatAreNone(t *testing.T) {
 		"half a length":   {[]byte{0, 0}, "unexpected EOF"},
 		"cut off":         {append(length(100), id...), "unexpected EOF"},
 		"negative":        {length(-1), "an answer of -1 bytes"},
-		"huge":            {length(math.MaxInt32), "bytes to a fetch of"},
+		"huge":            {length(math.MaxInt32), "an answer of 2147483647 bytes"},
 		"another request": {append(length(4), 1, 2, 3, 4), "another request"},
 		"no topics":       {append(append(length(18), id...), make([]byte, 14)...), "0 topics to a fetch of one"},
 		"ends early":      {append(append(length(18), id...), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1), "ends early"},

@@ -19,6 +19,7 @@ const (
 	PolicyStop       = "stop"
 	PolicySkip       = "skip"
 	PolicyRewind     = "rewind"
+	PolicyRestart    = "restart"
 	PolicyDeadLetter = "dead_letter"
 
 	MechanismPlain       = kafkaconn.MechanismPlain
@@ -41,9 +42,10 @@ type Options struct {
 	// Start says where to begin in a partition for which the group has committed no offset and the sink
 	// holds no position: "earliest", "latest", or a time in RFC 3339 form, for the first record that is
 	// not older. "committed", the default, is another word for "earliest": go on where the group
-	// stopped, and leave nothing out. Where a partition is found to begin is committed at once, so that
-	// "latest" is decided once and not again at every restart; and a partition that is added to a topic
-	// while the source runs begins at its earliest record always.
+	// stopped, and leave nothing out. Where the partitions of a topic are found to begin is committed at
+	// once for all of them, so that "latest" is decided once and not again at every restart; and a
+	// partition that is added later, whether the source is running then or not, begins at its earliest
+	// record always.
 	Start string
 
 	// Isolation says what is read of transactions: "read_committed", the default, leaves out what was
@@ -56,6 +58,10 @@ type Options struct {
 	// OnTruncated says what to do where the log begins only after the wanted offset, because retention has
 	// deleted what was not read yet: "stop", the default, or "skip", go on where the log begins.
 	OnTruncated string
+	// OnRecreated says what to do where the topic is another one than that whose positions the sink has, because it was deleted
+	// and made anew or the cluster is another one: "stop", the default, or "restart", read it from its first record on, in
+	// lanes with a session of their own.
+	OnRecreated string
 	// OnCorrupt says what becomes of a batch that still cannot be read when it is fetched once more: "stop",
 	// the default, or "dead_letter", one row with the fault record-corrupt and the bytes of the batch as
 	// received, as far as MaxRecordBytes; reading goes on behind it. A batch whose end cannot be told stops
@@ -114,6 +120,7 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.Isolation, ReadCommitted)
 	defaultTo(&o.OnAhead, PolicyStop)
 	defaultTo(&o.OnTruncated, PolicyStop)
+	defaultTo(&o.OnRecreated, PolicyStop)
 	defaultTo(&o.OnCorrupt, PolicyStop)
 	defaultTo(&o.SessionTimeout, 30*time.Second)
 	defaultTo(&o.HeartbeatInterval, min(3*time.Second, o.SessionTimeout/3))

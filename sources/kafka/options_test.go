@@ -52,6 +52,7 @@ func TestValidate(t *testing.T) {
 		"isolation":        {func(o *Options) { o.Isolation = "committed" }, `Isolation: "committed" is unknown; want one of read_committed, read_uncommitted`},
 		"ahead":            {func(o *Options) { o.OnAhead = "ignore" }, `OnAhead: "ignore" is unknown; want one of stop, rewind, skip`},
 		"truncated":        {func(o *Options) { o.OnTruncated = PolicyRewind }, `OnTruncated: "rewind" is unknown; want one of stop, skip`},
+		"recreated":        {func(o *Options) { o.OnRecreated = PolicySkip }, `OnRecreated: "skip" is unknown; want one of stop, restart`},
 		"corrupt":          {func(o *Options) { o.OnCorrupt = PolicySkip }, `OnCorrupt: "skip" is unknown; want one of stop, dead_letter`},
 		"max record bytes": {func(o *Options) { o.MaxRecordBytes = -1 }, "MaxRecordBytes: -1"},
 	} {

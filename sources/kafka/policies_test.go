@@ -3,6 +3,7 @@ package kafka
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -33,7 +34,7 @@ func positions(t *testing.T, addrs []string, o Options) {
 	client := kafkatest.Client(t, addrs)
 	kafkatest.CreateTopic(t, client, topic, 1)
 	kafkatest.Produce(t, client, numbered(topic, 1, 0, 20))
-	deleteBefore(t, client, topic, 5)
+	kafkatest.DeleteBefore(t, client, topic, 5)
 	group := o.Group
 	for i, test := range []struct {
 		sink                 int64
@@ -100,6 +101,39 @@ func TestAheadErrorIsTyped(t *testing.T) {
 	}
 }
 
+// TestRetentionOvertakesLatest deletes what came after the offset that latest stood for, before the first fetch: latest
+// is not asked again, as that would leave out what is still there.
+func TestRetentionOvertakesLatest(t *testing.T) {
+	noLeaks(t)
+	for policy, words := range map[string][]string{PolicyStop: {"offset 10 is out of range: the log has 20 up to 30", "on_truncated: skip"}, PolicySkip: nil} {
+		k := kafkatest.Fake(t, kfake.SeedTopics(1, "t"))
+		client := kafkatest.Client(t, k.ListenAddrs())
+		kafkatest.Produce(t, client, numbered("t", 1, 0, 10))
+		o := quick(k.ListenAddrs(), "t")
+		o.Start, o.OnTruncated = StartLatest, policy
+		var deleted atomic.Bool
+		k.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
+			k.KeepControl()
+			return nil, errors.New("hang up"), !deleted.Load()
+		})
+		c := newCollector(t)
+		run := startRun(t, o, c)
+		c.await("a lane that has begun", begunAt(run.source, 10))
+		kafkatest.Produce(t, client, numbered("t", 1, 10, 30))
+		kafkatest.DeleteBefore(t, client, "t", 20)
+		deleted.Store(true)
+		if words != nil {
+			expectError(t, run.wait(), words...)
+			continue
+		}
+		c.awaitRows(10)
+		run.stop()
+		if rows := c.sorted(); len(rows) != 10 || rows[0].offset != 20 {
+			t.Errorf("%d rows, the first is %+v", len(rows), rows[0])
+		}
+	}
+}
+
 // TestRetentionOvertakesReading deletes what is next while a lane reads: the gap is in the span of a batch.
 func TestRetentionOvertakesReading(t *testing.T) {
 	noLeaks(t)
@@ -109,6 +143,7 @@ func TestRetentionOvertakesReading(t *testing.T) {
 	o := quick(k.ListenAddrs(), "t")
 	o.OnTruncated = PolicySkip
 	c := newCollector(t)
+	c.gaps = true
 	var deleted atomic.Bool
 	k.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		k.KeepControl()
@@ -120,13 +155,18 @@ func TestRetentionOvertakesReading(t *testing.T) {
 	run := startRun(t, o, c)
 	c.awaitRows(10)
 	kafkatest.Produce(t, client, numbered("t", 1, 10, 30))
-	deleteBefore(t, client, "t", 20)
+	kafkatest.DeleteBefore(t, client, "t", 20)
 	deleted.Store(true)
 	c.awaitRows(20)
 	run.stop()
 	rows := c.sorted()
-	if last := c.spans[len(c.spans)-1]; last.Next != 30 {
-		t.Errorf("the last batch ends with %d", last.Next)
+	if n := len(c.spans); n < 2 || c.spans[n-1].Next != 30 || !slices.ContainsFunc(c.spans, func(s pipeline.Span) bool { return s.First == 20 }) {
+		t.Errorf("no batch begins behind the gap: %+v", c.spans)
+	}
+	for _, s := range c.spans {
+		if s.First < 20 && s.Next > 10 {
+			t.Errorf("the batch %+v covers what was never read", s)
+		}
 	}
 	if len(rows) != 20 || rows[10].offset != 20 {
 		t.Errorf("%d rows, the 11th is %+v", len(rows), rows[10])

@@ -2,8 +2,12 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/urlmill/urlmill/pipeline"
 )
@@ -14,7 +18,8 @@ type origin uint8
 const (
 	fromGroup  origin = iota // its committed offset
 	fromSink                 // its position
-	fromPolicy               // nobody did
+	fromFirst                // nobody did: it is that of the first record that there is, or was when the lane began
+	fromPolicy               // nobody did: it is what the start policy says
 )
 
 // begin returns the offset that the lane begins at: the sink's, or else what the group has committed, or else
@@ -23,6 +28,9 @@ const (
 func (l *lane) begin(ctx context.Context, next int64) (int64, error) {
 	if next >= 0 {
 		return l.beginAtSink(ctx, next)
+	}
+	if l.anew {
+		return l.beginAtFirst(ctx, start{earliestTime, "earliest, as the topic is new"})
 	}
 	if l.assigned >= 0 {
 		// For a new output of an old group this is the only sign that it does not get what was there before.
@@ -40,8 +48,9 @@ func (l *lane) begin(ctx context.Context, next int64) (int64, error) {
 
 // committed asks the group's coordinator for the committed offset, -1 if there is none.
 func (l *lane) committed(ctx context.Context) (offset int64, err error) {
-	err = l.retry(ctx, "fetching the committed offset", func(ctx context.Context) (err error) {
-		offset, err = l.g.session.committed(ctx, l.id)
+	err = l.retry(ctx, "fetching the committed offset", func(ctx context.Context) error {
+		committed, err := l.g.session.committed(ctx, l.id.Stream, int(l.id.Partition))
+		offset = committed[int(l.id.Partition)]
 		return err
 	})
 	return offset, err
@@ -91,31 +100,120 @@ func (l *lane) followSink(ctx context.Context, next int64) error {
 	return nil
 }
 
-func (l *lane) beginByPolicy(ctx context.Context) (int64, error) {
-	from := l.g.source.start
-	if int(l.id.Partition) >= l.g.initial[l.id.Stream] {
-		from = start{earliestTime, "earliest, as the partition is new"}
+// beginByPolicy begins where the start policy says, and a partition that was added to a known topic at its first record.
+func (l *lane) beginByPolicy(ctx context.Context) (offset int64, err error) {
+	policy := l.g.source.start
+	if policy.timestamp != earliestTime {
+		offset, err = l.firstStart(ctx, policy)
+		if err != nil {
+			return 0, err
+		}
+		if offset >= 0 {
+			if l.origin = fromFirst; policy.timestamp == latestTime {
+				l.origin = fromPolicy
+			}
+			return l.begun(offset, policy)
+		}
+		policy = start{earliestTime, "earliest, as the partition is new"}
 	}
-	offset, err := l.resolve(ctx, from, l.g.session.opts.Isolation == ReadCommitted)
-	if err != nil {
+	return l.beginAtFirst(ctx, policy)
+}
+
+// beginAtFirst begins at the first record that there is, and has the group commit that.
+func (l *lane) beginAtFirst(ctx context.Context, policy start) (offset int64, err error) {
+	l.origin = fromFirst
+	if offset, err = l.resolve(ctx, policy, l.g.session.opts.Isolation == ReadCommitted); err != nil {
 		return 0, err
 	}
-	l.origin = fromPolicy
-	l.g.session.log.Info("nothing committed yet; starting by policy", "lane", l.id.String(), "start", from.text, "offset", offset)
 	if err := l.commit(ctx, offset); err != nil {
 		return 0, err
 	}
+	return l.begun(offset, policy)
+}
+
+// begun notes that the group has committed the offset that a partition begins at.
+func (l *lane) begun(offset int64, policy start) (int64, error) {
+	l.g.session.log.Info("nothing committed yet; starting by policy", "lane", l.id.String(), "start", policy.text, "offset", offset)
 	l.acknowledged.Store(offset)
 	return offset, nil
 }
 
+// firstStart returns the offset that the start policy has the partition begin at, which the group has committed then. It is
+// -1 for a partition of a topic that the group or the sink knows others of: that one was added, whether anybody was running
+// then or not, and its records are as new as can be.
+//
+// At the first start of a topic all lanes are in that position, in several processes. Whoever has partition 0 settles where
+// all begin, in one commit, which the brokers make as a whole; the others wait for it. Each for itself would find that
+// somebody was first, and take its own partition for a new one.
+func (l *lane) firstStart(ctx context.Context, policy start) (offset int64, err error) {
+	all := []int{0, int(l.id.Partition)} // and what is asked for
+	if l.id.Partition == 0 {
+		all = l.g.partitions[l.id.Stream]
+		if known, err := l.sinkKnows(ctx, "", all[1:]); known || err != nil {
+			return -1, err
+		}
+	}
+	err = l.retry(ctx, "settling where the partitions begin", func(ctx context.Context) error {
+		committed, err := l.g.session.committed(ctx, l.id.Stream, all...)
+		if err != nil {
+			return err
+		}
+		offset = committed[int(l.id.Partition)]
+		if slices.ContainsFunc(all, func(p int) bool { return committed[p] >= 0 }) {
+			return nil
+		}
+		if l.id.Partition > 0 {
+			return errNotBegun
+		}
+		offset, err = l.beginTopic(ctx, policy, all)
+		return err
+	})
+	return offset, err
+}
+
+// errNotBegun says that a lane waits for another one.
+var errNotBegun = errors.New("whoever has partition 0 of the topic has not begun it yet")
+
+// sinkKnows reports whether the sink has a position of one of the partitions, in a session.
+func (l *lane) sinkKnows(ctx context.Context, session string, partitions []int) (bool, error) {
+	if l.g.source.positions == nil {
+		return false, nil
+	}
+	for _, p := range partitions {
+		m, err := l.g.source.positions.Position(ctx, pipeline.LaneID{Stream: l.id.Stream, Partition: int32(p), Session: session})
+		if err != nil || m.Next >= 0 {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// beginTopic commits where all partitions begin, and returns the offset of the first.
+func (l *lane) beginTopic(ctx context.Context, policy start, partitions []int) (int64, error) {
+	offsets := make([]kafkago.OffsetCommit, len(partitions))
+	for i, p := range partitions {
+		id := pipeline.LaneID{Stream: l.id.Stream, Partition: int32(p)}
+		offset, err := l.resolveIn(ctx, id, policy, l.g.session.opts.Isolation == ReadCommitted)
+		if err != nil {
+			return 0, err
+		}
+		offsets[i] = kafkago.OffsetCommit{Partition: p, Offset: offset}
+	}
+	return offsets[0].Offset, l.commitAll(ctx, offsets)
+}
+
 // resolve asks the partition's leader for the offset that a start policy means now, among what is committed or
 // among everything.
-func (l *lane) resolve(ctx context.Context, from start, committed bool) (offset int64, err error) {
+func (l *lane) resolve(ctx context.Context, from start, committed bool) (int64, error) {
+	return l.resolveIn(ctx, l.id, from, committed)
+}
+
+// resolveIn is resolve for another partition.
+func (l *lane) resolveIn(ctx context.Context, id pipeline.LaneID, from start, committed bool) (offset int64, err error) {
 	err = l.retry(ctx, "looking up an offset", func(ctx context.Context) (err error) {
-		offset, err = l.g.session.listOffset(ctx, l.id, from.timestamp, committed)
+		offset, err = l.g.session.listOffset(ctx, id, from.timestamp, committed)
 		if err == nil && offset < 0 { // no record is that young: begin with the next one
-			offset, err = l.g.session.listOffset(ctx, l.id, latestTime, committed)
+			offset, err = l.g.session.listOffset(ctx, id, latestTime, committed)
 		}
 		return err
 	})
@@ -135,7 +233,7 @@ func (l *lane) retry(ctx context.Context, what string, try func(context.Context)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err = l.hopeless(err, &missing); isFatal(err) {
+		if err = l.g.session.hopeless(err, &missing); isFatal(err) {
 			return fmt.Errorf("%s: %s: %w", l.id, what, err)
 		}
 		if pause.tries > 0 { // once is nothing: connections that were idle break
@@ -148,23 +246,4 @@ func (l *lane) retry(ctx context.Context, what string, try func(context.Context)
 			return fmt.Errorf("%s: %s: %w", l.id, what, pipeline.ErrLaneLost)
 		}
 	}
-}
-
-// hopeless returns err as a [fatalError] if it is one, or has become one by its duration. since is when the
-// partition was first missing.
-func (l *lane) hopeless(err error, since *time.Time) error {
-	err = l.g.session.classify(err)
-	if isFatal(err) || !isMissing(err) {
-		*since = time.Time{}
-		return err
-	}
-	if since.IsZero() {
-		*since = time.Now()
-	}
-	limit := l.g.session.opts.TopicTimeout
-	if limit < 0 || time.Since(*since) <= limit {
-		return err
-	}
-	return &fatalError{err, fmt.Sprintf("the partition is gone since %v: was the topic deleted? "+
-		"Create it again, or take it out of the topics; topic_timeout says how long to wait for it", time.Since(*since).Round(time.Second))}
 }

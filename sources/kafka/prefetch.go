@@ -14,8 +14,7 @@ import (
 // chunk is what the prefetcher hands to the lane: whole entries of a record set, or why there are no more.
 type chunk struct {
 	from    int64  // records before it are not wanted
-	anew    bool   // the lane begins at from after all
-	moved   bool   // what is before from is left out
+	anew    bool   // what is before from is left out, and nothing is fetched yet
 	set     []byte // in buf
 	aborted []byte // in buf: the list of aborted transactions
 	buf     *buffer
@@ -132,12 +131,15 @@ func (f *prefetcher) tolerate(ctx context.Context, err error) (chunk, bool) {
 		if err != nil {
 			c.err = err
 		}
-		return c, c.anew || c.moved || c.err != nil
+		return c, c.anew || c.err != nil
 	}
 	if errors.Is(err, kafkago.InvalidMessage) || errors.Is(err, kafkago.UnsupportedCompressionType) {
 		return chunk{damage: &damage{nil, -1, err}}, true
 	}
-	if err = f.hopeless(err, &f.missing); isFatal(err) {
+	if isMissing(err) {
+		f.g.look(ctx)
+	}
+	if err = f.g.session.hopeless(err, &f.missing); isFatal(err) {
 		return chunk{err: fmt.Errorf("%s: %w", f.id, err)}, true
 	}
 	if f.pause.tries > 0 { // once is nothing: connections that were idle break
@@ -147,16 +149,11 @@ func (f *prefetcher) tolerate(ctx context.Context, err error) (chunk, bool) {
 }
 
 // outOfRange decides what becomes of a lane whose offset the log does not have: it fails, or goes on where the chunk
-// says. The zero chunk says to try again. As long as nothing has been read and the start policy said where to begin,
-// it is asked again: retention has just overtaken us.
+// says. The zero chunk says to try again. Where the lane is to begin with the first record that there is, and nothing has been
+// read yet, that is another one now: retention has just overtaken us.
 func (f *prefetcher) outOfRange(ctx context.Context) (chunk, error) {
-	if f.origin == fromPolicy && !f.fetchedAny {
-		offset, err := f.beginByPolicy(ctx)
-		if err != nil || offset == f.next {
-			return chunk{}, err
-		}
-		f.next = offset
-		return chunk{from: offset, anew: true}, nil
+	if f.g.look(ctx) {
+		return chunk{}, nil
 	}
 	o := f.g.session.opts
 	e := &OffsetOutOfRangeError{
@@ -172,11 +169,14 @@ func (f *prefetcher) outOfRange(ctx context.Context) (chunk, error) {
 	switch {
 	case e.First <= f.next && f.next <= e.Next:
 		return chunk{}, nil // it was a replica that lagged behind
+	case f.next < e.First && f.origin == fromFirst && !f.fetchedAny:
+		err = f.commit(ctx, e.First)
 	case f.next < e.First && o.OnTruncated == PolicySkip:
 		f.g.session.log.Warn("retention has deleted records that were not read yet; they are skipped, as on_truncated says",
 			"lane", f.id.String(), "offset", f.next, "next", e.First, "skipped", e.First-f.next)
-		f.next = e.First
-		return chunk{from: e.First, anew: !f.fetchedAny, moved: true}, nil
+	default:
+		err = e
 	}
-	return chunk{}, e
+	f.next = e.First
+	return chunk{from: e.First, anew: err == nil}, err
 }

@@ -55,7 +55,7 @@ func (l *lane) awaitSchema(ctx context.Context) error {
 			}
 			l.unknown.end()
 			return nil
-		case l.isEnding():
+		case l.g.isEnding():
 			return io.EOF
 		case l.ctx.Err() != nil:
 			return l.ctx.Err()

@@ -108,7 +108,7 @@ func (l *sampleLane) Start(ctx context.Context, _ int64) error {
 			return err
 		}
 	}
-	l.origin = fromPolicy
+	l.origin = fromFirst
 	l.position.Store(from)
 	if from < l.end {
 		l.fetchFrom(from)

@@ -35,6 +35,8 @@ type Source struct {
 	log   *slog.Logger
 	watch time.Duration // partitionWatchInterval, or less in tests
 
+	positions pipeline.Positions // of the sink, nil for one that keeps none
+
 	mu     sync.Mutex
 	lanes  map[*lane]struct{} // being read
 	memory *fetchMemory       // of the latest Run
@@ -63,6 +65,9 @@ func New(opts Options, factory codec.Factory, log *slog.Logger) (*Source, error)
 	s.trouble.retries = &s.retries
 	return s, nil
 }
+
+// Resume implements [pipeline.Resumer].
+func (s *Source) Resume(p pipeline.Positions) { s.positions = p }
 
 // Lag tells how far a lane has come.
 type Lag struct {
@@ -127,7 +132,7 @@ func (s *Source) run(ctx context.Context, drain <-chan struct{}, each func(conte
 		err = read(&consumer{
 			source: s, session: session, decompressor: decompressor,
 			fetcher: wireFetcher{session, turns, memory}, turns: turns, memory: memory,
-			each: each, known: known, initial: known,
+			each: each, known: known,
 		})
 	}
 	switch {
@@ -151,8 +156,8 @@ type consumer struct {
 	memory       *fetchMemory
 	each         func(context.Context, pipeline.Lane) error
 	group        *groupMember
-	initial      layout // what there was when the run began
-	known        layout // what there was when last looked
+	known        layout              // what there was when last looked
+	seen         map[string]identity // of the topics, as of the last generation
 }
 
 // consume joins the group and runs its generations until one is the last.

@@ -110,19 +110,3 @@ func (s *session) describe(ctx context.Context) (layout, []string, error) {
 	}
 	return partitions, missing, nil
 }
-
-// knownLayout returns the transport's idea of the topics, which is seconds old; a topic that is gone, or that
-// the broker has an error for, is left out.
-func (s *session) knownLayout(ctx context.Context) (layout, error) {
-	meta, err := s.client.Metadata(ctx, &kafkago.MetadataRequest{Topics: s.opts.Topics})
-	if err != nil {
-		return nil, err
-	}
-	partitions := make(layout)
-	for _, t := range meta.Topics {
-		if t.Error == nil {
-			partitions[t.Name] = len(t.Partitions)
-		}
-	}
-	return partitions, nil
-}

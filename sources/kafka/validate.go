@@ -34,6 +34,7 @@ func (p *problems) policies(o Options) {
 		{"Isolation", o.Isolation, []string{ReadCommitted, ReadUncommitted}},
 		{"OnAhead", o.OnAhead, []string{PolicyStop, PolicyRewind, PolicySkip}},
 		{"OnTruncated", o.OnTruncated, []string{PolicyStop, PolicySkip}},
+		{"OnRecreated", o.OnRecreated, []string{PolicyStop, PolicyRestart}},
 		{"OnCorrupt", o.OnCorrupt, []string{PolicyStop, PolicyDeadLetter}},
 	} {
 		if !slices.Contains(c.choices, c.value) {

@@ -49,7 +49,7 @@ func kafkaOptions(k *config.Kafka) kafka.Options {
 		Brokers: k.Brokers, Topics: k.Topics, Group: k.Group, ClientID: k.ClientID, Start: kafkaStart(k.Start),
 		TLS: kafkaTLS(k.TLS), SASL: kafkaSASL(k.SASL),
 		SessionTimeout: k.SessionTimeout, HeartbeatInterval: k.HeartbeatInterval, RebalanceTimeout: k.RebalanceTimeout,
-		Isolation: k.Isolation, OnAhead: k.OnAhead, OnTruncated: k.OnTruncated, OnCorrupt: k.OnCorrupt,
+		Isolation: k.Isolation, OnAhead: k.OnAhead, OnTruncated: k.OnTruncated, OnRecreated: k.OnRecreated, OnCorrupt: k.OnCorrupt,
 		MaxWait: k.MaxWait, MinBytes: k.MinBytes, MaxBytes: k.MaxBytes, FetchMemory: k.FetchMemory, MaxRecordBytes: k.MaxRecordBytes,
 		DialTimeout: k.DialTimeout, ConnectTimeout: k.ConnectTimeout, TopicTimeout: k.TopicTimeout,
 	}

@@ -1,0 +1,125 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// learnTopics finds out what the topics are that are going to be read. It tries as long as the generation lasts, unless one of
+// them is gone.
+func (g *generation) learnTopics() error {
+	var pause backoff
+	var missing time.Time
+	for {
+		partitions, identities, err := g.session.identify(g.ctx)
+		for topic := range g.member.Assignments {
+			if _, there := partitions[topic]; err == nil && !there {
+				err = fmt.Errorf("topic %q: %w", topic, kafkago.UnknownTopicOrPartition)
+			}
+		}
+		if err == nil {
+			g.learned(partitions, identities)
+			return nil
+		}
+		if err = g.session.hopeless(err, &missing); isFatal(err) {
+			return err
+		}
+		if pause.tries > 0 && g.ctx.Err() == nil {
+			g.session.log.Warn("the brokers do not tell what the topics are; trying again", "error", err)
+		}
+		if !pause.wait(g.ctx, g.ending) {
+			return pipeline.ErrLaneLost
+		}
+	}
+}
+
+func (g *generation) learned(partitions layout, identities map[string]identity) {
+	g.looking.Lock()
+	defer g.looking.Unlock()
+	g.identities, g.partitions = identities, make(map[string][]int)
+	g.session.identities.Store(&identities)
+	for topic, n := range partitions {
+		for p := range n {
+			g.partitions[topic] = append(g.partitions[topic], p)
+		}
+	}
+}
+
+// settle holds the topic that there is against the one whose positions the sink has, or that has been read until now, and has
+// the policy say what becomes of a lane whose topic is another one.
+func (g *generation) settle(l *lane) error {
+	now, was := g.identities[l.id.Stream], g.seen[l.id.Stream]
+	m := pipeline.Mark{Next: pipeline.Unknown}
+	if g.source.positions != nil {
+		var err error
+		if m, err = g.source.positions.Position(l.ctx, l.id); err != nil {
+			return err
+		}
+	}
+	if m.Next >= 0 {
+		was = parseIdentity(m.Of)
+	}
+	if was.same(now) {
+		l.of = now.or(was).String()
+		return nil
+	}
+	l.of, l.anew = now.String(), true
+	restart, err := g.session.opts.OnRecreated == PolicyRestart, error(nil)
+	if m.Next >= 0 {
+		if !restart { // unless that was done before
+			restart, err = l.sinkKnows(l.ctx, now.session(), g.partitions[l.id.Stream])
+		}
+		l.id.Session = now.session()
+	}
+	switch {
+	case err != nil:
+		return err
+	case !restart:
+		return &RecreatedError{Lane: l.id, Was: was.String(), Now: now.String(), Position: m.Next}
+	}
+	g.session.log.Warn("the topic is another one than before; it has positions of its own, from its first record on",
+		"lane", l.id.String(), "was", was.String(), "now", now.String(), "session", l.id.Session)
+	return nil
+}
+
+// watchTopics looks at the topics now and then, until stop is called.
+func (g *generation) watchTopics() (stop func()) {
+	ctx, cancel := context.WithCancel(g.ctx)
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		for sleep(ctx, g.ending, g.source.watch) && !g.look(ctx) {
+		}
+	}()
+	return func() {
+		cancel()
+		<-finished
+	}
+}
+
+// look reports whether topics have more partitions than they had, or are others than the lanes read: then the generation ends,
+// and the next one finds out what is to be done.
+func (g *generation) look(ctx context.Context) bool {
+	partitions, identities, err := g.session.identify(ctx)
+	if err != nil {
+		return false // the fetches of the lanes say what is wrong
+	}
+	g.looking.Lock()
+	defer g.looking.Unlock()
+	changed := g.known.grownTo(partitions)
+	for topic, now := range identities {
+		changed = changed || !now.same(g.identities[topic])
+	}
+	if changed {
+		g.changeOnce.Do(func() {
+			g.known = partitions
+			close(g.changed)
+		})
+	}
+	return changed
+}
