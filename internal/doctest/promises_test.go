@@ -76,7 +76,7 @@ type tested struct {
 }
 
 // testNames are the functions that are tests of a package, and what names of their subtests are made of: the texts in its
-// files of tests, and the names of files in its testdata, which are those of scripts.
+// files of tests, and the names of files in its testdata, which are those of scripts and of configurations.
 type testNames struct{ tests, texts map[string]bool }
 
 // check returns what is wrong with the name of a test.
@@ -120,9 +120,9 @@ func (have *tested) of(dir string) (*testNames, error) {
 		}
 		ast.Inspect(parsed, names.add)
 	}
-	scripts, err := filepath.Glob(filepath.Join(have.dir, filepath.FromSlash(dir), "testdata", "*", "*.txtar"))
-	for _, file := range scripts {
-		names.texts[strings.TrimSuffix(filepath.Base(file), ".txtar")] = true
+	cases, err := filepath.Glob(filepath.Join(have.dir, filepath.FromSlash(dir), "testdata", "*", "*.*"))
+	for _, file := range cases {
+		names.texts[strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))] = true
 	}
 	have.packages[dir] = names
 	return names, err
