@@ -30,11 +30,11 @@ func numbers(lane int32, from, to int64) arrow.Record {
 	return b.NewRecord()
 }
 
-// Lanes, Rows and perCommit are what [Deliver] loads: lanes with as many rows each, and in each load.
+// Lanes, Rows and PerLoad are what [Deliver] loads: lanes with as many rows each, and in each load.
 const (
-	Lanes     = 2
-	Rows      = 4000
-	perCommit = 1000
+	Lanes   = 2
+	Rows    = 4000
+	PerLoad = 500
 )
 
 // Deliver loads what is missing of all rows, in lanes that take turns. Every third load of a lane has no rows, and moves its
@@ -60,7 +60,7 @@ func Deliver(ctx context.Context, sink pipeline.Sink) (err error) {
 				continue
 			}
 			more = true
-			to := from + perCommit/2
+			to := from + PerLoad
 			if err := load(ctx, w, int32(lane), from, to); err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func Deliver(ctx context.Context, sink pipeline.Sink) (err error) {
 // load writes the positions from:to. Of three parts of 500 positions, the last has no rows.
 func load(ctx context.Context, w pipeline.Writer, lane int32, from, to int64) error {
 	span := pipeline.Span{First: from, Next: to}
-	if from/(perCommit/2)%3 == 2 {
+	if from/PerLoad%3 == 2 {
 		return w.Write(ctx, pipeline.Rows, nil, span)
 	}
 	r := numbers(lane, from, to)

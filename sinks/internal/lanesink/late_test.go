@@ -130,6 +130,34 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// What is old when a process starts is not late until its lane has come to something newer.
+func TestLateAfterStart(t *testing.T) {
+	out, late := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "late")
+	for n, times := range [][]string{{"2026-03-01 12:00:00.000"}, {"2026-02-01 12:00:00.000", "2026-03-01 12:00:00.000", "2026-02-01 12:00:00.000"}} {
+		s := New(Options{
+			Path: out, Format: &text{}, Log: slog.New(slog.DiscardHandler),
+			Files: Files{PartitionBy: []string{"date(ts)"}, Late: Late{Path: late, After: 2 * time.Hour}},
+		})
+		w := openLate(t, s)
+		for i, text := range times {
+			r, span := at(t, int64(n+i), text)
+			if err := w.Write(t.Context(), pipeline.Rows, r, span); err != nil {
+				t.Fatal(err)
+			}
+			r.Release()
+		}
+		if _, err := w.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, _ := numbersBelow(t, late); fmt.Sprint(got) != "map[.:[3]]" {
+		t.Errorf("late are %v", got)
+	}
+}
+
 func openLate(t *testing.T, s *Sink) pipeline.Writer {
 	t.Helper()
 	if err := s.Start(t.Context(), pipeline.Schemas{timed}); err != nil {

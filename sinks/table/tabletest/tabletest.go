@@ -54,7 +54,17 @@ func Complete(tb testing.TB, what, got string) {
 	}
 }
 
-// Killed kills processes with SIGKILL in the middle of their loads, and has others go on. In the end every row is there once.
+// whole checks that what the database says is of whole loads.
+func whole(tb testing.TB, what, got string) {
+	tb.Helper()
+	var rows, different int
+	if _, err := fmt.Sscan(got, &rows, &different); err != nil || rows%dbtest.PerLoad != 0 || rows != different {
+		tb.Errorf("%s: rows and different ones: %s, want those of whole loads of %d (%v)", what, got, dbtest.PerLoad, err)
+	}
+}
+
+// Killed kills processes with SIGKILL in the middle of their loads, and has others go on. No part of a load can be seen alone, and in the end
+// every row is there once.
 type Killed struct {
 	Proxy *dbtest.Proxy
 	// Where is the database behind the proxy, as a [Child] gets it.
@@ -102,6 +112,7 @@ func (k Killed) Run(t *testing.T) {
 			if !killed || err != nil {
 				t.Fatalf("%s: killed %v, %v", what, killed, err)
 			}
+			whole(t, what, k.Count())
 			if _, err := k.Proxy.Run(Child(k.Where), nil); err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
