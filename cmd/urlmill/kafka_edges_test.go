@@ -74,7 +74,7 @@ func TestVerifyTellsOfGapWhileRunning(t *testing.T) {
 	lanes := until(t, file, out, 20, func(log *testproc.Log) {
 		eventually(t, log, func() bool { return countRowsIn(t, out) == 10 })
 		clicks(t, k, 10, 30)
-		kafkatest.DeleteBefore(t, client, "clicks", 20)
+		kafkatest.DeleteBefore(t, client, "clicks", 0, 20)
 		back.Store(true)
 	}).Lanes
 	if len(lanes) != 1 || lanes[0].Next != 30 || fmt.Sprint(lanes[0].LeftOut) != "[{10 20}]" {
@@ -99,7 +99,16 @@ func TestTopicMadeAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	against := func(code int, want string) {
+		t.Helper()
+		cmd := process(t, "verify", out, "--against", file)
+		if said, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != code || !strings.Contains(string(said), want) {
+			t.Errorf("verify: exit code %d, want %d and %q:\n%s", cmd.ProcessState.ExitCode(), code, want, said)
+		}
+	}
+	against(exitOK, "complete")
 	edit(old.ListenAddrs()[0], now.ListenAddrs()[0])
+	against(exitDamaged, "other_source")
 	run := process(t, "run", file)
 	var log testproc.Log
 	run.Stderr = &log
@@ -113,6 +122,8 @@ func TestTopicMadeAnew(t *testing.T) {
 	if lanes := until(t, file, out, 250).Lanes; len(lanes) != 2 || lanes[0].Next+lanes[1].Next != 250 {
 		t.Errorf("%+v", lanes)
 	}
+	against(exitOK, "of that name that there was before")
 	clicks(t, now, 250, 260)
+	against(exitOK, "150 to 160: was not read yet")
 	until(t, file, out, 260)
 }

@@ -139,24 +139,6 @@ func Produce(tb testing.TB, client *kgo.Client, records []*kgo.Record) {
 	}
 }
 
-// DeleteBefore deletes the records of partition 0 of a topic that are before an offset, as retention does.
-func DeleteBefore(tb testing.TB, client *kgo.Client, topic string, offset int64) {
-	tb.Helper()
-	p := kmsg.NewDeleteRecordsRequestTopicPartition()
-	p.Offset = offset
-	t := kmsg.NewDeleteRecordsRequestTopic()
-	t.Topic, t.Partitions = topic, append(t.Partitions, p)
-	req := kmsg.NewPtrDeleteRecordsRequest()
-	req.Topics = append(req.Topics, t)
-	resp, err := req.RequestWith(context.Background(), client)
-	if err == nil {
-		err = kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
 // Commit commits an offset for a partition, as an operator does while the group has no members.
 func Commit(tb testing.TB, client *kgo.Client, group, topic string, partition int32, offset int64) {
 	tb.Helper()

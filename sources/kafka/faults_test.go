@@ -126,7 +126,7 @@ func TestRetentionOvertakesCommit(t *testing.T) {
 	c.awaitRows(10)
 	run.stop()
 	kafkatest.Produce(t, client, numbered("t", 1, 10, 20))
-	kafkatest.DeleteBefore(t, client, "t", 15)
+	kafkatest.DeleteBefore(t, client, "t", 0, 15)
 	err := startRun(t, quick(k.ListenAddrs(), "t"), c).wait()
 	var outOfRange *OffsetOutOfRangeError
 	if !errors.As(err, &outOfRange) || outOfRange.Offset != 10 || outOfRange.First != 15 || outOfRange.Next != 20 {
@@ -156,7 +156,7 @@ func TestRetentionOvertakesStart(t *testing.T) {
 	k := kafkatest.Fake(t, kfake.SeedTopics(1, "t"))
 	client := kafkatest.Client(t, k.ListenAddrs())
 	kafkatest.Produce(t, client, numbered("t", 1, 0, 20))
-	kafkatest.DeleteBefore(t, client, "t", 5)
+	kafkatest.DeleteBefore(t, client, "t", 0, 5)
 	once := true
 	k.ControlKey(int16(kmsg.ListOffsets), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		if !once {

@@ -112,7 +112,7 @@ func realRetention(t *testing.T, k *kafkatest.Cluster) {
 	c.awaitRows(10)
 	run.stop()
 	k.Produce(t, numbered("retention", 1, 10, 20))
-	kafkatest.DeleteBefore(t, k.Client(t), "retention", 15)
+	kafkatest.DeleteBefore(t, k.Client(t), "retention", 0, 15)
 	fails(t, o, "offset 10 is out of range: the log has 15 up to 20", "deleted 5 offsets")
 }
 

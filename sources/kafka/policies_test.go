@@ -34,7 +34,7 @@ func positions(t *testing.T, addrs []string, o Options) {
 	client := kafkatest.Client(t, addrs)
 	kafkatest.CreateTopic(t, client, topic, 1)
 	kafkatest.Produce(t, client, numbered(topic, 1, 0, 20))
-	kafkatest.DeleteBefore(t, client, topic, 5)
+	kafkatest.DeleteBefore(t, client, topic, 0, 5)
 	group := o.Group
 	for i, test := range []struct {
 		sink                 int64
@@ -120,7 +120,7 @@ func TestRetentionOvertakesLatest(t *testing.T) {
 		run := startRun(t, o, c)
 		c.await("a lane that has begun", begunAt(run.source, 10))
 		kafkatest.Produce(t, client, numbered("t", 1, 10, 30))
-		kafkatest.DeleteBefore(t, client, "t", 20)
+		kafkatest.DeleteBefore(t, client, "t", 0, 20)
 		deleted.Store(true)
 		if words != nil {
 			expectError(t, run.wait(), words...)
@@ -155,7 +155,7 @@ func TestRetentionOvertakesReading(t *testing.T) {
 	run := startRun(t, o, c)
 	c.awaitRows(10)
 	kafkatest.Produce(t, client, numbered("t", 1, 10, 30))
-	kafkatest.DeleteBefore(t, client, "t", 20)
+	kafkatest.DeleteBefore(t, client, "t", 0, 20)
 	deleted.Store(true)
 	c.awaitRows(20)
 	run.stop()

@@ -2,8 +2,11 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+
+	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/urlmill/urlmill/pipeline"
 )
@@ -20,39 +23,52 @@ func (s *Source) Survey(ctx context.Context, known []pipeline.Known) ([]pipeline
 	if err != nil {
 		return nil, fmt.Errorf("kafka: %w", err)
 	}
+	_, identities, err := session.identify(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("kafka: %w", err)
+	}
 	var found []pipeline.Standing
+	left := slices.Clone(known)
 	for _, topic := range s.opts.Topics {
 		for p := range layout[topic] {
 			id := pipeline.LaneID{Stream: topic, Partition: int32(p)}
-			standing, err := session.stand(ctx, id, knownOf(known, id))
+			var k *pipeline.Known
+			if i := current(left, id, identities[topic]); i >= 0 {
+				k, id = &left[i], left[i].Lane
+			}
+			standing, err := session.stand(ctx, id, k, identities[topic])
 			if err != nil {
 				return nil, fmt.Errorf("kafka: %s: %w", id, err)
 			}
 			found = append(found, standing)
+			left = slices.DeleteFunc(left, func(k pipeline.Known) bool { return k.Lane == id })
 		}
 	}
-	for _, k := range known {
-		if int(k.Lane.Partition) >= layout[k.Lane.Stream] {
-			found = append(found, absent(k, slices.Contains(missing, k.Lane.Stream)))
-		}
+	for _, k := range left {
+		found = append(found, absent(k, layout[k.Lane.Stream], slices.Contains(missing, k.Lane.Stream)))
 	}
 	return found, nil
 }
 
-// knownOf returns what an output has of a partition, nil for nothing.
-func knownOf(known []pipeline.Known, id pipeline.LaneID) *pipeline.Known {
-	i := slices.IndexFunc(known, func(k pipeline.Known) bool { return k.Lane == id })
-	if i < 0 {
-		return nil
+// current returns which of the lanes that an output knows is that of a partition, -1 if none is: the one that has been begun for
+// the topic as it is now, or else the first one of the topic's name.
+func current(known []pipeline.Known, id pipeline.LaneID, now identity) int {
+	first := slices.IndexFunc(known, func(k pipeline.Known) bool { return k.Lane == id })
+	id.Session = now.session()
+	if i := slices.IndexFunc(known, func(k pipeline.Known) bool { return k.Lane == id }); i >= 0 {
+		return i
 	}
-	return &known[i]
+	return first
 }
 
-// absent is what there is to say of a lane that is no partition of the topics.
-func absent(k pipeline.Known, missing bool) pipeline.Standing {
+// absent is what there is to say of a lane that is no partition of the topics, which have so many.
+func absent(k pipeline.Known, partitions int, missing bool) pipeline.Standing {
 	why := "is no partition of the topics of this configuration: nothing can be said about it"
-	if missing {
+	switch {
+	case missing:
 		why = "the topic does not exist any more: nothing can be said about it"
+	case int(k.Lane.Partition) < partitions:
+		why = "is of a topic of that name that there was before: nothing can be said about it"
 	}
 	return pipeline.Standing{
 		Lane: k.Lane, First: pipeline.Unknown, End: pipeline.Unknown,
@@ -60,8 +76,8 @@ func absent(k pipeline.Known, missing bool) pipeline.Standing {
 	}
 }
 
-// stand asks about a partition.
-func (s *session) stand(ctx context.Context, id pipeline.LaneID, k *pipeline.Known) (pipeline.Standing, error) {
+// stand asks about a partition. k is what the output has of it, nil for nothing.
+func (s *session) stand(ctx context.Context, id pipeline.LaneID, k *pipeline.Known, now identity) (pipeline.Standing, error) {
 	st := pipeline.Standing{Lane: id}
 	var err error
 	if st.First, err = s.listOffset(ctx, id, earliestTime, false); err != nil {
@@ -70,10 +86,17 @@ func (s *session) stand(ctx context.Context, id pipeline.LaneID, k *pipeline.Kno
 	if st.End, err = s.listOffset(ctx, id, latestTime, s.opts.Isolation == ReadCommitted); err != nil {
 		return st, err
 	}
-	committed, err := s.committed(ctx, id)
+	committed, err := s.committed(ctx, id.Stream, int(id.Partition))
+	if errors.Is(err, kafkago.GroupIdNotFound) {
+		committed, err = map[int]int64{int(id.Partition): pipeline.Unknown}, nil
+	}
 	if err != nil {
 		return st, err
 	}
-	st.Findings = pipeline.Hold(k, st.First, st.End, "", committed)
+	of := now.String()
+	if k != nil && parseIdentity(k.Of).same(now) {
+		of = k.Of // as far as both are known
+	}
+	st.Findings = pipeline.Hold(k, st.First, st.End, of, committed[int(id.Partition)])
 	return st, nil
 }
