@@ -189,7 +189,9 @@ func Refused(tb testing.TB, what string, s *table.Sink, want string) {
 //	6, 7     texts with NUL, and with 65 MiB
 func Unfit(t *testing.T, s *table.Sink) {
 	t.Helper()
-	null := func(name string, t arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: t, Nullable: true} }
+	null := func(name string, t arrow.DataType) arrow.Field {
+		return arrow.Field{Name: name, Type: t, Nullable: true}
+	}
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "n", Type: arrow.PrimitiveTypes.Int64}, null("text", arrow.BinaryTypes.String), null("ts", arrow.FixedWidthTypes.Timestamp_us),
 		null("url_error", arrow.BinaryTypes.String), null("params", sinktest.Params(false)),
