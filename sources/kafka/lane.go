@@ -164,7 +164,7 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 	if l.isEnding() {
 		return io.EOF
 	}
-	for !full(b) {
+	for !b.Full() {
 		err := l.fill(ctx, b)
 		if err != nil && b.Next == b.First {
 			return err
@@ -354,9 +354,4 @@ func (l *lane) isEnding() bool {
 	default:
 		return false
 	}
-}
-
-// full tells whether b has reached its limits in any column.
-func full(b *pipeline.Batch) bool {
-	return b.Full() || len(b.Keys.Data) >= b.MaxBytes || len(b.Headers.Keys.Data)+len(b.Headers.Values.Data) >= b.MaxBytes
 }
