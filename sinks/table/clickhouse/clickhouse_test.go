@@ -10,6 +10,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/dbtest"
 	"github.com/urlmill/urlmill/internal/leaktest"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/table"
 	"github.com/urlmill/urlmill/sinks/table/tabletest"
 )
@@ -127,5 +128,35 @@ func TestLimits(t *testing.T) {
 	}
 	if l := limitsOf(parseVersion("18.16.1")); l.First != math.MinInt64 || l.Last != math.MaxInt64 {
 		t.Errorf("integers: %+v", l)
+	}
+}
+
+// TestRowsTakenBack removes all rows, as a TTL does: neither who has the lane nor who comes next reads anything again.
+func TestRowsTakenBack(t *testing.T) {
+	url := "http://" + dbtest.ClickHouse(t)
+	r := tabletest.Clicks(t)
+	open := func(want int64) pipeline.Writer {
+		t.Helper()
+		s := newSink(url)
+		if err := s.Start(t.Context(), pipeline.Schemas{r.Schema()}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		w, next, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
+		if err != nil || next != want {
+			t.Fatalf("position %d, want %d, %v", next, want, err)
+		}
+		return w
+	}
+	first := open(pipeline.Unknown)
+	tabletest.Contend(t, 0, r, first)
+	asker(t, url)("TRUNCATE TABLE clicks")
+	open(10)
+	tabletest.Contend(t, 1, r, first)
+	second := open(20)
+	asker(t, url)("TRUNCATE TABLE clicks")
+	tabletest.Contend(t, 2, r, second, first)
+	if n := asker(t, url)("SELECT count(), max(_urlmill_next) FROM clicks FORMAT TSVRaw"); n != "10\t30" {
+		t.Errorf("%s", n)
 	}
 }
