@@ -58,7 +58,7 @@ func (l Limits) fit(s *arrow.Schema, columns []arrow.Array) (lost int64) {
 
 // beyond returns the rows whose values are beyond the limits.
 func (l Limits) beyond(a arrow.Array) (rows []int) {
-	fits := func(int) bool { return true }
+	var fits func(int) bool
 	switch a := a.(type) {
 	case *array.Timestamp:
 		unit := a.DataType().(*arrow.TimestampType).Unit

@@ -41,6 +41,7 @@ func (f *fake) Start(context.Context, [pipeline.NumTables]*Target) error { retur
 func (f *fake) Position(context.Context, Lane) (int64, error)            { return f.next, nil }
 func (f *fake) Close() error                                             { return nil }
 func (f *fake) Limits() Limits                                           { return cmp.Or(f.limits, NoLimits) }
+
 func (f *fake) Load(_ context.Context, l Load) error {
 	f.loads = append(f.loads, l)
 	if len(f.fail) == 0 {
@@ -117,11 +118,16 @@ func TestErrors(t *testing.T) {
 // TestFit loads values of all kinds of columns at the limits and beyond them.
 func TestFit(t *testing.T) {
 	days := arrow.NewSchema([]arrow.Field{
-		{Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true}, {Name: "s", Type: arrow.FixedWidthTypes.Timestamp_s, Nullable: true},
-		{Name: "ms", Type: arrow.FixedWidthTypes.Timestamp_ms, Nullable: true}, {Name: "us", Type: arrow.FixedWidthTypes.Timestamp_us, Nullable: true},
-		{Name: "ns", Type: arrow.FixedWidthTypes.Timestamp_ns, Nullable: true}, {Name: "required", Type: arrow.FixedWidthTypes.Timestamp_us},
-		{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "large", Type: arrow.BinaryTypes.LargeString, Nullable: true},
-		{Name: "bytes", Type: arrow.BinaryTypes.Binary, Nullable: true}, {Name: "list", Type: arrow.ListOf(arrow.BinaryTypes.String), Nullable: true},
+		{Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
+		{Name: "s", Type: arrow.FixedWidthTypes.Timestamp_s, Nullable: true},
+		{Name: "ms", Type: arrow.FixedWidthTypes.Timestamp_ms, Nullable: true},
+		{Name: "us", Type: arrow.FixedWidthTypes.Timestamp_us, Nullable: true},
+		{Name: "ns", Type: arrow.FixedWidthTypes.Timestamp_ns, Nullable: true},
+		{Name: "required", Type: arrow.FixedWidthTypes.Timestamp_us},
+		{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "large", Type: arrow.BinaryTypes.LargeString, Nullable: true},
+		{Name: "bytes", Type: arrow.BinaryTypes.Binary, Nullable: true},
+		{Name: "list", Type: arrow.ListOf(arrow.BinaryTypes.String), Nullable: true},
 		{Name: "nested", Type: arrow.StructOf(arrow.Field{Name: "a", Type: arrow.BinaryTypes.String}), Nullable: true},
 		{Name: "map", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String), Nullable: true},
 		{Name: "url_error", Type: arrow.BinaryTypes.String, Nullable: true},

@@ -81,8 +81,10 @@ func TestColumnsOfAnOutput(t *testing.T) {
 		{"again", small, letters, ""},
 		{"a column less", timed, letters, ""},
 		{"a new column", withField(small, "new", arrow.BinaryTypes.String), withField(letters, "new", i64), ""},
-		{"one that had been left out, of another type", withField(timed, "small", arrow.BinaryTypes.String), letters,
-			`column "small" is int32 in the files of ` + filepath.Join(dir, "rows") + ` and would be utf8`},
+		{
+			"one that had been left out, of another type", withField(timed, "small", arrow.BinaryTypes.String), letters,
+			`column "small" is int32 in the files of ` + filepath.Join(dir, "rows") + ` and would be utf8`,
+		},
 		{"a wider one", withField(small, "small", i64), letters, ""},
 		{"an older process, with the narrow one", small, letters, ""},
 		{"another type", withField(small, "n", arrow.BinaryTypes.String), letters, `column "n" is int64 in the files of ` + filepath.Join(dir, "rows") + ` and would be utf8`},

@@ -193,7 +193,8 @@ func Unfit(t *testing.T, s *table.Sink) {
 		return arrow.Field{Name: name, Type: t, Nullable: true}
 	}
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "n", Type: arrow.PrimitiveTypes.Int64}, null("text", arrow.BinaryTypes.String), null("ts", arrow.FixedWidthTypes.Timestamp_us),
+		{Name: "n", Type: arrow.PrimitiveTypes.Int64},
+		null("text", arrow.BinaryTypes.String), null("ts", arrow.FixedWidthTypes.Timestamp_us),
 		null("url_error", arrow.BinaryTypes.String), null("params", sinktest.Params(false)),
 	}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
