@@ -96,7 +96,10 @@ func (l *listener) watch(job *wire.Job, source, sink any, stats *pipeline.Stats)
 	if database, ok := sink.(interface {
 		Loaded() (rows, bytes, loads, retries, nulled int64)
 	}); ok {
-		w.Loads = func() (loads, retries, nulled int64) { _, _, loads, retries, nulled = database.Loaded(); return loads, retries, nulled }
+		w.Loads = func() (loads, retries, nulled int64) {
+			_, _, loads, retries, nulled = database.Loaded()
+			return loads, retries, nulled
+		}
 	}
 	if table, ok := sink.(interface {
 		Registered() (snapshots, files int64, failing, ok bool)
