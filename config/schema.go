@@ -75,7 +75,7 @@ func kafkaSchema(k *Kafka) object {
 			{name: "min_bytes", value: size(&k.MinBytes, 1, 1<<30)},
 			{name: "max_bytes", value: size(&k.MaxBytes, 1<<10, 1<<30)},
 			{name: "fetch_memory", value: size(&k.FetchMemory, 1<<20, 1<<30)},
-			{name: "max_record_bytes", value: size(&k.MaxRecordBytes, 1<<10, 1<<30)},
+			{name: "max_record_bytes", value: size(&k.MaxRecordBytes, 1<<10, 128<<20)},
 			{name: "connect_timeout", value: duration(&k.ConnectTimeout, 0, 24*time.Hour)},
 			{name: "topic_timeout", value: duration(&k.TopicTimeout, 0, 24*time.Hour)},
 		},
@@ -109,7 +109,7 @@ func fileSchema(f *File) object {
 	return object{fields: []field{
 		{name: "paths", value: texts(&f.Paths, "[logs/, 'more/*.gz']"), example: "paths: [urls.txt]"},
 		{name: "parallel", value: integer(&f.Parallel, 1, 1024)},
-		{name: "max_record_bytes", value: size(&f.MaxRecordBytes, 1<<10, 1<<30)},
+		{name: "max_record_bytes", value: size(&f.MaxRecordBytes, 1<<10, 128<<20)},
 	}}
 }
 
@@ -386,8 +386,8 @@ func rollSchema(r *Roll) object {
 
 func pipelineSchema(p *Pipeline) object {
 	return object{fields: []field{
-		{name: "batch_rows", value: integer(&p.BatchRows, 1, 1<<20)},
-		{name: "batch_bytes", value: size(&p.BatchBytes, 1<<10, 256<<20)},
+		{name: "batch_rows", value: integer(&p.BatchRows, 1, 1<<17)},
+		{name: "batch_bytes", value: size(&p.BatchBytes, 1<<10, 64<<20)},
 		{name: "workers", value: integer(&p.Workers, 1, 1024)},
 		{name: "buffers", value: integer(&p.Buffers, 1, 64)},
 		{name: "drain_timeout", value: duration(&p.DrainTimeout, time.Second, maxTimeout)},

@@ -158,13 +158,17 @@ type Fault struct {
 }
 
 // MaxBatchBytes bounds the bytes of any one column of a batch, so that 32-bit ends suffice.
+//
+// What is made of a column is larger: ill-formed bytes become three as text, and nine in a serialized URL, which is 64 MiB long at
+// most. The greatest batch_bytes, 64 MiB, and a record of the greatest max_record_bytes, 128 MiB, leave room for that; and
+// the greatest batch_rows for as many names of files of 4 KiB.
 const MaxBatchBytes = math.MaxInt32
 
 // Batch is a run of records of one lane, column by column. A source fills it in Lane.Next; it is valid until
 // the next Next with the same batch, and its memory is reused. Every column has either one entry a record or,
 // where the source does not have such a thing, none at all.
 type Batch struct {
-	// MaxRows and MaxBytes (of Records, or of URLs where there are no Records) bound what Next fills in.
+	// MaxRows and MaxBytes (of any column) bound what Next fills in.
 	// One record may go beyond MaxBytes, so that a record larger than it gets through. Set by the caller.
 	MaxRows, MaxBytes int
 
@@ -224,7 +228,16 @@ func (b *Batch) Memory() int64 {
 
 // Full tells whether the batch has reached MaxRows or MaxBytes.
 func (b *Batch) Full() bool {
-	return b.Len() >= b.MaxRows || len(b.Records.Data) >= b.MaxBytes || len(b.URLs.Data) >= b.MaxBytes
+	if b.Len() >= b.MaxRows || max(len(b.Records.Data), len(b.URLs.Data), len(b.Bases.Data), len(b.Keys.Data),
+		len(b.Headers.Keys.Data), len(b.Headers.Values.Data)) >= b.MaxBytes {
+		return true
+	}
+	for i := range b.Carried {
+		if len(b.Carried[i].Text.Data) >= b.MaxBytes {
+			return true
+		}
+	}
+	return false
 }
 
 // Reset empties every column and keeps the memory, the limits, and the fields of Carried.

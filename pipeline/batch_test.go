@@ -185,3 +185,25 @@ func TestFaultNamesAreDistinct(t *testing.T) {
 		}
 	}
 }
+
+// TestFull fills one column after the other: each of them ends a batch, so that the offsets of none overflow.
+func TestFull(t *testing.T) {
+	value := []byte("0123456789")
+	for name, add := range map[string]func(*pipeline.Batch){
+		"URLs": func(b *pipeline.Batch) { b.URLs.Append(value) }, "bases": func(b *pipeline.Batch) { b.Bases.Append(value) },
+		"records": func(b *pipeline.Batch) { b.Records.Append(value) }, "keys": func(b *pipeline.Batch) { b.Keys.Append(value) },
+		"header keys":   func(b *pipeline.Batch) { b.Headers.Keys.Append(value) },
+		"header values": func(b *pipeline.Batch) { b.Headers.Values.Append(value) },
+		"carried":       func(b *pipeline.Batch) { b.Carried[1].Text.Append(value) },
+		"rows":          func(b *pipeline.Batch) { b.Offsets = append(b.Offsets, 1, 2, 3, 4, 5) },
+	} {
+		b := &pipeline.Batch{MaxRows: 10, MaxBytes: 20, Carried: make([]pipeline.Values, 2)}
+		add(b)
+		if b.Full() {
+			t.Errorf("%s: full too early", name)
+		}
+		if add(b); !b.Full() {
+			t.Errorf("%s: not full", name)
+		}
+	}
+}

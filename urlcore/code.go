@@ -129,7 +129,7 @@ var codeTexts = [codeCount]struct{ name, text string }{
 	CodePortInvalid:                       {"port-invalid", "the port holds something else than digits"},
 	CodeFileInvalidWindowsDriveLetter:     {"file-invalid-Windows-drive-letter", "a relative reference begins with a drive letter"},
 	CodeFileInvalidWindowsDriveLetterHost: {"file-invalid-Windows-drive-letter-host", "a drive letter stands in place of the host"},
-	CodeInputTooLong:                      {"input-too-long", "the input is longer than 256 MiB"},
+	CodeInputTooLong:                      {"input-too-long", "the input is longer than 256 MiB, or in columns, serialized or not, than 64 MiB"},
 }
 
 // String returns the standard's name of the code, such as "host-missing", and "" for OK.

@@ -94,9 +94,12 @@ func (l *listener) watch(job *wire.Job, source any, sink pipeline.Sink, stats *p
 		w.LateRows = late.LateRows
 	}
 	if database, ok := pipeline.As[interface {
-		Loaded() (rows, bytes, loads, retries int64)
+		Loaded() (rows, bytes, loads, retries, nulled int64)
 	}](sink); ok {
-		w.Loads = func() (loads, retries int64) { _, _, loads, retries = database.Loaded(); return loads, retries }
+		w.Loads = func() (loads, retries, nulled int64) {
+			_, _, loads, retries, nulled = database.Loaded()
+			return loads, retries, nulled
+		}
 	}
 	if table, ok := pipeline.As[interface {
 		Registered() (snapshots, files int64, failing, ok bool)

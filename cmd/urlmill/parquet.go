@@ -139,7 +139,7 @@ func newParquetCheck(a *app) *cobra.Command {
 		Short: "Decode files completely and compare them with all that they say of themselves",
 		Long: `Decode every value of every file and compare: the checksums of pages, the numbers of rows, values and nulls, minima and
 maxima of column chunks and pages, the page index, bloom filters, which must not deny a value that is there, and the
-order of the first sorting column. The decoder is parquet-go, not the code that writes urlmill's files.
+order of the first sorting column; and whether texts are UTF-8. The decoder is parquet-go, not the code that writes urlmill's files.
 
 The exit code is 5 when a file is damaged or says what is not true, and 1 when one cannot be read. With --json, print a
 report a file.`,

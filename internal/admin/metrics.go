@@ -36,6 +36,7 @@ var (
 	lateDesc        = desc("late_rows_total", "Rows that came too late for the directories of their time, and are durable in that of late rows.")
 	loadsDesc       = desc("table_loads_total", "Loads into the tables of a database.")
 	loadRetriesDesc = desc("table_load_retries_total", "How often a load was tried again because the database could not be reached.")
+	unfitDesc       = desc("table_values_unfit_total", "Values that the database cannot hold, and that are null there.")
 	snapshotsDesc   = desc("iceberg_snapshots_total", "Snapshots of the Iceberg table that this process has made.")
 	tableFilesDesc  = desc("iceberg_files_total", "Files that this process has added to the Iceberg table.")
 	tableFailDesc   = desc("iceberg_failing", "1 while files cannot be added to the Iceberg table; they are committed, and added later.")
@@ -165,9 +166,10 @@ func (m *Monitor) collectSink(now time.Time, count func(*prometheus.Desc, int64,
 		}
 	}
 	if m.opts.Loads != nil {
-		loads, retries := m.opts.Loads()
+		loads, retries, unfit := m.opts.Loads()
 		count(loadsDesc, loads)
 		count(loadRetriesDesc, retries)
+		count(unfitDesc, unfit)
 	}
 	if m.opts.Registered != nil {
 		if snapshots, files, failing, ok := m.opts.Registered(); ok {

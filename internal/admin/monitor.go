@@ -46,8 +46,8 @@ type Watch struct {
 	Files       func() (files, bytes int64) // finished
 	// LateRows counts those that were committed in a place of their own; ok is false if there is none.
 	LateRows func() (n int64, ok bool)
-	// Loads counts those into a database, and how often one was tried again.
-	Loads func() (loads, retries int64)
+	// Loads counts those into a database, how often one was tried again, and the values that the database cannot hold.
+	Loads func() (loads, retries, nulled int64)
 	// Registered tells of the table that the files are registered in; ok is false if there is none.
 	Registered func() (snapshots, files int64, failing, ok bool)
 	OpenFiles  func() (used, limit int64) // bytes of memory

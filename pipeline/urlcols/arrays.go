@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/urlcore/charset"
 	"github.com/urlmill/urlmill/urlcore/columns"
 )
 
@@ -164,9 +165,11 @@ func (s *state) partition() *array.Data {
 	return s.data(int32Type, len(values), 0, nil, s.ints32(values))
 }
 
-// stream builds the constant column of the lane's stream.
+// stream builds the constant column of the lane's stream. The name of a file need not be UTF-8.
 func (s *state) stream() *array.Data {
-	name := s.batch.Lane.Stream
+	start := len(s.texts)
+	s.texts = charset.AppendUTF8(s.texts, []byte(s.batch.Lane.Stream))
+	name := s.texts[start:]
 	n := s.batch.Len()
 	offsets := s.scratch.takeInts(n + 1)
 	data := s.scratch.takeBytes(n * len(name))

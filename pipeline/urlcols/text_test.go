@@ -1,12 +1,43 @@
 package urlcols
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/urlcore/charset"
 )
+
+// TestHugeURL has a line of 245 MiB that is no UTF-8, each byte of which would be nine in the serialized URL: more than a
+// column of 32-bit offsets can hold. It takes half a GiB of memory.
+func TestHugeURL(t *testing.T) {
+	p, err := New(Options{Include: []string{"href", "path", "url_error"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &pipeline.Batch{}
+	b.URLs.Data = append(b.URLs.Data, "https://a.example/"...)
+	b.URLs.Data = append(b.URLs.Data, bytes.Repeat([]byte{0xff}, 245<<20)...)
+	b.URLs.End()
+	b.URLs.Append([]byte("https://a.example/next"))
+	b.URLs.Valid = []bool{true, true}
+	b.Offsets = []int64{0, 1}
+	out, err := p.NewTransform().Apply(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := out.Records[pipeline.Rows]
+	text := func(column, row int) string { return r.Column(column).(*array.String).Value(row) }
+	if !r.Column(0).IsNull(0) || !r.Column(1).IsNull(0) || text(2, 0) != "input-too-long" {
+		t.Errorf("the serialized URL is null: %v, and the error %q", r.Column(0).IsNull(0), text(2, 0))
+	}
+	if text(0, 1) != "https://a.example/next" || text(1, 1) != "/next" || !r.Column(2).IsNull(1) {
+		t.Errorf("the URL after it: %q", text(0, 1))
+	}
+}
 
 // TestUTF8 compares columns with the same values taken one by one: few that are ill-formed, many, and characters that
 // one value begins and the next one ends.

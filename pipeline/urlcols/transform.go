@@ -51,7 +51,7 @@ type state struct {
 	lists   lists // of this batch
 	derived derived
 	scratch scratch
-	texts   []byte         // url and base_url where they are not UTF-8
+	texts   []byte         // of the record: what is not UTF-8 where it comes from, and the name of the stream
 	bases   pipeline.Bytes // the bases where some rows have no URL
 }
 
@@ -205,6 +205,7 @@ func (t *transform) copyDeadLetters() {
 	}
 	t.dead.batch = dst
 	t.dead.scratch.reset()
+	t.dead.texts = t.dead.texts[:0]
 }
 
 // copyValue adds value i of src to dst, nothing where src is absent.

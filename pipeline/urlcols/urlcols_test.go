@@ -5,8 +5,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -370,6 +372,56 @@ func TestErrorNamesAreDistinct(t *testing.T) {
 	for _, name := range []string{"host-missing", "base-host-missing", "record-too-large"} {
 		if !seen[name] {
 			t.Errorf("%q is missing", name)
+		}
+	}
+}
+
+// illFormed returns the first text of an array, and of those within it, that is no UTF-8.
+func illFormed(a arrow.Array) string {
+	switch a := a.(type) {
+	case *array.String:
+		for i := range a.Len() {
+			if !utf8.ValidString(a.Value(i)) {
+				return a.Value(i)
+			}
+		}
+	case array.ListLike:
+		return illFormed(a.ListValues())
+	case *array.Struct:
+		for i := range a.NumField() {
+			if bad := illFormed(a.Field(i)); bad != "" {
+				return bad
+			}
+		}
+	}
+	return ""
+}
+
+// TestTextIsUTF8 has bytes that are no UTF-8 in all that records and streams have: a column that says it is text has none.
+func TestTextIsUTF8(t *testing.T) {
+	const bad = "b\xffa\xf0\x9fd"
+	for _, p := range []urlcols.Provenance{urlcols.FileProvenance, urlcols.KafkaProvenance} {
+		b := kafkaBatch()
+		b.Lane.Stream = bad
+		for i, end := range b.Headers.Keys.Ends {
+			copy(b.Headers.Keys.Data[int(end)-len("trace"):end], "k\xff\xfee")
+			b.URLs.Data[b.URLs.Ends[i]-1] = 0xff
+		}
+		o := kafkaOptions()
+		o.Provenance, o.OnError = p, pipeline.ToDeadLetters
+		out, err := apply(t, o, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for table, r := range out.Records {
+			for i, c := range r.Columns() {
+				if bad := illFormed(c); bad != "" {
+					t.Errorf("%s: column %s: %q", pipeline.Table(table), r.ColumnName(i), bad)
+				}
+			}
+			if name, found := map[urlcols.Provenance]string{urlcols.FileProvenance: "file", urlcols.KafkaProvenance: "topic"}[p], rowsOf(t, r); found[0][name] != "b\uFFFDa\uFFFDd" {
+				t.Errorf("%s: %s is %q", pipeline.Table(table), name, found[0][name])
+			}
 		}
 	}
 }

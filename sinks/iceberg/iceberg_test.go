@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	iceberg "github.com/apache/iceberg-go"
 
+	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
@@ -281,6 +282,12 @@ func TestColumns(t *testing.T) {
 		t.Errorf("the name mapping is %s", now.meta.Properties[mappingKey])
 	}
 	other := arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.BinaryTypes.String}}, nil)
+	if err := run(other, 40); err == nil || !strings.Contains(err.Error(), `column "n" is int64 in the files`) {
+		t.Errorf("another type than that of the files: %v", err)
+	}
+	if err := os.RemoveAll(filepath.Join(out, commit.SchemasDir)); err != nil {
+		t.Fatal(err) // as in a folder of an older version
+	}
 	if err := run(other, 40); err == nil || !strings.Contains(err.Error(), "its column n is of type long, and the rows have string there") {
 		t.Errorf("another type: %v", err)
 	}

@@ -15,6 +15,8 @@ import (
 type Driver interface {
 	// Start connects, makes the tables that are missing, and refuses those that rows of their schemas do not fit into.
 	Start(ctx context.Context, tables [pipeline.NumTables]*Target) error
+	// Limits are those of the values that it loads, once it has started.
+	Limits() Limits
 	// Position returns the position that a lane has to be read from, [pipeline.Unknown] if nothing of it was loaded, and the
 	// ID of the last load. What was being loaded by somebody else, and can still become true, is waited for.
 	Position(ctx context.Context, lane Lane) (next int64, load string, err error)

@@ -55,6 +55,7 @@ type Sink struct {
 	bytes   atomic.Int64
 	loads   atomic.Int64
 	retries atomic.Int64
+	nulled  atomic.Int64
 }
 
 // New returns a sink. The options have been validated.
@@ -95,10 +96,10 @@ func (s *Sink) Position(ctx context.Context, id pipeline.LaneID) (m pipeline.Mar
 	return m, err
 }
 
-// Loaded returns how many rows and bytes have been loaded, by how many loads, and how often one was tried again. It may be
-// called at any time.
-func (s *Sink) Loaded() (rows, bytes, loads, retries int64) {
-	return s.rows.Load(), s.bytes.Load(), s.loads.Load(), s.retries.Load()
+// Loaded returns how many rows and bytes have been loaded, by how many loads, how often one was tried again, and how many
+// values are null because they were beyond the database's [Limits]. It may be called at any time.
+func (s *Sink) Loaded() (rows, bytes, loads, retries, nulled int64) {
+	return s.rows.Load(), s.bytes.Load(), s.loads.Load(), s.retries.Load(), s.nulled.Load()
 }
 
 // Close implements [pipeline.Sink].

@@ -1,9 +1,11 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,11 +34,15 @@ type fake struct {
 	loads []Load
 	next  int64
 	load  string // the last one, in the database
+
+	limits Limits // none if zero
 }
 
 func (f *fake) Start(context.Context, [pipeline.NumTables]*Target) error { return nil }
 func (f *fake) Position(context.Context, Lane) (int64, string, error)    { return f.next, f.load, nil }
 func (f *fake) Close() error                                             { return nil }
+func (f *fake) Limits() Limits                                           { return cmp.Or(f.limits, NoLimits) }
+
 func (f *fake) Load(_ context.Context, l Load) error {
 	f.loads = append(f.loads, l)
 	if len(f.fail) == 0 {
@@ -83,7 +89,7 @@ func TestCopies(t *testing.T) {
 	if got := f.loads[2].Rows[pipeline.Rows][0].Column(0).(*array.Int64).Int64Values(); got[0] != 1 || got[1] != 2 {
 		t.Errorf("%v", got)
 	}
-	if rows, _, loads, retries := s.Loaded(); rows != 3 || loads != 1 || retries != 2 || s.held.Load() != 0 {
+	if rows, _, loads, retries, _ := s.Loaded(); rows != 3 || loads != 1 || retries != 2 || s.held.Load() != 0 {
 		t.Errorf("%d rows, %d loads, %d retries, %d held", rows, loads, retries, s.held.Load())
 	}
 	if next, err := w.Commit(t.Context()); next != 9 || err != nil || len(f.loads) != 3 {
@@ -107,6 +113,81 @@ func TestErrors(t *testing.T) {
 		if err := w.Abandon(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestFit loads values of all kinds of columns at the limits and beyond them.
+func TestFit(t *testing.T) {
+	days := arrow.NewSchema([]arrow.Field{
+		{Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
+		{Name: "s", Type: arrow.FixedWidthTypes.Timestamp_s, Nullable: true},
+		{Name: "ms", Type: arrow.FixedWidthTypes.Timestamp_ms, Nullable: true},
+		{Name: "us", Type: arrow.FixedWidthTypes.Timestamp_us, Nullable: true},
+		{Name: "ns", Type: arrow.FixedWidthTypes.Timestamp_ns, Nullable: true},
+		{Name: "required", Type: arrow.FixedWidthTypes.Timestamp_us},
+		{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "large", Type: arrow.BinaryTypes.LargeString, Nullable: true},
+		{Name: "bytes", Type: arrow.BinaryTypes.Binary, Nullable: true},
+		{Name: "list", Type: arrow.ListOf(arrow.BinaryTypes.String), Nullable: true},
+		{Name: "nested", Type: arrow.StructOf(arrow.Field{Name: "a", Type: arrow.BinaryTypes.String}), Nullable: true},
+		{Name: "map", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String), Nullable: true},
+		{Name: "url_error", Type: arrow.BinaryTypes.String, Nullable: true},
+	}, nil)
+	const fits = `"day":-10,"s":-2,"ms":-2000,"us":-2000000,"ns":-2000000000,"required":-9000000,"text":"0123456789","large":"0123456789","bytes":"MDEyMzQ1Njc4OQ==",` +
+		`"list":["0123456789"],"nested":{"a":"0123"},"map":[{"key":"","value":""}]`
+	const beyond = `"day":21,"s":4,"ms":4001,"us":-2000001,"ns":4000000001,"required":9000000,"text":"0123456789 0123456789 0123456789 0123456789","large":"0123456789 0123456789 0123456789 0123456789",` +
+		`"bytes":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODk=","list":["0123456789","0123456789","0123456789","0123456789"],"nested":{"a":"0123456789 0123456789 0123456789"},"map":[{"key":"","value":""},{"key":"","value":""}]`
+	rows := "[{" + fits + `,"url_error":null},{` + beyond + `,"url_error":null},{` + beyond + `,"url_error":"mine"},{` + fits + `,"url_error":null}]`
+	r, _, err := array.RecordFromJSON(memory.DefaultAllocator, days, strings.NewReader(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, err := copyOf(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := Limits{First: -2_000_000, Last: 3_999_999, FirstDay: -10, LastDay: 20, Bytes: 32}.fit(days, columns)
+	if lost != 2*11 {
+		t.Errorf("%d values lost", lost)
+	}
+	for i, f := range days.Fields() {
+		for row := range 4 {
+			want := row == 0 || row == 3 || f.Name == "required"
+			if f.Name == noteColumn {
+				if got, want := columns[i].ValueStr(row), []string{"(null)", Unfit, "mine", "(null)"}[row]; got != want {
+					t.Errorf("row %d: %s, want %s", row, got, want)
+				}
+			} else if columns[i].IsValid(row) != want {
+				t.Errorf("row %d: column %s is there: %v", row, f.Name, !want)
+			}
+		}
+	}
+	if columns[6].ValueStr(3) != "0123456789" || columns[6].NullN() != 2 {
+		t.Errorf("%v", columns[6])
+	}
+}
+
+// TestUnfitAreCounted counts what has become null once, however often its load is tried.
+func TestUnfitAreCounted(t *testing.T) {
+	nullable := arrow.NewSchema([]arrow.Field{{Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, nullable)
+	b.Field(0).(*array.Date32Builder).AppendValues([]arrow.Date32{1, -1, 2}, nil)
+	f := &fake{next: pipeline.Unknown, fail: []error{Temporary(errors.New("away"))}, limits: Limits{LastDay: 1}}
+	s := New(Options{Table: "t", Log: slog.New(slog.DiscardHandler)}, f)
+	if err := s.Start(t.Context(), pipeline.Schemas{nullable}); err != nil {
+		t.Fatal(err)
+	}
+	w, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
+	if err == nil {
+		err = w.Write(t.Context(), pipeline.Rows, b.NewRecord(), pipeline.Span{First: 0, Next: 3})
+	}
+	for range 2 {
+		if err == nil {
+			_, err = w.Commit(t.Context())
+		}
+	}
+	if _, _, _, _, nulled := s.Loaded(); err != nil || nulled != 2 {
+		t.Errorf("%d values are null, %v", nulled, err)
 	}
 }
 

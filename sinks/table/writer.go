@@ -27,6 +27,7 @@ type writer struct {
 	held  [pipeline.NumTables][]arrow.Record
 	rows  int64
 	bytes int64
+	lost  int64 // values that are beyond the limits of the database
 	err   error
 }
 
@@ -49,11 +50,13 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 		w.err = fmt.Errorf("%s: rows with another schema than the sink was started with", t)
 		return w.err
 	}
-	c, n, err := copyOf(r)
+	columns, err := copyOf(r)
 	if err != nil {
 		w.err = err
 		return err
 	}
+	w.lost += w.sink.driver.Limits().fit(r.Schema(), columns)
+	c, n := array.NewRecord(r.Schema(), columns, r.NumRows()), footprint.Of(columns, (*memory.Buffer).Cap)
 	w.held[t] = append(w.held[t], c)
 	w.rows += r.NumRows()
 	w.bytes += n
@@ -61,16 +64,16 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	return nil
 }
 
-// copyOf returns a copy of a record, which has its own memory, and the bytes of that.
-func copyOf(r arrow.Record) (arrow.Record, int64, error) {
+// copyOf returns copies of the columns of a record, which have their own memory.
+func copyOf(r arrow.Record) ([]arrow.Array, error) {
 	columns := make([]arrow.Array, r.NumCols())
 	for i, c := range r.Columns() {
 		var err error
 		if columns[i], err = array.Concatenate([]arrow.Array{c}, memory.DefaultAllocator); err != nil {
-			return nil, 0, fmt.Errorf("column %s: %w", r.ColumnName(i), err)
+			return nil, fmt.Errorf("column %s: %w", r.ColumnName(i), err)
 		}
 	}
-	return array.NewRecord(r.Schema(), columns, r.NumRows()), footprint.Of(columns, (*memory.Buffer).Cap), nil
+	return columns, nil
 }
 
 // Size implements [pipeline.Writer].
@@ -109,6 +112,11 @@ func (w *writer) Commit(ctx context.Context) (int64, error) {
 	w.sink.rows.Add(w.rows)
 	w.sink.bytes.Add(w.bytes)
 	w.sink.loads.Add(1)
+	if w.lost > 0 {
+		w.sink.nulled.Add(w.lost)
+		w.sink.opts.Log.Warn("the database cannot hold some values: they are null, and url_error of their rows says "+Unfit+" where it says nothing else",
+			"lane", w.id.String(), "values", w.lost, "from", l.First, "to", l.Next)
+	}
 	w.next, w.dirty = w.span.Next, false
 	w.drop()
 	return w.next, nil
@@ -117,7 +125,7 @@ func (w *writer) Commit(ctx context.Context) (int64, error) {
 // drop lets go of what is held.
 func (w *writer) drop() {
 	w.sink.held.Add(-w.bytes)
-	w.held, w.rows, w.bytes = [pipeline.NumTables][]arrow.Record{}, 0, 0
+	w.held, w.rows, w.bytes, w.lost = [pipeline.NumTables][]arrow.Record{}, 0, 0, 0
 }
 
 // Abandon implements [pipeline.Writer].

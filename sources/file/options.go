@@ -14,9 +14,9 @@ import (
 const (
 	// DefaultMaxRecordBytes is the default of Options.MaxRecordBytes.
 	DefaultMaxRecordBytes = 16 << 20
-	// MaxMaxRecordBytes bounds Options.MaxRecordBytes, so that a batch with a record of that size stays
-	// within pipeline.MaxBatchBytes even where every byte becomes a U+FFFD.
-	MaxMaxRecordBytes = 256 << 20
+	// MaxMaxRecordBytes bounds Options.MaxRecordBytes, so that a row of that size stays below the 1 GiB that files take,
+	// even where every byte becomes a U+FFFD.
+	MaxMaxRecordBytes = 128 << 20
 	// Stdin is the path that stands for standard input.
 	Stdin = "-"
 )

@@ -166,7 +166,7 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 	if l.g.isEnding() {
 		return io.EOF
 	}
-	for !full(b) {
+	for !b.Full() {
 		err := l.fill(ctx, b)
 		if err != nil && b.Next == b.First {
 			return err
@@ -350,9 +350,4 @@ func (l *lane) Acknowledge(ctx context.Context, next int64) error {
 	}
 	l.acknowledged.Store(next)
 	return nil
-}
-
-// full tells whether b has reached its limits in any column.
-func full(b *pipeline.Batch) bool {
-	return b.Full() || len(b.Keys.Data) >= b.MaxBytes || len(b.Headers.Keys.Data)+len(b.Headers.Values.Data) >= b.MaxBytes
 }

@@ -110,7 +110,7 @@ type TLS = kafkaconn.TLS
 type SASL = kafkaconn.SASL
 
 const (
-	maxRecordBytesLimit = 1 << 30
+	maxRecordBytesLimit = 128 << 20 // as for files: a row of that size, with U+FFFD for every byte, stays below 1 GiB
 	maxFetchBytesLimit  = 1 << 30
 )
 

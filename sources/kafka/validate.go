@@ -82,7 +82,7 @@ func (p *problems) sizes(o Options) {
 		p.Add("FetchMemory", "%d is negative", o.FetchMemory)
 	}
 	if o.MaxRecordBytes < 0 || o.MaxRecordBytes > maxRecordBytesLimit {
-		p.Add("MaxRecordBytes", "%d is out of range; want up to 1 GiB", o.MaxRecordBytes)
+		p.Add("MaxRecordBytes", "%d is out of range; want up to 128 MiB", o.MaxRecordBytes)
 	}
 	if o = o.withDefaults(); o.MinBytes > o.MaxBytes {
 		p.Add("MinBytes", "%d is more than MaxBytes, %d", o.MinBytes, o.MaxBytes)

@@ -31,7 +31,7 @@ func (c *Columns) setBase(i int) bool {
 		return true
 	}
 	if !c.haveBase || !bytes.Equal(text, c.baseText) {
-		c.baseErr = c.parser.Parse(&c.base, text, nil)
+		c.baseErr = c.parse(&c.base, text, nil)
 		c.baseText = append(c.baseText[:0], text...)
 		c.haveBase = true
 	}
@@ -41,6 +41,18 @@ func (c *Columns) setBase(i int) bool {
 	}
 	c.current = &c.base
 	return true
+}
+
+// parse parses by the state machine what is not too long for a column, before and after.
+func (c *Columns) parse(u *urlcore.URL, in []byte, base *urlcore.URL) urlcore.Failure {
+	if len(in) > MaxURL {
+		return urlcore.Failure{Code: urlcore.CodeInputTooLong}
+	}
+	f := c.parser.Parse(u, in, base)
+	if f.OK() && len(u.Bytes(urlcore.Href)) > MaxURL {
+		f = urlcore.Failure{Code: urlcore.CodeInputTooLong}
+	}
+	return f
 }
 
 // fail makes row i an error.
@@ -53,7 +65,7 @@ func (c *Columns) fail(i int, err Error) {
 // byMachine parses a row by the state machine and puts the result into the side buffer.
 func (c *Columns) byMachine(in []byte, i int) {
 	u := &c.url
-	f := c.parser.Parse(u, in, c.current)
+	f := c.parse(u, in, c.current)
 	c.hosts.learn(c.unknownHost, c.unknownAt, u, f)
 	if !f.OK() {
 		c.fail(i, Error{Code: f.Code, Pos: int32(f.Pos)})

@@ -11,13 +11,19 @@ const (
 	stretchBytes = 128 << 10
 )
 
+// MaxURL is how long a URL may be, both as it is given and serialized: 64 MiB. It bounds what one row adds to the columns.
+const MaxURL = 64 << 20
+
 // rowMemory is about how many bytes a row takes besides its text.
 const rowMemory = 64
 
 // Parse fills dst with the URLs of a batch: URL i is data[ends[i-1]:ends[i]]. It keeps neither slice.
 //
 // Once dst's buffers have grown to the size of the batches it allocates nothing, except for hosts that need
-// IDNA and were not seen lately. The columns' 32-bit offsets suffice while data is at most 512 MiB long.
+// IDNA and were not seen lately. A URL of more than [MaxURL] bytes is the error [urlcore.CodeInputTooLong].
+//
+// A byte that is no UTF-8 becomes nine in a serialized URL, so that the columns' 32-bit offsets suffice while the URLs, with the
+// bases that they are resolved against, have at most 227 MiB together; ASCII has no more than three.
 func Parse(dst *Columns, data []byte, ends []int32) { dst.parseAll(data, ends, nil, nil) }
 
 // ParseWithBases is [Parse] with a base URL for every row: that of row i is bases[baseEnds[i-1]:baseEnds[i]],

@@ -173,6 +173,7 @@ type Sink struct {
 	open    atomic.Int64  // files
 	done    atomic.Int64  // files that are complete and not committed
 	written written
+	columns columnsOnce
 
 	encoding  chan struct{} // one for each file that is being completed: that takes memory for a while
 	splitters sync.Pool     // of *partition.Splitter; empty without partitions
@@ -298,6 +299,9 @@ func (s *Sink) startDelivery(ctx context.Context) error {
 		if err := s.chain.Probe(ctx); err != nil {
 			return err
 		}
+		if err := s.eachColumns(ctx, s.chain.CheckColumns); err != nil {
+			return err
+		}
 		// Nothing of what is delivered depends on it.
 		if _, err := s.chain.FinishCompaction(ctx); err != nil && s.opts.Log != nil {
 			s.opts.Log.Warn("cannot end a compaction that another process has begun", "error", err)
@@ -333,7 +337,7 @@ func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, i
 		if err != nil {
 			return nil, 0, err
 		}
-		w.commit, w.next = lane, lane.Next()
+		w.commit, w.next, w.record = lane, lane.Next(), s.recordColumns
 		if s.opts.Registrar != nil {
 			w.committed = func(next int64) { s.opts.Registrar.Committed(lane.Name(), next) }
 			w.committed(w.next)

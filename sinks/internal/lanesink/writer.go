@@ -52,6 +52,8 @@ type writer struct {
 	commit committer
 	sum    *written
 	memory *budget.Ledger
+	// record, if it is not nil, is called before every commit of files.
+	record func(ctx context.Context) error
 	// committed, if it is not nil, is told of every commit.
 	committed func(next int64)
 
@@ -184,6 +186,9 @@ func (w *writer) Commit(ctx context.Context) (int64, error) {
 		return w.next, nil
 	}
 	files, err := w.finish()
+	if err == nil && len(files) > 0 && w.record != nil {
+		err = w.record(ctx)
+	}
 	if err != nil {
 		return 0, w.fail(errors.Join(err, w.commit.Discard(ctx, files), w.abandon()))
 	}

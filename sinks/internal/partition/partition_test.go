@@ -3,6 +3,7 @@ package partition
 import (
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -95,6 +96,32 @@ func TestEscaping(t *testing.T) {
 	a, b := string(appendEscaped(nil, []byte(long))), string(appendEscaped(nil, []byte(long+"x")))
 	if a == b || len(a) > maxValue || len(b) > maxValue || !strings.HasPrefix(a, "üüü") {
 		t.Errorf("long values: %d and %d bytes: %s", len(a), len(b), a)
+	}
+}
+
+// TestFarDays has the days of wrong clocks: readers take the names of their directories for the same dates.
+func TestFarDays(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{{Name: "ts", Type: arrow.FixedWidthTypes.Timestamp_us}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	b.Field(0).(*array.TimestampBuilder).AppendValues([]arrow.Timestamp{math.MinInt64, -300_000_000_000_000_000, -1, 253_402_300_800_000_000, math.MaxInt64}, nil)
+	keys, err := ParseAll([]string{"month(ts)", "date(ts)", "hour(ts)"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(keys, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dirs []string
+	for _, part := range p.Split(b.NewRecord()) {
+		dirs = append(dirs, part.Dir)
+	}
+	want := []string{
+		"month=-290308-12/dt=-290308-12-21/hour=19", "month=-7537-05/dt=-7537-05-18/hour=18", "month=1969-12/dt=1969-12-31/hour=23",
+		"month=10000-01/dt=10000-01-01/hour=00", "month=294247-01/dt=294247-01-10/hour=04",
+	}
+	if diff := cmp.Diff(want, dirs); diff != "" {
+		t.Error(diff)
 	}
 }
 

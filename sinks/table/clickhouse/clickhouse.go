@@ -33,7 +33,7 @@ const (
 	laneColumn = "_urlmill_lane"
 	nextColumn = "_urlmill_next"
 	loadColumn = "_urlmill_load"
-	// positionsTable has the positions of loads without rows.
+	// positionsTable has the positions of loads as well, for when they had no rows, or have none any more.
 	positionsTable = "urlmill_positions"
 	// window is how many blocks a server compares tokens with.
 	window = 10_000
@@ -53,6 +53,9 @@ type Driver struct {
 func New(o Options) *Driver { return &Driver{opts: o} }
 
 var _ table.Driver = (*Driver)(nil)
+
+// Limits implements [table.Driver].
+func (d *Driver) Limits() table.Limits { return limitsOf(d.version) }
 
 // tokens tells whether the server refuses a second block with a token that it has seen.
 func (d *Driver) tokens() bool { return d.version.atLeast(22, 3) }
@@ -207,46 +210,60 @@ func (d *Driver) Load(ctx context.Context, l table.Load) error {
 	case err != nil:
 		return err
 	case load == l.ID:
-		return nil // the answer was lost
+		return d.note(ctx, lane, l) // the answer was lost
 	case next != l.First:
 		return table.ErrFenced
+	case l.Empty():
+		return d.note(ctx, lane, l)
 	}
-	into, columns := d.table, ""
-	var body, same []byte
-	same = binary.LittleEndian.AppendUint64(putText(same, lane), uint64(l.Next))
-	same = putText(same, l.ID)
-	if l.Empty() {
-		into, columns, body = d.positions, "target", append(putText(nil, d.table), same...)
-	} else {
-		for i, c := range d.columns {
-			if i > 0 {
-				columns += ", "
-			}
-			columns += name(c.name)
-		}
-		body = encode(d.columns, l.Rows[pipeline.Rows], same)
+	var columns []string
+	for _, c := range d.columns {
+		columns = append(columns, name(c.name))
 	}
-	statement := fmt.Sprintf("INSERT INTO %s (%s, %s, %s, %s) FORMAT RowBinary", into, columns, name(laneColumn), name(nextColumn), name(loadColumn))
-	most := strconv.Itoa(1 << 30)
-	settings := map[string]string{
-		"query_id": d.prefix(lane) + l.ID,
-		// One block, whatever its size: that is what makes it all or nothing.
-		"max_insert_block_size": most, "min_insert_block_size_rows": most, "min_insert_block_size_bytes": strconv.FormatInt(1<<40, 10),
-	}
-	if d.tokens() && !l.Empty() {
+	settings := map[string]string{}
+	if d.tokens() {
 		settings["insert_deduplication_token"] = fmt.Sprintf("%s@%d", lane, l.First)
 		settings["async_insert"] = "0"
 	}
-	if _, err := d.client.query(ctx, statement, compressed(body), settings); err != nil {
+	body := encode(d.columns, l.Rows[pipeline.Rows], place(lane, l))
+	if err := d.insert(ctx, d.table, columns, body, d.prefix(lane)+l.ID, settings); err != nil {
 		return err
 	}
-	if settings["insert_deduplication_token"] == "" {
-		return nil
+	if d.tokens() {
+		// A block whose token was there before is left out without an error.
+		if _, load, err = d.position(ctx, lane); err != nil {
+			return err
+		}
+		if load != l.ID {
+			return table.ErrFenced
+		}
 	}
-	// A block whose token was there before is left out without an error.
-	if _, load, err = d.position(ctx, lane); err == nil && load != l.ID {
-		err = table.ErrFenced
-	}
+	return d.note(ctx, lane, l)
+}
+
+// note writes the position of a load beside the rows, once they are there: rows may be taken away, by a TTL or by somebody, and
+// a position must not go back with them.
+func (d *Driver) note(ctx context.Context, lane string, l table.Load) error {
+	body := append(putText(nil, d.table), place(lane, l)...)
+	return d.insert(ctx, d.positions, []string{"target"}, body, d.prefix(lane)+l.ID+"-position", map[string]string{})
+}
+
+// place returns what is the same in all rows of a load.
+func place(lane string, l table.Load) []byte {
+	b := binary.LittleEndian.AppendUint64(putText(nil, lane), uint64(l.Next))
+	return putText(b, l.ID)
+}
+
+// insert adds a block of rows, which end with their place.
+func (d *Driver) insert(ctx context.Context, into string, columns []string, body []byte, query string, settings map[string]string) error {
+	columns = append(columns, name(laneColumn), name(nextColumn), name(loadColumn))
+	most := strconv.Itoa(1 << 30)
+	// One block, whatever its size: that is what makes it all or nothing.
+	settings["max_insert_block_size"], settings["min_insert_block_size_rows"] = most, most
+	settings["min_insert_block_size_bytes"] = strconv.FormatInt(1<<40, 10)
+	settings["query_id"] = query
+	statement := fmt.Sprintf("INSERT INTO %s (%s) FORMAT RowBinary", into, strings.Join(columns, ", "))
+	_, err := d.client.query(ctx, statement, compressed(body), settings)
 	return err
 }
 

@@ -3,10 +3,14 @@ package clickhouse
 import (
 	"context"
 	"log/slog"
+	"math"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/urlmill/urlmill/internal/dbtest"
 	"github.com/urlmill/urlmill/internal/leaktest"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/table"
 	"github.com/urlmill/urlmill/sinks/table/tabletest"
 )
@@ -93,4 +97,66 @@ func TestTables(t *testing.T) {
 		{Table: "(lane Int32, n Int64, text Nullable(String)) ENGINE = MergeTree ORDER BY n", Want: "it has no column _urlmill_lane: ALTER TABLE `clicks` ADD COLUMN `_urlmill_lane` String"},
 		{Table: "(lane Int32, n Int64, text Nullable(String)" + own + "PARTITION BY lane ORDER BY n", Want: "it is partitioned by lane"},
 	})
+}
+
+// TestUnfit loads values that other databases do not hold. Where timestamps are integers, ClickHouse holds them all.
+func TestUnfit(t *testing.T) {
+	url := "http://" + dbtest.ClickHouse(t)
+	tabletest.Unfit(t, newSink(url))
+	got := asker(t, url)("SELECT n, toInt64(ts), length(text), url_error FROM clicks ORDER BY n FORMAT TSV")
+	if !strings.HasPrefix(asker(t, url)("SELECT version()"), "18.") {
+		t.Skip("this server has timestamps of its own: ", got)
+	}
+	want := "0\t0\t0\t\\N\n1\t1\t0\thost-missing\n2\t-9223372036854775808\t0\t\\N\n3\t9223372036854775807\t0\t\\N\n4\t-300000000000000000\t0\t\\N\n" +
+		"5\t253402300800000000\t0\t\\N\n6\t6\t3\t\\N\n7\t7\t68157440\t\\N"
+	if got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// TestLimits checks what servers are taken to hold, which take what is beyond for another time.
+func TestLimits(t *testing.T) {
+	for server, want := range map[string][2]string{
+		"20.1": {"1970-01-01", "2105-12-31"}, "21.3": {"1970-01-01", "2105-12-31"}, "21.4": {"1925-01-01", "2282-12-31"},
+		"22.7": {"1925-01-01", "2282-12-31"}, "22.8": {"1900-01-01", "2299-12-31"}, "25.3": {"1900-01-01", "2299-12-31"},
+	} {
+		l := limitsOf(parseVersion(server))
+		got := [2]string{time.UnixMicro(l.First).UTC().Format(time.DateOnly), time.UnixMicro(l.Last).UTC().Format(time.DateOnly)}
+		if got != want || l.FirstDay != 0 || l.LastDay != 65535 {
+			t.Errorf("%s: %s, want %s", server, got, want)
+		}
+	}
+	if l := limitsOf(parseVersion("18.16.1")); l.First != math.MinInt64 || l.Last != math.MaxInt64 {
+		t.Errorf("integers: %+v", l)
+	}
+}
+
+// TestRowsTakenBack removes all rows, as a TTL does: neither who has the lane nor who comes next reads anything again.
+func TestRowsTakenBack(t *testing.T) {
+	url := "http://" + dbtest.ClickHouse(t)
+	r := tabletest.Clicks(t)
+	open := func(want int64) pipeline.Writer {
+		t.Helper()
+		s := newSink(url)
+		if err := s.Start(t.Context(), pipeline.Schemas{r.Schema()}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		w, next, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
+		if err != nil || next != want {
+			t.Fatalf("position %d, want %d, %v", next, want, err)
+		}
+		return w
+	}
+	first := open(pipeline.Unknown)
+	tabletest.Contend(t, 0, r, first)
+	asker(t, url)("TRUNCATE TABLE clicks")
+	open(10)
+	tabletest.Contend(t, 1, r, first)
+	second := open(20)
+	asker(t, url)("TRUNCATE TABLE clicks")
+	tabletest.Contend(t, 2, r, second, first)
+	if n := asker(t, url)("SELECT count(), max(_urlmill_next) FROM clicks FORMAT TSVRaw"); n != "10\t30" {
+		t.Errorf("%s", n)
+	}
 }

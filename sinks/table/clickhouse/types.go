@@ -13,6 +13,28 @@ import (
 	"github.com/urlmill/urlmill/sinks/table"
 )
 
+// limitsOf returns those of a server: it takes a time that is beyond them for another one, without a word. Before 20.1
+// timestamps are integers.
+//
+// Source: https://clickhouse.com/docs/whats-new/changelog, 21.4 and 22.8: 1925 to 2283, and 1900 to 2299
+func limitsOf(v version) table.Limits {
+	l := table.NoLimits
+	l.FirstDay, l.LastDay = 0, math.MaxUint16
+	years := func(first, end int) {
+		l.First, l.Last = time.Date(first, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(), time.Date(end, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()-1
+	}
+	switch {
+	case v.atLeast(22, 8):
+		years(1900, 2300)
+	case v.atLeast(21, 4):
+		years(1925, 2283)
+	case v.atLeast(20, 1):
+		years(1970, 2106)
+	}
+	l.Bytes = 1<<30 - 1 // format_binary_max_string_size
+	return l
+}
+
 // column is a column and how its values are written in the format RowBinary.
 type column struct {
 	name     string
@@ -56,8 +78,7 @@ func kindOf(t arrow.DataType, v version) (kind string, put func(b []byte, v any)
 		return fmt.Sprintf("FixedString(%d)", t.ByteWidth), func(b []byte, v any) []byte { return append(b, v.([]byte)...) }
 	case *arrow.Date32Type:
 		return "Date", func(b []byte, v any) []byte {
-			days := v.(time.Time).Unix() / (24 * 60 * 60)
-			return binary.LittleEndian.AppendUint16(b, uint16(max(0, min(days, math.MaxUint16))))
+			return binary.LittleEndian.AppendUint16(b, uint16(v.(time.Time).Unix()/(24*60*60)))
 		}
 	case *arrow.TimestampType:
 		kind = "Int64"

@@ -8,8 +8,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	duck "github.com/duckdb/duckdb-go/v2"
@@ -43,6 +45,18 @@ type target struct {
 func New(path string) *Driver { return &Driver{path: path} }
 
 var _ table.Driver = (*Driver)(nil)
+
+// limits are those of timestamps and dates, whose greatest number stands for infinity.
+//
+// Source: https://duckdb.org/docs/stable/sql/data_types/timestamp, and the years that its driver takes
+var limits = table.Limits{
+	First:    time.Date(-290307, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(),
+	Last:     time.Date(294247, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro() - 1,
+	FirstDay: 1 - math.MaxInt32, LastDay: math.MaxInt32 - 1, Bytes: math.MaxUint32 / 8,
+}
+
+// Limits implements [table.Driver].
+func (*Driver) Limits() table.Limits { return limits }
 
 func name(s string) string { return `"` + s + `"` }
 

@@ -120,3 +120,18 @@ func TestRows(t *testing.T) {
 	}
 	tabletest.Refused(t, "another table", newSink(New(path)), "and the rows need (lane BIGINT, n BIGINT, text VARCHAR)")
 }
+
+// TestUnfit loads values that DuckDB does not hold: they are null, and their rows say so.
+func TestUnfit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "web.db")
+	s := newSink(New(path))
+	tabletest.Unfit(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := "0 0  0, 1 1 host-missing 0, 2 - value-out-of-range 0, 3 - value-out-of-range 0, 4 -300000000000000000  0, 5 253402300800000000  0, 6 6  3, 7 7  68157440"
+	got := ask(t, path, "SELECT string_agg(concat_ws(' ', n, coalesce(epoch_us(ts)::VARCHAR, '-'), coalesce(url_error, ''), length(text)), ', ' ORDER BY n) FROM clicks")
+	if got != want {
+		t.Errorf("got  %.1000s\nwant %s", got, want)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"slices"
 	"strings"
@@ -81,6 +82,15 @@ type target struct {
 func New(o Options) *Driver { return &Driver{opts: o} }
 
 var _ table.Driver = (*Driver)(nil)
+
+// limits are those of timestamps and dates, and what a value may take at most so that a row of some twenty of them stays below the
+// 1 GiB that the server takes at once, JSON with its escapes included.
+//
+// Source: https://www.postgresql.org/docs/current/datatype-datetime.html, datatype/timestamp.h
+var limits = table.Limits{First: -210_866_803_200_000_000, Last: math.MaxInt64, FirstDay: -2_440_588, LastDay: 2_145_042_905, Bytes: 32 << 20}
+
+// Limits implements [table.Driver].
+func (*Driver) Limits() table.Limits { return limits }
 
 // Start implements [table.Driver].
 func (d *Driver) Start(ctx context.Context, tables [pipeline.NumTables]*table.Target) error {

@@ -114,3 +114,17 @@ func TestClean(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestUnfit loads values that PostgreSQL does not hold: they are null, and their rows say so.
+func TestUnfit(t *testing.T) {
+	address, database := dbtest.Postgres(t)
+	url := "postgres://urlmill@" + address + database
+	tabletest.Unfit(t, newSink(url))
+	c := connect(t, url)
+	want := "0 1970-01-01 00:00:00+00  , 1 1970-01-01 00:00:00.000001+00 host-missing , 2 - value-out-of-range , 3 294247-01-10 04:00:54.775807+00  , " +
+		"4 - value-out-of-range , 5 10000-01-01 00:00:00+00  , 6 1970-01-01 00:00:00.000006+00  a\uFFFDb, 7 1970-01-01 00:00:00.000007+00 value-out-of-range -"
+	got := one[string](t, c, `SELECT string_agg(concat_ws(' ', n, coalesce(ts::text, '-'), coalesce(url_error, ''), coalesce(text, '-')), ', ' ORDER BY n) FROM clicks`)
+	if got != want {
+		t.Errorf("got  %.1000s\nwant %s", got, want)
+	}
+}

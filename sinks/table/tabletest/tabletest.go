@@ -1,5 +1,5 @@
 // Package tabletest has the tests that drivers of tables have in common: loads that a process is killed in, two processes
-// at one lane, and tables that rows do not fit into.
+// at one lane, tables that rows do not fit into, and values that a database cannot hold.
 package tabletest
 
 import (
@@ -7,12 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/urlmill/urlmill/internal/dbtest"
@@ -188,5 +190,51 @@ func Refused(tb testing.TB, what string, s *table.Sink, want string) {
 	err := dbtest.Deliver(tb.Context(), s)
 	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 		tb.Errorf("%s: %v, want %q", what, err, want)
+	}
+}
+
+// Unfit has rows, by their n, of which a database may not be able to hold ts or text.
+//
+//	0 and 1  nothing special, and one with an error of its own
+//	2 to 5   the least and the greatest time that there are, and the years -7537 and 10000
+//	6, 7     texts with NUL, and with 65 MiB
+func Unfit(t *testing.T, s *table.Sink) {
+	t.Helper()
+	null := func(name string, t arrow.DataType) arrow.Field {
+		return arrow.Field{Name: name, Type: t, Nullable: true}
+	}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "n", Type: arrow.PrimitiveTypes.Int64},
+		null("text", arrow.BinaryTypes.String), null("ts", arrow.FixedWidthTypes.Timestamp_us),
+		null("url_error", arrow.BinaryTypes.String), null("params", sinktest.Params(false)),
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for n, ts := range []int64{0, 1, math.MinInt64, math.MaxInt64, -300_000_000_000_000_000, 253_402_300_800_000_000, 6, 7} {
+		b.Field(0).(*array.Int64Builder).Append(int64(n))
+		text := map[int]string{6: "a\x00b", 7: strings.Repeat("long ", 13<<20)}[n]
+		b.Field(1).(*array.StringBuilder).Append(text)
+		b.Field(2).(*array.TimestampBuilder).Append(arrow.Timestamp(ts))
+		if n == 1 {
+			b.Field(3).(*array.StringBuilder).Append("host-missing")
+		} else {
+			b.Field(3).AppendNull()
+		}
+		b.Field(4).AppendNull()
+	}
+	r := b.NewRecord()
+	err := s.Start(t.Context(), pipeline.Schemas{schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	w, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
+	if err == nil {
+		err = w.Write(t.Context(), pipeline.Rows, r, pipeline.Span{First: 0, Next: r.NumRows()})
+	}
+	if err == nil {
+		_, err = w.Commit(t.Context())
+	}
+	if err != nil {
+		t.Fatalf("some values keep all rows out: %.300v", err)
 	}
 }

@@ -110,7 +110,7 @@ func (t *table) Append(b *pipeline.Batch) (n int, err error) {
 			continue
 		}
 		room := b.MaxRows - b.URLs.Len()
-		if room <= 0 || n > 0 && (len(b.URLs.Data) >= b.MaxBytes || t.wide(b)) {
+		if room <= 0 || n > 0 && b.Full() {
 			return n, nil
 		}
 		if !t.opened {
@@ -131,19 +131,9 @@ func (t *table) Append(b *pipeline.Batch) (n int, err error) {
 	return n, nil
 }
 
-// wide tells whether a field has as many bytes as the URLs may have.
-func (t *table) wide(b *pipeline.Batch) bool {
-	for i := range b.Carried {
-		if len(b.Carried[i].Text.Data) >= b.MaxBytes {
-			return true
-		}
-	}
-	return false
-}
-
 // nextStep returns how many rows of the same size may be added without going far beyond what a batch may hold.
 func nextStep(b *pipeline.Batch) int {
-	most := len(b.URLs.Data)
+	most := max(len(b.URLs.Data), len(b.Bases.Data))
 	for i := range b.Carried {
 		most = max(most, len(b.Carried[i].Text.Data))
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -37,8 +38,8 @@ func (r *Report) note(format string, args ...any) {
 }
 
 // Check decodes every value of a file and compares all that is said about them: counts, checksums, statistics, the
-// page index, bloom filters, the order of the first sorting column. What is wrong is in the report; the error is that
-// of ctx, or of the system when it does not let the file be read.
+// page index, bloom filters, the order of the first sorting column; and whether texts are UTF-8. What is wrong is in the
+// report; the error is that of ctx, or of the system when it does not let the file be read.
 func Check(ctx context.Context, path string) (Report, error) {
 	r := Report{File: path, Problems: []string{}}
 	f, err := Open(path)
@@ -82,7 +83,7 @@ func (f *File) check(ctx context.Context, r *Report) (err error) {
 			}
 			k.order = orderOf(k.typ, new(format.SchemaElement))
 			if len(elements) == len(chunks) {
-				k.order = orderOf(k.typ, elements[c])
+				k.order, k.text = orderOf(k.typ, elements[c]), isText(elements[c])
 			}
 			if s := group.SortingColumns; len(s) > 0 && int(s[0].ColumnIdx) == c {
 				k.sorting = &s[0]
@@ -111,6 +112,7 @@ type chunkCheck struct {
 	raw     *format.ColumnChunk
 	typ     parquet.Type
 	order   order
+	text    bool // its values are said to be UTF-8, and so far they are
 	rows    int64
 	stats   *Statistics
 	sorting *format.SortingColumn
@@ -248,6 +250,10 @@ func (k *chunkCheck) take(facts *pageFacts, v *parquet.Value) error {
 	if v.IsNull() {
 		facts.nulls++
 		return nil
+	}
+	if k.text && !utf8.Valid(v.ByteArray()) {
+		k.text = false // once is enough
+		k.note("it is said to be UTF-8, and has %.100q", v.ByteArray())
 	}
 	if k.bloom != nil {
 		if there, err := k.bloom.Check(*v); err != nil {

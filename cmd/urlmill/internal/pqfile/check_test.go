@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -75,6 +76,33 @@ func TestCheckFindsNothing(t *testing.T) {
 	}
 	if r.Rows != 1000 || r.Groups != 3 || r.Pages < 50 || r.Bounds < 2*3*4 || r.BloomFilters != 3 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestCheckText has texts that are no UTF-8: in a column of strings they are found, and in one of bytes they are fine.
+func TestCheckText(t *testing.T) {
+	type row struct {
+		Bytes []byte   `parquet:"bytes"`
+		Host  string   `parquet:"host,dict"`
+		Path  *string  `parquet:"path,optional"`
+		Tags  []string `parquet:"tags,list"`
+	}
+	bad, good := "b\xffad", "b\uFFFDad"
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	if _, err := w.Write([]row{{[]byte(bad), good, &good, nil}, {nil, bad, &bad, []string{good, bad}}, {nil, bad, nil, nil}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := check(t, b.Bytes())
+	var want []string
+	for _, column := range []string{"host", "path", "tags.list.element"} {
+		want = append(want, fmt.Sprintf("row group 0: column %s: it is said to be UTF-8, and has %q", column, bad))
+	}
+	if diff := cmp.Diff(want, r.Problems); diff != "" {
+		t.Error(diff)
 	}
 }
 

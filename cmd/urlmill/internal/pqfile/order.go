@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -102,6 +103,17 @@ func float16(v parquet.Value) float64 {
 		return -f
 	}
 	return f
+}
+
+// isText reports whether the schema says that a column is UTF-8.
+func isText(e *format.SchemaElement) bool {
+	switch e.LogicalType.Value.(type) {
+	case *format.StringType, *format.JsonType, *format.EnumType:
+		return true
+	case nil:
+		return e.ConvertedType.Valid && slices.Contains([]deprecated.ConvertedType{deprecated.UTF8, deprecated.Json, deprecated.Enum}, e.ConvertedType.V)
+	}
+	return false
 }
 
 // leaves returns the elements of the schema that are columns, in their order.
