@@ -120,3 +120,8 @@ func TestRows(t *testing.T) {
 	}
 	tabletest.Refused(t, "another table", newSink(New(path)), "and the rows need (lane BIGINT, n BIGINT, text VARCHAR)")
 }
+
+// TestLanes asks for the lanes that have a session.
+func TestLanes(t *testing.T) {
+	tabletest.Lanes(t, func() *table.Sink { return newSink(New(filepath.Join(t.TempDir(), "web.db"))) })
+}
