@@ -109,6 +109,7 @@ func fileSchema(f *File) object {
 		{name: "paths", value: texts(&f.Paths, "[logs/, 'more/*.gz']"), example: "paths: [urls.txt]"},
 		{name: "parallel", value: integer(&f.Parallel, 1, 1024)},
 		{name: "max_record_bytes", value: size(&f.MaxRecordBytes, 1<<10, 1<<30)},
+		{name: "on_changed", value: names(&f.OnChanged, "stop", "whole", "skip")},
 	}}
 }
 

@@ -82,7 +82,8 @@ func onlyIncomplete(err error) bool {
 	}
 	var read *file.ReadError
 	var short *file.TooShortError
-	return errors.As(err, &read) || errors.As(err, &short)
+	var changed *file.ChangedError
+	return errors.As(err, &read) || errors.As(err, &short) || errors.As(err, &changed)
 }
 
 // withoutPaths takes "paths[0]: " away from problems with the arguments of a command line, which has no such key.
