@@ -96,7 +96,7 @@ type prints struct {
 func readPrints(r io.ReaderAt) (p prints, err error) {
 	var head [mostPrint]byte
 	n, err := r.ReadAt(head[:], 0)
-	if err != nil && err != io.EOF { //nolint:errorlint // ReadAt returns it bare
+	if err != nil && err != io.EOF {
 		return p, err
 	}
 	for ; p.n < numPrints && 1<<p.n <= n; p.n++ {
