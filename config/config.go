@@ -144,6 +144,7 @@ type File struct {
 	Paths          []string // paths, globs, directories, and "-" for standard input
 	Parallel       int      // files at a time; 0: as many as there are CPUs
 	MaxRecordBytes int
+	OnChanged      string // a file is not the one any more that was read under its path: "stop", "whole" or "skip"
 }
 
 // Generate makes up a clickstream.
@@ -441,7 +442,7 @@ func DefaultKafka() Kafka {
 }
 
 // DefaultFile returns the defaults of a file source.
-func DefaultFile() File { return File{MaxRecordBytes: 16 << 20} }
+func DefaultFile() File { return File{MaxRecordBytes: 16 << 20, OnChanged: "stop"} }
 
 // DefaultCarry returns the defaults of a carried field.
 func DefaultCarry() Carry { return Carry{Type: pipeline.String, Time: "rfc3339"} }

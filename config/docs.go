@@ -36,6 +36,7 @@ var docs = map[string]string{
 	"on_ahead":            "What to do when the group has committed more than the output holds: stop, rewind to what the output holds, or skip to the group's offset.",
 	"on_truncated":        "What to do when retention has deleted records that were not read yet.",
 	"on_recreated":        "What to do when the topic is another one than the output has read, made anew or of another cluster: stop, or restart with its first record.",
+	"on_changed":          "What to do with a file whose content is not that any more which was delivered: stop (the others are read), read the whole of it as a new file, or skip it.",
 	"on_corrupt":          "What to do with a batch that cannot be read.",
 	"tls":                 "Encryption of the connections to brokers.",
 	"sasl":                "How to log in at brokers.",

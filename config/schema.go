@@ -110,6 +110,7 @@ func fileSchema(f *File) object {
 		{name: "paths", value: texts(&f.Paths, "[logs/, 'more/*.gz']"), example: "paths: [urls.txt]"},
 		{name: "parallel", value: integer(&f.Parallel, 1, 1024)},
 		{name: "max_record_bytes", value: size(&f.MaxRecordBytes, 1<<10, 128<<20)},
+		{name: "on_changed", value: names(&f.OnChanged, "stop", "whole", "skip")},
 	}}
 }
 

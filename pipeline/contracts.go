@@ -145,6 +145,13 @@ type Positions interface {
 	Position(ctx context.Context, id LaneID) (Mark, error)
 }
 
+// Lister is a [Positions] that can tell which lanes it has heard of.
+type Lister interface {
+	// Lanes returns the lanes with a session. It changes nothing, and reads no more than their names. The slice is the
+	// caller's.
+	Lanes(ctx context.Context) ([]LaneID, error)
+}
+
 // Resumer is a [Source] that wants to know what the sink holds of its lanes.
 type Resumer interface {
 	// Resume is called once before Run, when the sink has started, unless that is no [Positions].

@@ -82,7 +82,8 @@ func onlyIncomplete(err error) bool {
 	}
 	var read *file.ReadError
 	var short *file.TooShortError
-	return errors.As(err, &read) || errors.As(err, &short)
+	var changed *file.ChangedError
+	return errors.As(err, &read) || errors.As(err, &short) || errors.As(err, &changed)
 }
 
 // withoutPaths takes "paths[0]: " away from problems with the arguments of a command line, which has no such key.
@@ -109,7 +110,8 @@ const exitCodesHelp = `Exit codes of all commands:
     1  it could not be done: an output cannot be written, a broker refuses the credentials, ...
     2  the command line or the configuration is wrong; nothing was started
     3  stopped at a row with an error, because the error policy is "fail"; the rows before it are written
-    4  some input could not be read completely, such as a truncated file; all the rest is written
+    4  some input could not be read completely, such as a truncated file or one that has changed; all the rest
+       is written
     5  "urlmill verify" has found an output that is not as it has to be, or "urlmill parquet check" files that are
        damaged or say of themselves what is not true; the report says what. "urlmill compact" has left files as they are
        that it could not read

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -121,6 +123,39 @@ func (c *Chain) Position(ctx context.Context, id pipeline.LaneID) (pipeline.Mark
 		return pipeline.Mark{}, fmt.Errorf("%s: %w", id, err)
 	}
 	return pipeline.Mark{Next: h.next, Of: h.of}, nil
+}
+
+// Lanes returns the lanes with a session that have a directory: their names tell, but for those that were too long.
+func (c *Chain) Lanes(ctx context.Context) ([]pipeline.LaneID, error) {
+	entries, err := c.root.List(ctx, Dir, "")
+	if err != nil {
+		return nil, err
+	}
+	var lanes []pipeline.LaneID
+	for _, e := range entries {
+		stream, session, ok := strings.Cut(e.Name, "@")
+		if !e.Dir || !ok {
+			continue
+		}
+		name := path.Join(e.Name, "0") // lanes with a session have no partitions
+		if strings.Contains(stream, "~") {
+			s, err := readStart(ctx, c.root, name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			stream = s.Stream
+		} else if stream, err = url.PathUnescape(stream); err != nil {
+			continue // no name of ours
+		}
+		id := pipeline.LaneID{Stream: stream, Session: session}
+		if laneName(id) == name { // not so for a long name that is no UTF-8, of which the start has replaced something
+			lanes = append(lanes, id)
+		}
+	}
+	return lanes, nil
 }
 
 // each calls f with the files of every place.

@@ -341,3 +341,36 @@ func TestPosition(t *testing.T) {
 	at(pipeline.Mark{Next: 40, Of: "c"})
 	must(t, rows.Close())
 }
+
+// The lanes with a session are told by the names of their directories, and long ones by their starts.
+func TestLanes(t *testing.T) {
+	ctx := t.Context()
+	rows := store.NewLocal(t.TempDir(), store.System, quiet)
+	c := newChain(t, rows)
+	want := map[pipeline.LaneID]bool{
+		{Stream: "/logs/a b@c%41.gz", Session: "m0123"}: true, {Stream: "é\xff", Session: "z"}: true,
+		{Stream: strings.Repeat("long/", 100), Session: "m0"}: true,
+	}
+	for id := range want {
+		l, err := c.Open(ctx, id)
+		must(t, err)
+		must(t, l.Commit(ctx, pipeline.Span{Next: 5}, nil))
+	}
+	for _, id := range []pipeline.LaneID{clicks, {Stream: strings.Repeat("\xff", 300), Session: "m0"}} { // that nobody can know again
+		l, err := c.Open(ctx, id)
+		must(t, err)
+		must(t, l.Commit(ctx, pipeline.Span{Next: 5}, nil))
+	}
+	lanes, err := c.Lanes(ctx)
+	must(t, err)
+	for _, id := range lanes {
+		if !want[id] {
+			t.Errorf("%q is a lane", id)
+		}
+		delete(want, id)
+	}
+	if len(want) > 0 {
+		t.Errorf("not told: %v", want)
+	}
+	must(t, rows.Close())
+}

@@ -20,6 +20,8 @@ type Driver interface {
 	// Position returns the position that a lane has to be read from, [pipeline.Unknown] if nothing of it was loaded, and the
 	// ID of the last load. What was being loaded by somebody else, and can still become true, is waited for.
 	Position(ctx context.Context, lane Lane) (next int64, load string, err error)
+	// Lanes returns the lanes with a session of which something was loaded.
+	Lanes(ctx context.Context) ([]Lane, error)
 	// Load adds rows and moves the position of their lane, both or neither. The error is [ErrFenced] when the position is
 	// not where the load begins. An error made by [Temporary] may pass, and the same load is tried again: if it turns out
 	// that it was made, nothing happens.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -94,6 +95,22 @@ func (s *Sink) Position(ctx context.Context, id pipeline.LaneID) (m pipeline.Mar
 		return err
 	})
 	return m, err
+}
+
+// Lanes implements [pipeline.Lister].
+func (s *Sink) Lanes(ctx context.Context) (ids []pipeline.LaneID, err error) {
+	var lanes []Lane
+	err = s.retry(ctx, pipeline.LaneID{}, func() (err error) {
+		lanes, err = s.driver.Lanes(ctx)
+		return err
+	})
+	for _, l := range lanes {
+		stream, bad := url.PathUnescape(l.Stream)
+		if id := (pipeline.LaneID{Stream: stream, Session: l.Session, Partition: l.Partition}); bad == nil && laneOf(id) == l {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
 }
 
 // Loaded returns how many rows and bytes have been loaded, by how many loads, how often one was tried again, and how many

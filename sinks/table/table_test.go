@@ -36,10 +36,12 @@ type fake struct {
 	load  string // the last one, in the database
 
 	limits Limits // none if zero
+	lanes  []Lane
 }
 
 func (f *fake) Start(context.Context, [pipeline.NumTables]*Target) error { return nil }
 func (f *fake) Position(context.Context, Lane) (int64, string, error)    { return f.next, f.load, nil }
+func (f *fake) Lanes(context.Context) ([]Lane, error)                    { return f.lanes, nil }
 func (f *fake) Close() error                                             { return nil }
 func (f *fake) Limits() Limits                                           { return cmp.Or(f.limits, NoLimits) }
 
@@ -217,5 +219,15 @@ func TestPosition(t *testing.T) {
 		if m, err := s.Position(t.Context(), pipeline.LaneID{Stream: "clicks"}); err != nil || m != c.want {
 			t.Errorf("%q: %+v, %v", c.load, m, err)
 		}
+	}
+}
+
+// Lanes are those that have been escaped for the database, and no other.
+func TestLanes(t *testing.T) {
+	id := pipeline.LaneID{Stream: "a%b\xff/c\x00", Session: "m0"}
+	s, _ := open(t, &fake{next: pipeline.Unknown, lanes: []Lane{laneOf(id), {Stream: "100%", Session: "x"}, {Stream: "%41", Session: "x"}}}, Options{})
+	ids, err := s.Lanes(t.Context())
+	if err != nil || len(ids) != 1 || ids[0] != id {
+		t.Errorf("%q, %v", ids, err)
 	}
 }

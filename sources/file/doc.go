@@ -6,5 +6,8 @@
 //	open -> recognise -> decompress -> chunks | lines -> codec -> batch
 //	   a goroutine per open file              |   the goroutine of the lane
 //
+// With a sink that keeps positions, files are matched with the lanes that it has before they are handed out: a file is known
+// by its content (mark.go, match.go).
+//
 // The position of a record is its number in the file, from 0 on. Lines that the codec leaves out count.
 package file

@@ -16,6 +16,9 @@ var errNotRead = errors.New("this is not a text and not one of the compressed fo
 // errUTF16 says the same of a text.
 var errUTF16 = errors.New("texts are read in UTF-8; convert it first, such as with: iconv -f UTF-16 -t UTF-8")
 
+// errShrunk says that the end of a file has come before that which it had.
+var errShrunk = errors.New("the file has become shorter while it was read")
+
 // ReadError is the error of a file that could not be read to its end. All whole records before it have been
 // delivered, and the other files are read all the same.
 type ReadError struct {
@@ -55,12 +58,15 @@ func (e *ReadError) Error() string {
 // diagnose tells what happened and what to do about it.
 func (e *ReadError) diagnose() (what, remedy string) {
 	switch {
+	case errors.Is(e.Err, errShrunk):
+		return "it ends too early", "get the whole file and run again"
 	case e.Format == "text":
 		return "reading failed", "check the disk or the connection and run again"
 	case e.truncated():
 		return fmt.Sprintf("the %s data ends too early", e.Format), "get the whole file and run again"
 	}
-	return fmt.Sprintf("the %s data is damaged", e.Format), "get the file again from where it came, or repair it, and run again"
+	return fmt.Sprintf("the %s data is damaged", e.Format), "get the file again from where it came, or repair it, and run again; " +
+		"if it has the same bytes as far as they were read (source.file.on_changed decides if not)"
 }
 
 func (e *ReadError) truncated() bool {
@@ -81,12 +87,30 @@ type TooShortError struct {
 
 func (e *TooShortError) Error() string {
 	return fmt.Sprintf("%s: reading goes on at record %d, but the file has %d records: it has been replaced or cut since; "+
-		"put the file back, or read it under another name or into another output to read it from the start", e.Path, e.Next, e.Records)
+		"put the file back, or deliver to another output to read it from the start", e.Path, e.Next, e.Records)
+}
+
+// ChangedError is the error of a file that is not the one any more that was read under its path, or that this run has
+// looked at before.
+type ChangedError struct {
+	Path string
+	Next int64  // the position after the last record read
+	Why  string // what has changed
+	Now  bool   // since this run has looked at it
+}
+
+func (e *ChangedError) Error() string {
+	if e.Now {
+		return fmt.Sprintf("%s: %s, and nothing of it has been read by this run: run again", e.Path, e.Why)
+	}
+	return fmt.Sprintf("%s: it has changed since its first %d records were delivered: %s; put back the file that was read, or set source.file.on_changed: "+
+		"whole reads it from its beginning as a new file, skip leaves it out", e.Path, e.Next, e.Why)
 }
 
 // isOwn tells whether err concerns one file only, so that the others go on.
 func isOwn(err error) bool {
 	var read *ReadError
 	var short *TooShortError
-	return errors.As(err, &read) || errors.As(err, &short)
+	var changed *ChangedError
+	return errors.As(err, &read) || errors.As(err, &short) || errors.As(err, &changed)
 }

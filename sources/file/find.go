@@ -8,33 +8,48 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // input is a file to be read.
 type input struct {
 	path   string
-	size   int64 // bytes, 0 for a stream
-	stream bool  // not a regular file: its size is unknown, and a read may wait
-	// session is that of the lane. Nobody can tell whether a file that has changed was added to or replaced, so a
-	// changed file is another one, and read from its beginning.
-	session string
+	size   int64       // bytes, 0 for a stream
+	stream bool        // not a regular file: its size is unknown, and a read may wait
+	info   fs.FileInfo // of a regular file, as it was when it was looked at; nil for standard input
+	// id is that of the lane. Without positions to go on at, every version of a file has one of its own.
+	id pipeline.LaneID
+
+	// These are known of a regular file once it has been matched with the lanes that the sink has.
+	matched bool
+	real    string // absolute path, without symbolic links
+	prints  prints
+	lane    *known // that is gone on with, nil for a new one
+	done    bool   // nothing has come since
 }
 
 // finder collects the inputs in order, each once.
 type finder struct {
 	stdin  io.Reader
 	inputs []input
+	log    *slog.Logger
 	seen   map[string]bool
-	found  int // files, those that had been added before included
+	alike  map[look][]input // regular files
+	found  int              // files, those that had been added before included
 }
 
+// look is what two names of a file have in common, so that few have to be compared.
+type look struct{ size, time int64 }
+
 // find expands paths into the files that they name; stdin is what "-" reads. The error has every problem, joined.
-func find(paths []string, stdin io.Reader) ([]input, error) {
-	f := finder{stdin: stdin, seen: map[string]bool{}}
+func find(paths []string, stdin io.Reader, log *slog.Logger) ([]input, error) {
+	f := finder{stdin: stdin, log: log, seen: map[string]bool{}, alike: map[look][]input{}}
 	var problems []error
 	for i, path := range paths {
 		if err := f.argument(path); err != nil {
@@ -131,8 +146,24 @@ func (f *finder) file(path string, info fs.FileInfo) error {
 	if err != nil {
 		return fmt.Errorf("%w; check its permissions", err)
 	}
-	f.add(input{path: path, size: info.Size(), session: version(info)})
+	f.add(input{path: path, size: info.Size(), info: info, id: pipeline.LaneID{Stream: path, Session: version(info)}})
 	return file.Close()
+}
+
+// again reports whether the file has been added under another name, by another path to it or by a link.
+func (f *finder) again(in input) bool {
+	if in.info == nil {
+		return false
+	}
+	k := look{in.size, in.info.ModTime().UnixNano()}
+	for _, there := range f.alike[k] {
+		if os.SameFile(there.info, in.info) {
+			f.log.Info("a file that has two names is read once", "path", there.path, "and", in.path)
+			return true
+		}
+	}
+	f.alike[k] = append(f.alike[k], in)
+	return false
 }
 
 // version identifies what is in a file, as far as its size and the time of its last change do.
@@ -156,13 +187,13 @@ func (f *finder) standardInput() input {
 
 func (f *finder) add(in input) {
 	f.found++
-	if in.session == "" {
-		in.session = strings.ToLower(rand.Text()[:12]) // what was read from it cannot be read again
+	if in.id.Session == "" {
+		in.id = pipeline.LaneID{Stream: in.path, Session: strings.ToLower(rand.Text()[:12])} // what was read from it cannot be read again
 	}
-	if !f.seen[in.path] {
-		f.seen[in.path] = true
+	if !f.seen[in.path] && !f.again(in) {
 		f.inputs = append(f.inputs, in)
 	}
+	f.seen[in.path] = true
 }
 
 // hidden tells whether directories and wildcards leave a name out: those of hidden files, and those with an

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"log/slog"
 	"os"
 	"runtime"
 	"strings"
@@ -38,7 +39,7 @@ func TestFindUnreadable(t *testing.T) {
 		"logs/closed/b.log": "logs/closed/b.log: permission denied; check the path and its permissions",
 		"logs/*/b.log":      "logs/closed/b.log: permission denied; check its permissions",
 	} {
-		if _, err := find([]string{path}, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := find([]string{path}, nil, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,7 +90,7 @@ func TestFind(t *testing.T) {
 		{filepath.Dir(abs) + "/?.log", abs + " " + filepath.Dir(abs) + "/b.log"},
 		{"missing.log", "Paths[0]: missing.log: there is no such file or directory (looked for in " + filepath.Dir(abs) + ")"},
 	}, findings...) {
-		inputs, err := find(strings.Fields(test.paths), os.Stdin)
+		inputs, err := find(strings.Fields(test.paths), os.Stdin, slog.New(slog.DiscardHandler))
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("%s: %v, want %s", test.paths, err, test.want)
@@ -104,7 +105,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.paths, s, test.want)
 		}
 	}
-	if _, err := find([]string{"missing", "a.log", "*.nope"}, nil); err == nil || strings.Count(err.Error(), "Paths[") != 2 {
+	if _, err := find([]string{"missing", "a.log", "*.nope"}, nil, slog.New(slog.DiscardHandler)); err == nil || strings.Count(err.Error(), "Paths[") != 2 {
 		t.Errorf("not every problem: %v", err)
 	}
 }
@@ -134,7 +135,7 @@ func TestFindDanglingLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"logs", "logs/*", "logs/z.log"} {
-		if _, err := find([]string{path}, nil); err == nil || !strings.Contains(err.Error(), "logs/z.log") {
+		if _, err := find([]string{path}, nil, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "logs/z.log") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

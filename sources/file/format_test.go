@@ -250,7 +250,7 @@ func FuzzDecompress(f *testing.F) {
 	}
 	f.Add([]byte("text\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := newStream(input{path: Stdin}, bytes.NewReader(data), nil, new(atomic.Int64))
+		s := newStream(t.Context(), input{path: Stdin}, bytes.NewReader(data), nil, new(atomic.Int64))
 		defer s.close()
 		s.ctx = t.Context()
 		if n, err := io.Copy(io.Discard, io.LimitReader(s, 16<<20)); err == nil && n < 16<<20 && s.offset != int64(len(data)) {

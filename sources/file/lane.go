@@ -24,18 +24,22 @@ type lane struct {
 
 	at   int64 // position of the next line
 	from int64 // position of the first line that is wanted
+
+	mark mark   // of what has been returned
+	of   string // its text
 }
 
 // ID implements [pipeline.Lane].
-func (l *lane) ID() pipeline.LaneID {
-	return pipeline.LaneID{Stream: l.in.path, Session: l.in.session}
-}
+func (l *lane) ID() pipeline.LaneID { return l.in.id }
 
 // Start implements [pipeline.Lane]. The lines before next are read over by the first Next.
-func (l *lane) Start(_ context.Context, next int64) error {
+func (l *lane) Start(ctx context.Context, next int64) error {
+	if l.in.done {
+		return nil
+	}
 	l.from = max(next, 0)
 	l.codec = l.source.codec.New()
-	l.stream = newStream(l.in, l.source.o.Stdin, l.drain, &l.source.read)
+	l.stream = newStream(ctx, l.in, l.source.o.Stdin, l.drain, &l.source.read)
 	l.lines = framing.NewLines(l.stream, l.source.o.MaxRecordBytes)
 	return nil
 }
@@ -45,6 +49,9 @@ func (l *lane) Acknowledge(context.Context, int64) error { return nil }
 
 // Wait implements [pipeline.Waiter]: from a pipe or a terminal it waits for a whole line.
 func (l *lane) Wait(ctx context.Context) {
+	if l.stream == nil {
+		return
+	}
 	l.stream.ctx = ctx
 	for l.in.stream && !l.lines.Ready() {
 		l.lines.Fill()
@@ -54,6 +61,29 @@ func (l *lane) Wait(ctx context.Context) {
 // Next implements [pipeline.Lane]. From a pipe or a terminal it returns the lines that have arrived rather than wait
 // for more. A drain ends a file at once, and a pipe after what has been read from it, whole lines only.
 func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
+	if l.in.done {
+		return io.EOF
+	}
+	err := l.next(ctx, b)
+	if err == nil && l.in.matched {
+		b.Of = l.identity()
+	}
+	return err
+}
+
+// identity returns what the positions are of that have been returned so far: [pipeline.Mark.Of].
+func (l *lane) identity() string {
+	m := l.stream.opened
+	m.n, m.sum = l.stream.snapshot.n, l.stream.snapshot.sum
+	m.ended = l.stream.ended && len(l.lines.Rest()) == 0
+	m.open = m.ended && l.stream.last != '\n'
+	if m != l.mark {
+		l.mark, l.of = m, string(m.append(nil))
+	}
+	return l.of
+}
+
+func (l *lane) next(ctx context.Context, b *pipeline.Batch) error {
 	b.Reset()
 	l.codec.Prepare(b)
 	b.Lane = l.ID()
@@ -164,10 +194,11 @@ func (l *lane) arrived() bool {
 // end returns the error that the lane ends with for one that reading ended with.
 func (l *lane) end(err error) error {
 	var short *TooShortError
+	var changed *ChangedError
 	switch {
 	case errors.Is(err, errStopped):
 		return io.EOF
-	case errors.Is(err, io.EOF), errors.As(err, &short), l.stream.ctx.Err() != nil:
+	case errors.Is(err, io.EOF), errors.As(err, &short), errors.As(err, &changed), l.stream.ctx.Err() != nil:
 		return err
 	}
 	return &ReadError{

@@ -21,6 +21,16 @@ const (
 	Stdin = "-"
 )
 
+// What is done with a file whose content has changed, where the sink has positions in it.
+const (
+	// Stop is to read the others, and to end with a [*ChangedError].
+	Stop = "stop"
+	// Whole is to read it from its beginning, as a new file.
+	Whole = "whole"
+	// Skip is to leave it out.
+	Skip = "skip"
+)
+
 // Options configures the source.
 type Options struct {
 	// Paths lists what to read, in this order, each file once: paths of files, of directories, which are
@@ -37,6 +47,8 @@ type Options struct {
 	// MaxRecordBytes is the longest record, DefaultMaxRecordBytes by default. What is longer is cut there
 	// and has the fault record-too-large.
 	MaxRecordBytes int
+	// OnChanged says what to do with a file that is not the one any more that was read under its path, Stop by default.
+	OnChanged string
 	// Stdin is what - reads, os.Stdin by default.
 	Stdin io.Reader
 }
@@ -60,6 +72,11 @@ func (o Options) Validate() error {
 	if o.MaxRecordBytes < 0 || o.MaxRecordBytes > MaxMaxRecordBytes {
 		add("MaxRecordBytes: %d is not between 1 and %d", o.MaxRecordBytes, MaxMaxRecordBytes)
 	}
+	switch o.OnChanged {
+	case "", Stop, Whole, Skip:
+	default:
+		add("OnChanged: %q is not known; use %s, %s or %s", o.OnChanged, Stop, Whole, Skip)
+	}
 	return errors.Join(problems...)
 }
 
@@ -81,7 +98,7 @@ func New(o Options, f codec.Factory, log *slog.Logger) (*Source, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	inputs, err := find(o.Paths, o.Stdin)
+	inputs, err := find(o.Paths, o.Stdin, log)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +107,7 @@ func New(o Options, f codec.Factory, log *slog.Logger) (*Source, error) {
 		if in.stream {
 			s.endless = true
 		}
-		s.total += in.size
+		s.total.Add(in.size)
 	}
 	return s, nil
 }

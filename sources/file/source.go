@@ -17,9 +17,11 @@ type Source struct {
 	codec   codec.Factory
 	log     *slog.Logger
 	inputs  []input
-	total   int64 // bytes of all files
-	endless bool  // there is an input of unknown size
+	total   atomic.Int64 // bytes of all files
+	endless bool         // there is an input of unknown size
 	read    atomic.Int64
+	// positions are those of the sink, nil where there are none: then a file is not gone on with, and not recognised.
+	positions pipeline.Positions
 }
 
 // Paths returns the files that will be read, in order, "-" among them for standard input. The slice is the
@@ -38,23 +40,31 @@ func (s *Source) Progress() (done, total int64) {
 	if s.endless {
 		return s.read.Load(), 0
 	}
-	return min(s.read.Load(), s.total), s.total // a file may have grown
+	total = s.total.Load()
+	return min(s.read.Load(), total), total // a file may have grown
 }
 
 // Run implements [pipeline.Source]. A file that cannot be read to its end does not stop the others; its error, a
-// [*ReadError] or [*TooShortError], is returned at the end, joined with those of other such files.
+// [*ReadError], [*ChangedError] or [*TooShortError], is returned at the end, joined with those of other such files.
 //
 // When a drain or the end of ctx finds a lane waiting for standard input or a pipe, Run does not wait for it: a
 // goroutine is left behind that ends when the input has another byte, or ends.
 func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	inputs := s.inputs
 	var mu sync.Mutex
 	var errs []error // of single files
 	var fatal error  // of each
+	if s.positions != nil {
+		var err error
+		if inputs, errs, err = s.match(ctx); err != nil {
+			return err
+		}
+	}
 	var lanes sync.WaitGroup
 	slots := make(chan struct{}, s.o.Parallel)
-	for _, in := range s.inputs {
+	for _, in := range inputs {
 		if !acquire(ctx, drain, slots) {
 			break
 		}
@@ -116,7 +126,9 @@ func (s *Source) lane(ctx context.Context, drain <-chan struct{}, in input, each
 	l := &lane{source: s, in: in, drain: drain}
 	err := each(ctx, l)
 	l.close()
-	if isOwn(err) && !in.stream {
+	if in.done {
+		s.read.Add(in.size)
+	} else if isOwn(err) && !in.stream {
 		s.read.Add(in.size - l.stream.taken) // nobody is going to read the rest
 	}
 	return err

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
 )
 
 const (
@@ -26,6 +28,13 @@ var errStopped = errors.New("stopped")
 type chunk struct {
 	data []byte
 	err  error
+	read snapshot // what it was made of, and all before it
+}
+
+// snapshot is how much of a file has been read, as it is stored.
+type snapshot struct {
+	n   int64
+	sum xxh3.Uint128
 }
 
 // stream reads, decompresses and hands over one file in a goroutine of its own: a file that waits, such as standard
@@ -39,18 +48,24 @@ type stream struct {
 	filled chan chunk
 	empty  chan []byte
 	closed chan struct{}
-	ended  sync.WaitGroup
+	gone   sync.WaitGroup
 
 	rest, whole []byte // of the current chunk
 	read        *atomic.Int64
+	snapshot    snapshot // of what Read has returned
+	ended       bool     // there is no more
+	last        byte     // that Read has returned
 	// The goroutine writes these before it sends the chunk with the error.
 	format string
 	offset int64 // where in the file the decompressor is
 	taken  int64 // bytes read from the file
+	// opened is what the file was like when it was opened. It is written before the first chunk is sent.
+	opened mark
 }
 
-// newStream starts to read in. The bytes read from the file are added to read. stdin is read for the path "-".
-func newStream(in input, stdin io.Reader, drain <-chan struct{}, read *atomic.Int64) *stream {
+// newStream starts to read in. The bytes read from the file are added to read. stdin is read for the path "-". ctx ends what
+// is done before that.
+func newStream(ctx context.Context, in input, stdin io.Reader, drain <-chan struct{}, read *atomic.Int64) *stream {
 	s := &stream{
 		in: in, drain: drain, read: read, format: "text",
 		filled: make(chan chunk, chunks), empty: make(chan []byte, chunks), closed: make(chan struct{}),
@@ -58,7 +73,7 @@ func newStream(in input, stdin io.Reader, drain <-chan struct{}, read *atomic.In
 	for range chunks {
 		s.empty <- make([]byte, chunkSize)
 	}
-	s.ended.Go(func() { s.run(stdin) })
+	s.gone.Go(func() { s.run(ctx, stdin) })
 	return s
 }
 
@@ -67,7 +82,7 @@ func newStream(in input, stdin io.Reader, drain <-chan struct{}, read *atomic.In
 func (s *stream) close() {
 	close(s.closed)
 	if !s.in.stream {
-		s.ended.Wait()
+		s.gone.Wait()
 	}
 }
 
@@ -83,10 +98,13 @@ func (s *stream) Read(p []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+		if s.ended = c.err == io.EOF; s.ended || c.err == nil { //nolint:errorlint // a wrapped io.EOF does not end it in good order
+			s.snapshot = c.read
+		}
 		if c.err != nil {
 			return 0, c.err
 		}
-		s.rest, s.whole = c.data, c.data
+		s.rest, s.whole, s.last = c.data, c.data, c.data[len(c.data)-1]
 	}
 	n := copy(p, s.rest)
 	s.rest = s.rest[n:]
@@ -113,45 +131,54 @@ func (s *stream) receive() (chunk, error) {
 func (s *stream) waits() bool { return len(s.rest) == 0 && len(s.filled) == 0 }
 
 // run is the goroutine.
-func (s *stream) run(stdin io.Reader) {
-	err := s.copy(stdin)
+func (s *stream) run(ctx context.Context, stdin io.Reader) {
+	read, err := s.copy(ctx, stdin)
 	select {
-	case s.filled <- chunk{err: err}:
+	case s.filled <- chunk{err: err, read: read}:
 	case <-s.closed:
 	}
 }
 
 // copy hands the content over and returns what it ended with: io.EOF, errStopped, or an error of reading.
-func (s *stream) copy(stdin io.Reader) (err error) {
-	file := stdin
+func (s *stream) copy(ctx context.Context, stdin io.Reader) (read snapshot, err error) {
+	counted := &counter{r: stdin, n: s.read}
+	size := s.in.size
 	if s.in.path != Stdin {
 		f, err := os.Open(s.in.path)
 		if err != nil {
-			return err
+			return read, err
 		}
 		defer f.Close()
-		file = f
+		info, err := s.in.confirm(ctx, f)
+		if err != nil {
+			return read, err
+		}
+		counted.r, size = f, max(size, info.Size())
+		if s.in.matched {
+			s.opened, counted.sum = newMark(info, s.in.real), xxh3.New()
+		}
 	}
-	counted := &counter{r: file, n: s.read}
 	buffered := bufio.NewReaderSize(counted, readBuffer)
 	defer func() { s.taken, s.offset = counted.here, counted.here-int64(buffered.Buffered()) }()
 	content, format, err := decompress(buffered)
 	s.format = format
 	if err != nil {
-		return noEOF(err)
+		return read, noEOF(err)
 	}
 	if c, ok := content.(io.Closer); ok {
 		defer c.Close()
 	}
-	for {
-		if err := s.next(content); err != nil {
-			return err
-		}
+	for err == nil {
+		err = s.next(content, counted)
 	}
+	if err == io.EOF && format == "text" && counted.here < size { //nolint:errorlint // as in Lines
+		err = errShrunk
+	}
+	return counted.snapshot(), err
 }
 
 // next hands one chunk over.
-func (s *stream) next(content io.Reader) error {
+func (s *stream) next(content io.Reader, counted *counter) error {
 	var buf []byte
 	select {
 	case buf = <-s.empty:
@@ -163,7 +190,7 @@ func (s *stream) next(content io.Reader) error {
 	n, err := content.Read(buf)
 	if n > 0 {
 		select {
-		case s.filled <- chunk{data: buf[:n]}:
+		case s.filled <- chunk{data: buf[:n], read: counted.snapshot()}:
 		case <-s.closed:
 			return errStopped
 		}
@@ -178,11 +205,22 @@ type counter struct {
 	r    io.Reader
 	n    *atomic.Int64 // of all files, for the progress
 	here int64         // of this one
+	sum  *xxh3.Hasher  // of it, nil if nobody wants to know
+}
+
+func (c *counter) snapshot() snapshot {
+	if c.sum == nil {
+		return snapshot{}
+	}
+	return snapshot{c.here, c.sum.Sum128()}
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.here += int64(n)
 	c.n.Add(int64(n))
+	if c.sum != nil {
+		_, _ = c.sum.Write(p[:n])
+	}
 	return n, err
 }

@@ -27,12 +27,11 @@ type tableLane struct {
 	at      int64       // row that is next
 	counted int64       // bytes of the file that the progress has
 	failure error       // of the last reading, after the rows before it
+	mark    mark        // of the whole file
 }
 
 // ID implements [pipeline.Lane].
-func (l *tableLane) ID() pipeline.LaneID {
-	return pipeline.LaneID{Stream: l.in.path, Session: l.in.session}
-}
+func (l *tableLane) ID() pipeline.LaneID { return l.in.id }
 
 // Start implements [pipeline.Lane].
 func (l *tableLane) Start(_ context.Context, next int64) error {
@@ -46,6 +45,9 @@ func (l *tableLane) Acknowledge(context.Context, int64) error { return nil }
 
 // Next implements [pipeline.Lane].
 func (l *tableLane) Next(ctx context.Context, b *pipeline.Batch) error {
+	if l.in.done {
+		return io.EOF
+	}
 	b.Reset()
 	l.codec.Prepare(b)
 	b.Lane, b.First, b.Next = l.ID(), l.at, l.at
@@ -53,7 +55,7 @@ func (l *tableLane) Next(ctx context.Context, b *pipeline.Batch) error {
 		return err
 	}
 	if l.table == nil && l.failure == nil {
-		if err := l.open(); err != nil {
+		if err := l.open(ctx); err != nil {
 			return l.readError(err)
 		}
 	}
@@ -66,6 +68,10 @@ func (l *tableLane) Next(ctx context.Context, b *pipeline.Batch) error {
 		l.at++
 	}
 	b.Next = l.at
+	if l.in.matched {
+		l.mark.ended = l.at == l.table.Rows()
+		b.Of = string(l.mark.append(nil))
+	}
 	l.progress()
 	if l.failure = err; rows > 0 {
 		return nil
@@ -77,7 +83,7 @@ func (l *tableLane) Next(ctx context.Context, b *pipeline.Batch) error {
 }
 
 // open opens the file at the row that is wanted.
-func (l *tableLane) open() error {
+func (l *tableLane) open(ctx context.Context) error {
 	if l.in.stream {
 		return errors.New("a table is read from its end, which a pipe does not have before it is there; write it into a file first")
 	}
@@ -86,6 +92,20 @@ func (l *tableLane) open() error {
 		return err
 	}
 	l.file = file
+	info, err := l.in.confirm(ctx, file)
+	if err != nil {
+		return err
+	}
+	l.in.size = info.Size()
+	if l.in.matched {
+		l.mark = newMark(info, l.in.real)
+		l.mark.whole, l.mark.n = true, info.Size()
+		if k := l.in.lane; k != nil && k.mark != nil {
+			l.mark.sum = k.mark.sum // which it has been found to have
+		} else if l.mark.sum, err = hash(ctx, file, l.mark.n); err != nil {
+			return err
+		}
+	}
 	table, err := l.tables.OpenTable(file, l.in.size, l.source.o.MaxRecordBytes)
 	if err != nil {
 		return err
@@ -109,7 +129,8 @@ func (l *tableLane) progress() {
 
 func (l *tableLane) readError(err error) error {
 	var short *TooShortError
-	if errors.As(err, &short) {
+	var changed *ChangedError
+	if errors.As(err, &short) || errors.As(err, &changed) {
 		return err
 	}
 	l.failure = err

@@ -368,6 +368,14 @@ func (s *Sink) Position(ctx context.Context, id pipeline.LaneID) (pipeline.Mark,
 	return s.chain.Position(ctx, id)
 }
 
+// Lanes implements [pipeline.Lister].
+func (s *Sink) Lanes(ctx context.Context) ([]pipeline.LaneID, error) {
+	if s.chain == nil {
+		return nil, nil
+	}
+	return s.chain.Lanes(ctx)
+}
+
 // Written returns the number of files published so far, with rows or dead letters, and the bytes in them and in
 // the stream. It may be called at any time.
 func (s *Sink) Written() (files, bytes int64) {

@@ -4,6 +4,7 @@ package clickhouse
 import (
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -159,6 +160,37 @@ func (d *Driver) prefix(lane string) string {
 // Position implements [table.Driver].
 func (d *Driver) Position(ctx context.Context, l table.Lane) (next int64, load string, err error) {
 	return d.settled(ctx, key(l))
+}
+
+// Lanes implements [table.Driver]. Names may have any character, and come in hexadecimal.
+func (d *Driver) Lanes(ctx context.Context) (lanes []table.Lane, err error) {
+	column := name(laneColumn)
+	text, err := d.client.query(ctx, "SELECT DISTINCT hex("+column+") FROM (SELECT DISTINCT "+column+" FROM "+d.table+" UNION ALL SELECT "+column+
+		" FROM "+d.positions+" WHERE target = "+quote(d.table)+") WHERE NOT endsWith("+column+", '/') FORMAT TSVRaw", nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range strings.Fields(text) {
+		key, err := hex.DecodeString(line)
+		if err != nil {
+			return nil, fmt.Errorf("ClickHouse: the answer %q is not understood", line)
+		}
+		if l, ok := laneOf(string(key)); ok {
+			lanes = append(lanes, l)
+		}
+	}
+	return lanes, nil
+}
+
+// laneOf returns the lane that a key is of.
+func laneOf(key string) (l table.Lane, ok bool) {
+	parts := strings.Split(key, "/")
+	if len(parts) < 3 {
+		return l, false
+	}
+	n := len(parts)
+	partition, err := strconv.ParseInt(parts[n-2], 10, 32)
+	return table.Lane{Stream: strings.Join(parts[:n-2], "/"), Session: parts[n-1], Partition: int32(partition)}, err == nil
 }
 
 // settled returns the position of a lane, and the load that has set it, once the server has no insert into the lane any more:

@@ -82,6 +82,12 @@ func TestFenced(t *testing.T) {
 	}
 }
 
+// TestLanes asks for the lanes that have a session.
+func TestLanes(t *testing.T) {
+	url := "http://" + dbtest.ClickHouse(t)
+	tabletest.Lanes(t, func() *table.Sink { return newSink(url) })
+}
+
 // TestTables refuses tables that rows do not fit into, and takes those with more columns.
 func TestTables(t *testing.T) {
 	url := "http://" + dbtest.ClickHouse(t)

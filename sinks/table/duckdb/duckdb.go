@@ -158,6 +158,25 @@ func (d *Driver) Position(ctx context.Context, l table.Lane) (next int64, load s
 	return d.position(ctx, l)
 }
 
+// Lanes implements [table.Driver].
+func (d *Driver) Lanes(ctx context.Context) (lanes []table.Lane, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	rows, err := d.conn.QueryContext(ctx, "SELECT stream, session, partition FROM "+d.places+" WHERE target = ? AND session <> ''", d.key)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var l table.Lane
+		if err := rows.Scan(&l.Stream, &l.Session, &l.Partition); err != nil {
+			return nil, err
+		}
+		lanes = append(lanes, l)
+	}
+	return lanes, rows.Err()
+}
+
 // Load implements [table.Driver].
 func (d *Driver) Load(ctx context.Context, l table.Load) error {
 	d.mu.Lock()

@@ -135,3 +135,8 @@ func TestUnfit(t *testing.T) {
 		t.Errorf("got  %.1000s\nwant %s", got, want)
 	}
 }
+
+// TestLanes asks for the lanes that have a session.
+func TestLanes(t *testing.T) {
+	tabletest.Lanes(t, func() *table.Sink { return newSink(New(filepath.Join(t.TempDir(), "web.db"))) })
+}

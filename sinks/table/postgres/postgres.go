@@ -201,6 +201,16 @@ func (d *Driver) Position(ctx context.Context, lane table.Lane) (next int64, loa
 	return next, load, d.classify(ctx, err)
 }
 
+// Lanes implements [table.Driver].
+func (d *Driver) Lanes(ctx context.Context) ([]table.Lane, error) {
+	rows, err := d.pool.Query(ctx, "SELECT stream, session, partition FROM "+d.places+" WHERE target = $1 AND session <> ''", d.key)
+	if err != nil {
+		return nil, d.classify(ctx, err)
+	}
+	lanes, err := pgx.CollectRows(rows, pgx.RowToStructByName[table.Lane])
+	return lanes, d.classify(ctx, err)
+}
+
 // querier is a pool or a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row

@@ -89,6 +89,13 @@ func TestFenced(t *testing.T) {
 	}
 }
 
+// TestLanes asks for the lanes that have a session.
+func TestLanes(t *testing.T) {
+	address, database := dbtest.Postgres(t)
+	url := "postgres://urlmill@" + address + database
+	tabletest.Lanes(t, func() *table.Sink { return newSink(url) })
+}
+
 // TestTables refuses tables that rows do not fit into, and takes those that are wide enough.
 func TestTables(t *testing.T) {
 	address, database := dbtest.Postgres(t)

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,6 +167,33 @@ func Fenced(t *testing.T, stream string, open func() *table.Sink) {
 	}
 	for round := range 2 {
 		Contend(t, round, r, writers...)
+	}
+}
+
+// Lanes loads into lanes with and without a session, and checks that those with one are told, once each.
+func Lanes(t *testing.T, open func() *table.Sink) {
+	t.Helper()
+	r := Clicks(t)
+	s := open()
+	if err := s.Start(t.Context(), pipeline.Schemas{r.Schema()}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	want := []pipeline.LaneID{{Stream: "logs/a 'b'\\\xff%.gz", Session: "m0123"}, {Stream: "logs/a", Session: "z"}}
+	for _, id := range append(want, pipeline.LaneID{Stream: "clicks"}) {
+		w, _, err := s.Open(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for round := range 2 {
+			Contend(t, round, r, w)
+		}
+	}
+	got, err := s.Lanes(t.Context())
+	slices.SortFunc(got, func(a, b pipeline.LaneID) int { return strings.Compare(a.Stream, b.Stream) })
+	slices.SortFunc(want, func(a, b pipeline.LaneID) int { return strings.Compare(a.Stream, b.Stream) })
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q, %v", got, want, err)
 	}
 }
 

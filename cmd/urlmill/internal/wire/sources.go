@@ -19,7 +19,7 @@ var fileSource = SourceKind{
 		if f == nil {
 			return Source{}, false
 		}
-		options := file.Options{Paths: f.Paths, Parallel: f.Parallel, MaxRecordBytes: f.MaxRecordBytes, Stdin: s.In}
+		options := file.Options{Paths: f.Paths, Parallel: f.Parallel, MaxRecordBytes: f.MaxRecordBytes, OnChanged: f.OnChanged, Stdin: s.In}
 		return Source{
 			Validate:   options.Validate,
 			Open:       func(f codec.Factory) (pipeline.Source, error) { return file.New(options, f, s.Log) },
