@@ -2,14 +2,15 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/urlmill/urlmill/internal/kafkatest"
@@ -24,9 +25,10 @@ type env struct {
 	faulty  string // a test build of it whose file system can be told to fail
 	cluster *kafkatest.Cluster
 	began   time.Time
-
-	mu      sync.Mutex
-	outputs []output
+	seed    uint64
+	kept    bool // the directories of scenarios
+	// duckcount has DuckDB read outputs, python produces by librdkafka.
+	duckcount, python string
 }
 
 // output is a directory of files that other readers are to read.
@@ -39,10 +41,11 @@ func (e *env) logf(format string, args ...any) {
 	fmt.Printf("%6.1fs  %s\n", time.Since(e.began).Seconds(), strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
 }
 
-func (e *env) noteOutput(dir string, rows int64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.outputs = append(e.outputs, output{dir, rows})
+// random returns what somebody of this name chooses by, the same for the same seed.
+func (e *env) random(name string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name)) // never fails
+	return rand.New(rand.NewPCG(e.seed, h.Sum64()))
 }
 
 // pick returns what the form that is run asks for.
@@ -80,6 +83,11 @@ var scenarios = []scenario{
 	{"corrupt", "batches are spoiled on the broker's disk; told to, the process makes a dead letter of each", corrupted},
 }
 
+const (
+	envSeed   = "URLMILL_SEED"         // a number that makes a run repeatable, as far as processes and clocks allow
+	envPython = "URLMILL_CHAOS_PYTHON" // a Python with confluent-kafka
+)
+
 func main() {
 	quick := flag.Bool("quick", false, "the short form")
 	only := flag.String("only", "", "names of scenarios, with commas between them; default all")
@@ -89,7 +97,15 @@ func main() {
 	for _, what := range []string{kafkatest.EnvRequire, s3test.EnvRequire} {
 		_ = os.Setenv(what, "1") // what cannot be had is an error here; the name is right
 	}
-	e := &env{quick: *quick, dir: *keep, began: time.Now()}
+	e := &env{quick: *quick, dir: *keep, kept: *keep != "", began: time.Now(), seed: uint64(time.Now().UnixNano()), python: os.Getenv(envPython)}
+	if text := os.Getenv(envSeed); text != "" {
+		var err error
+		if e.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			fmt.Fprintf(os.Stderr, "chaos: %s=%s is no number\n", envSeed, text)
+			os.Exit(2)
+		}
+	}
+	e.logf("%s=%d", envSeed, e.seed)
 	ok, err := e.main(*only, *report)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
@@ -128,10 +144,6 @@ func (e *env) main(only, report string) (ok bool, err error) {
 	if len(setup.Errors) > 0 {
 		outcomes = append(outcomes, setup)
 	}
-	if err := e.readElsewhere(); err != nil {
-		outcomes = append(outcomes, outcome{Name: "DuckDB", Errors: []string{err.Error()}})
-		e.logf("DuckDB: %v", err)
-	}
 	t := add(outcomes)
 	e.print(outcomes, t)
 	if report != "" && t.ok {
@@ -141,14 +153,16 @@ func (e *env) main(only, report string) (ok bool, err error) {
 	return t.ok, err
 }
 
-// build builds the binary and its faulty twin.
+// build builds the binary, its faulty twin, and the other reader.
 func (e *env) build() error {
 	root, err := goOutput("list", "-m", "-f", "{{.Dir}}")
 	if err != nil {
 		return err
 	}
 	e.binary, e.faulty = filepath.Join(e.dir, "urlmill"), filepath.Join(e.dir, "urlmill-faulty")
+	e.duckcount = filepath.Join(e.dir, "duckcount")
 	for _, args := range [][]string{
+		{"build", "-C", filepath.Join(root, "internal", "itest"), "-o", e.duckcount, "./duckcount"},
 		{"build", "-C", root, "-o", e.binary, "./cmd/urlmill"},
 		{"test", "-C", root, "-c", "-o", e.faulty, "./cmd/urlmill"},
 	} {
@@ -169,27 +183,4 @@ func goOutput(args ...string) (string, error) {
 		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, &stderr)
 	}
 	return strings.TrimSpace(string(out)), nil
-}
-
-// readElsewhere has DuckDB read every output.
-func (e *env) readElsewhere() error {
-	root, err := goOutput("list", "-m", "-f", "{{.Dir}}")
-	if err != nil {
-		return err
-	}
-	var in bytes.Buffer
-	enc := json.NewEncoder(&in)
-	for _, o := range e.outputs {
-		if err := enc.Encode(o); err != nil {
-			return err
-		}
-	}
-	cmd := exec.Command("go", "run", "-C", filepath.Join(root, "internal", "itest"), "./duckcount")
-	cmd.Stdin = &in
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	e.logf("DuckDB: %s", strings.TrimSpace(string(out)))
-	return nil
 }
