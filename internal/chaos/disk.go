@@ -45,18 +45,10 @@ func storeErrors(r *run) {
 // fullDisk fills a real file system, mounts it read-only, and gives it space again. It takes root.
 func fullDisk(r *run) {
 	rounds := pick(r, 10, 2)
-	dir := r.TempDir()
-	const size = 64 << 20
-	if text, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprint("size=", size), "tmpfs", dir).CombinedOutput(); err != nil {
-		r.Logf("no file system of its own, which takes root (%v: %s): only the errors of the scenario before", err, text)
+	dir, ok := r.tmpfs(64 << 20)
+	if !ok {
 		return
 	}
-	r.Cleanup(func() {
-		r.endMills()
-		if text, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
-			r.Errorf("umount: %v: %s", err, text)
-		}
-	})
 	f := r.newFeed(&facts.Topic{Name: "full", Partitions: 2})
 	w := want{feed: f, out: filepath.Join(dir, "out"), dir: filepath.Join(r.dir, "copy")}
 	config := r.config(job{feed: f, group: "full", out: w.out, rollRows: 10_000})

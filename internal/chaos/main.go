@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urlmill/urlmill/internal/dbtest"
 	"github.com/urlmill/urlmill/internal/kafkatest"
 	"github.com/urlmill/urlmill/internal/s3test"
 )
@@ -80,6 +81,18 @@ var scenarios = []scenario{
 	{"partitions", "partitions are added to the topic that is read, with kills", partitionsAdded},
 	{"retention", "the broker deletes records that were not read yet; told to, the process leaves them out", retention},
 	{"dedupe", "the process drops duplicates, exactly and approximately, and is killed at every step of a commit", dropDuplicates},
+	{"librdkafka", "librdkafka produces, idempotent and in transactions, with all compressions in one partition, with kills", librdkafka},
+	{"latest", "a process that began at the end is stopped while partitions are added, with kills", addedWhileDown},
+	{"overtaken", "the broker deletes what a running process that cannot reach it has not read; told to, it leaves it out", overtaken},
+	{"anew", "the topic is deleted and made anew; told to, the process reads the new one", madeAnew},
+	{"late", "sorted files by date, with rows that come late, and kills", lateRows},
+	{"expired", "directories of old dates are moved away while rows for them come, and members are killed behind a record", expired},
+	{"compaction", "files are merged beside writers, both of which are killed", compaction},
+	{"iceberg", "files are registered in an Iceberg table, with kills, and processes that sleep between record and names", icebergTable},
+	{"restored", "the output is put back from a copy; told to, the process reads again what is missing, also where it drops duplicates", restored},
+	{"state", "the file system of a state of duplicates is full, with kills", fullState},
+	{"postgres", "PostgreSQL is killed while rows are loaded into it, and so is who loads them", postgresLoads},
+	{"bare", "a file system without exclusive renames, and one without links; kills before every call, compactions by another machine", bareFileSystem},
 	{"corrupt", "batches are spoiled on the broker's disk; told to, the process makes a dead letter of each", corrupted},
 }
 
@@ -94,7 +107,7 @@ func main() {
 	report := flag.String("report", "", "file to write the report into, between its markers")
 	keep := flag.String("dir", "", "directory to work in, which is kept; default one that is removed")
 	flag.Parse()
-	for _, what := range []string{kafkatest.EnvRequire, s3test.EnvRequire} {
+	for _, what := range []string{kafkatest.EnvRequire, s3test.EnvRequire, dbtest.EnvRequirePostgres} {
 		_ = os.Setenv(what, "1") // what cannot be had is an error here; the name is right
 	}
 	e := &env{quick: *quick, dir: *keep, kept: *keep != "", began: time.Now(), seed: uint64(time.Now().UnixNano()), python: os.Getenv(envPython)}

@@ -25,8 +25,10 @@ type job struct {
 	dead      string   // of the dead letters, if there are any
 	rollRows  int      // default 50,000
 	rollEvery time.Duration
+	start     string // default earliest
 	source    string // more keys of the source, each with a comma before it
 	session   time.Duration
+	postgres  string // a table instead of files
 	parquet   string // more keys of the files, each with a comma before it
 	sink      string // another line of the sink
 	dedupe    string // what finds duplicates, if anything is to
@@ -34,13 +36,13 @@ type job struct {
 
 const jobConfig = `
 source:
-  kafka: {brokers: [%s], topics: [%s], group: %s, start: earliest, session_timeout: %v, heartbeat_interval: %v,
+  kafka: {brokers: [%s], topics: [%s], group: %s, start: %s, session_timeout: %v, heartbeat_interval: %v,
     rebalance_timeout: 90s, max_wait: 200ms, dial_timeout: 2s%s}
   codec: %s
 columns: {include: [%s]%s}
 on_error: %s
 sink:
-  parquet: {path: "%s"%s%s, compression: snappy}
+  %s
   roll: {rows: %d, every: %v}
 %s
 pipeline: {drain_timeout: 80s}
@@ -67,6 +69,9 @@ func (r *run) config(j job) string {
 	if j.brokers == nil {
 		j.brokers = j.feed.cluster.Addrs()
 	}
+	if j.start == "" {
+		j.start = "earliest"
+	}
 	if j.rollRows == 0 {
 		j.rollRows = 50_000
 	}
@@ -88,8 +93,12 @@ func (r *run) config(j job) string {
 	if j.dead != "" {
 		onError, dead = "dead_letter", fmt.Sprintf(", dead_letters: %q", j.dead)
 	}
-	text := fmt.Sprintf(jobConfig, strings.Join(j.brokers, ", "), j.feed.Name, j.group, j.session, j.session/4, j.source,
-		codec, strings.Join(columns(j.feed.Topic), ", "), canonical, onError, j.out, j.parquet, dead, j.rollRows, j.rollEvery, j.sink, dedupe)
+	into := fmt.Sprintf(`parquet: {path: "%s"%s%s, compression: snappy}`, j.out, j.parquet, dead)
+	if j.postgres != "" {
+		into = "postgres: " + j.postgres
+	}
+	text := fmt.Sprintf(jobConfig, strings.Join(j.brokers, ", "), j.feed.Name, j.group, j.start, j.session, j.session/4, j.source,
+		codec, strings.Join(columns(j.feed.Topic), ", "), canonical, onError, into, j.rollRows, j.rollEvery, j.sink, dedupe)
 	r.mu.Lock()
 	r.temps++
 	name := filepath.Join(r.dir, fmt.Sprintf("job-%d.yaml", r.temps))
@@ -116,21 +125,35 @@ func (r *run) start(config string, environ ...string) *mill {
 // startAs starts any build of it.
 func (r *run) startAs(binary, config string, environ ...string) *mill {
 	r.Helper()
+	m := r.command(binary, environ, "run", config)
+	m.group = r.groups[config]
+	return m
+}
+
+// command starts a command of urlmill.
+func (r *run) command(binary string, environ []string, args ...string) *mill {
+	r.Helper()
 	r.mu.Lock()
 	r.out.Starts++
 	m := &mill{log: filepath.Join(r.dir, fmt.Sprintf("mill-%d.log", r.out.Starts))}
-	m.group = r.groups[config]
 	r.mills = append(r.mills, m)
 	r.mu.Unlock()
 	log, err := os.Create(m.log)
 	r.must(err)
 	defer log.Close() // the process has its own
-	cmd := exec.Command(binary, "run", config)
+	cmd := exec.Command(binary, args...)
 	cmd.Env = append(os.Environ(), environ...)
 	cmd.Stdout, cmd.Stderr = log, log
 	m.Process, err = testproc.Start(cmd)
 	r.must(err)
 	return m
+}
+
+// stopped reports whether a process is stopped by a signal.
+func stopped(id int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
+	_, state, ok := bytes.Cut(text, []byte(") "))
+	return err == nil && ok && state[0] == 'T'
 }
 
 // endMills kills what a scenario has left running.

@@ -225,3 +225,6 @@ func (r *run) Skip(args ...any) { r.Fatal(args...) }
 
 // Skipf implements [testing.TB].
 func (r *run) Skipf(format string, args ...any) { r.Fatalf(format, args...) }
+
+// path returns a path in the directory of the scenario.
+func (r *run) path(name string) string { return filepath.Join(r.dir, name) }

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"os/exec"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/urlmill/urlmill/internal/chaos/check"
+	"github.com/urlmill/urlmill/internal/chaos/facts"
 	"github.com/urlmill/urlmill/internal/kafkatest"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
@@ -22,9 +25,13 @@ import (
 // want is what has to be in an output in the end.
 type want struct {
 	feed *feed
-	out  string // as configured
+	// earlier are the topics that had its name before.
+	earlier []*facts.Topic
+	out     string // as configured
 	// dir has the files, when out is not a directory.
 	dir string
+	// late has the rows that come late, removed the files that were moved away, if anything has.
+	late, removed string
 	// environ is what verify needs beside.
 	environ []string
 	open    store.Opener // default [store.Open]
@@ -143,24 +150,35 @@ func (r *run) check(w want) *verify.Report {
 		w.dir = w.out
 	}
 	w.options.Columns = columns(w.feed.Topic)
-	c := check.New(w.feed.Topic, w.options)
+	c := check.New(w.options, append(w.earlier, w.feed.Topic)...)
 	began := time.Now()
-	r.must(c.Read(w.dir))
+	for _, dir := range []string{w.dir, w.late, w.removed} {
+		if _, err := os.Stat(dir); dir == "" || os.IsNotExist(err) {
+			continue // nothing was late, or was moved away
+		}
+		before := c.Rows
+		r.must(c.Read(dir))
+		r.noteOutput(dir, c.Rows-before)
+	}
 	r.out.Checking += time.Since(began)
-	r.compare(c, w)
+	skipped := r.compare(c, w)
 	if c.Rows != report.Rows {
 		r.Errorf("there are %d rows, and the commit records tell of %d", c.Rows, report.Rows)
 	}
-	r.noteOutput(w.dir, c.Rows)
+	for _, t := range append(w.earlier, w.feed.Topic) {
+		r.out.Rows += t.Rows()
+	}
+	r.out.Rows -= skipped
+	r.out.Skipped += skipped
 	return report
 }
 
-// compare says what a checker has found.
-func (r *run) compare(c *check.Checker, w want) {
+// compare says what a checker has found, and returns how many records are left out as they were to be.
+func (r *run) compare(c *check.Checker, w want) (skipped int64) {
 	r.Helper()
-	var lost, skipped, all int64
-	c.Missing(func(p int, n int64) {
-		if w.excused != nil && w.excused(p, n) {
+	var lost int64
+	c.Missing(func(t *facts.Topic, p int, n int64) {
+		if t == w.feed.Topic && w.excused != nil && w.excused(p, n) {
 			skipped++
 			return
 		}
@@ -177,19 +195,11 @@ func (r *run) compare(c *check.Checker, w want) {
 	for _, said := range c.Said {
 		r.Errorf("wrong: %s", said)
 	}
-	for p := range w.feed.Partitions {
-		n := w.feed.Count(p)
-		if w.feed.Pages {
-			n = (n + 1) / 2
-		}
-		all += n
-	}
 	r.Logf("%d rows in %d files, %d lost, %d twice, %d wrong, %d left out", c.Rows, c.Files, lost, c.Twice, c.Wrong, skipped)
-	r.out.Rows += all - skipped
 	r.out.Lost += lost
 	r.out.Duplicated += c.Twice
 	r.out.Wrong += c.Wrong
-	r.out.Skipped += skipped
+	return skipped
 }
 
 // verify runs "urlmill verify", which has to find nothing.
@@ -197,8 +207,12 @@ func (r *run) verify(w want) *verify.Report {
 	r.Helper()
 	report, err := r.report(w)
 	r.must(err)
-	for i, p := range report.Problems {
-		if i < 10 {
+	said := 0
+	for _, p := range report.Problems {
+		if movedAway(w, p) {
+			continue
+		}
+		if said++; said <= 10 {
 			r.Errorf("verify: %+v", p)
 		}
 	}
@@ -237,4 +251,14 @@ func (r *run) report(w want, flags ...string) (*verify.Report, error) {
 		return nil, fmt.Errorf("the exit code of urlmill verify is not what it says: %s", text)
 	}
 	return report, nil
+}
+
+// exists reports whether a topic is there.
+func (r *run) exists(f *feed) bool {
+	t := kmsg.NewMetadataRequestTopic()
+	t.Topic = &f.Name
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(context.Background(), f.client)
+	return err != nil || resp.Topics[0].ErrorCode != kerr.UnknownTopicOrPartition.Code
 }

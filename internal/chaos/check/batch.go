@@ -20,6 +20,7 @@ import (
 
 // row is a row that is compared.
 type row struct {
+	topic      int // index
 	partition  int32
 	number     int64
 	row        *facts.Row // nil when nobody has produced the record
@@ -79,6 +80,13 @@ func (b *batch) file(name string) (err error) {
 	return nil
 }
 
+// Table compares rows that are no file.
+func (c *Checker) Table(table arrow.Table) error {
+	b := newBatch(c)
+	b.in = "table"
+	return b.group(table, int(table.NumRows()))
+}
+
 // sameColumns compares the columns of a file with those that it has to have.
 func (b *batch) sameColumns(schema *arrow.Schema) error {
 	var got []string
@@ -110,6 +118,7 @@ func (b *batch) group(table arrow.Table, n int) error {
 	if err != nil {
 		return err
 	}
+	b.age(at("timestamp"))
 	b.find(partitions, offsets)
 	for i, field := range table.Schema().Fields() {
 		if err := b.compare(field.Name, table.Column(i).Data()); err != nil {
@@ -143,6 +152,28 @@ func column[A arrow.Array](c *arrow.Chunked, n int) (arrays []A, err error) {
 	return arrays, nil
 }
 
+// topic returns the topic of a row's record.
+func (b *batch) topic(r *row) *facts.Topic { return b.c.topics[r.topic] }
+
+// age finds which topic of the name the rows are of, where there are several.
+func (b *batch) age(c *arrow.Chunked) {
+	if len(b.c.topics) == 1 {
+		return
+	}
+	at := 0
+	for _, chunk := range c.Chunks() {
+		times, ok := chunk.(*array.Timestamp)
+		for i := range chunk.Len() {
+			for t, topic := range b.c.topics {
+				if ok && topic.Holds(int64(times.Value(i))/1000) {
+					b.rows[at+i].topic = t
+				}
+			}
+		}
+		at += chunk.Len()
+	}
+}
+
 // find finds the record of each row.
 func (b *batch) find(partitions []*array.Int32, offsets []*array.Int64) {
 	at := 0
@@ -157,13 +188,14 @@ func (b *batch) find(partitions []*array.Int32, offsets []*array.Int64) {
 		for _, offset := range a.Int64Values() {
 			r := &b.rows[at]
 			at++
-			i, ok := b.c.topic.Number(int(r.partition), offset)
+			topic := b.topic(r)
+			i, ok := topic.Number(int(r.partition), offset)
 			if !ok {
 				b.wrong(r, "nobody has produced offset %d of partition %d", offset, r.partition)
 				continue
 			}
-			r.number, r.row, r.start = i, b.c.topic.Row(int(r.partition), i), len(b.names)
-			b.names = b.c.topic.AppendName(b.names, int(r.partition), i)
+			r.number, r.row, r.start = i, topic.Row(int(r.partition), i), len(b.names)
+			b.names = topic.AppendName(b.names, int(r.partition), i)
 			r.end = len(b.names)
 		}
 	}
@@ -216,7 +248,7 @@ func (b *batch) inDirectory() error {
 	from, to := day.UnixMilli(), day.AddDate(0, 0, 1).UnixMilli()
 	for i := range b.rows {
 		if r := &b.rows[i]; r.row != nil {
-			if at := b.c.topic.Time(int(r.partition), r.number); at < from || at >= to {
+			if at := b.topic(r).Time(int(r.partition), r.number); at < from || at >= to {
 				b.wrong(r, "record %s is of %s", b.name(r), time.UnixMilli(at).UTC())
 			}
 		}

@@ -30,12 +30,11 @@ type Options struct {
 
 // Checker notes which records of a topic are in an output, and compares their rows.
 type Checker struct {
-	topic *facts.Topic
-	opts  Options
+	topics []*facts.Topic
+	opts   Options
 
-	mu     sync.Mutex
-	seen   [][]uint64 // by partition, a bit for every record
-	counts []int64    // records that were produced, by partition
+	mu   sync.Mutex
+	seen [][][]uint64 // by topic and partition, a bit for every record
 
 	// Rows are all that were read. Twice are those whose record, or page, was there before. Wrong are those that hold what
 	// they are not to hold, or that nobody has produced.
@@ -45,12 +44,16 @@ type Checker struct {
 	Said []string
 }
 
-// New returns a checker for an output of a topic, to which nothing is produced any more.
-func New(topic *facts.Topic, opts Options) *Checker {
-	c := &Checker{topic: topic, opts: opts}
-	for p := range topic.Partitions {
-		n := topic.Count(p)
-		c.counts, c.seen = append(c.counts, n), append(c.seen, make([]uint64, (n+63)/64))
+// New returns a checker for an output of a topic, to which nothing is produced any more, and of those that had its name before
+// and are told apart by the times of their records.
+func New(opts Options, topics ...*facts.Topic) *Checker {
+	c := &Checker{topics: topics, opts: opts}
+	for _, t := range topics {
+		var seen [][]uint64
+		for p := range t.Partitions {
+			seen = append(seen, make([]uint64, (t.Count(p)+63)/64))
+		}
+		c.seen = append(c.seen, seen)
 	}
 	return c
 }
@@ -121,8 +124,8 @@ func (c *Checker) note(b *batch) {
 		if r.row == nil {
 			continue
 		}
-		p, n := c.topic.Page(int(r.partition), r.number)
-		word, bit := &c.seen[p][n/64], uint64(1)<<(n%64)
+		p, n := c.topics[r.topic].Page(int(r.partition), r.number)
+		word, bit := &c.seen[r.topic][p][n/64], uint64(1)<<(n%64)
 		if *word&bit != 0 {
 			c.Twice++
 		}
@@ -133,22 +136,20 @@ func (c *Checker) note(b *batch) {
 	}
 }
 
-// has reports whether a record is there.
-func (c *Checker) has(p int, n int64) bool { return c.seen[p][n/64]&(1<<(n%64)) != 0 }
-
 // Missing returns how many records are not there, and calls each with them. Records that repeat another's page need not be.
-func (c *Checker) Missing(each func(p int, n int64)) (count int64) {
-	for p, words := range c.seen {
-		for i, word := range words {
-			if word == ^uint64(0) {
-				continue
-			}
-			for n := int64(i) * 64; n < min(int64(i+1)*64, c.counts[p]); n++ {
-				if c.has(p, n) || !c.topic.IsPage(n) {
+func (c *Checker) Missing(each func(t *facts.Topic, p int, n int64)) (count int64) {
+	for at, t := range c.topics {
+		for p, words := range c.seen[at] {
+			for i, word := range words {
+				if word == ^uint64(0) {
 					continue
 				}
-				count++
-				each(p, n)
+				for n := int64(i) * 64; n < min(int64(i+1)*64, t.Count(p)); n++ {
+					if word&(1<<(n%64)) == 0 && t.IsPage(n) {
+						count++
+						each(t, p, n)
+					}
+				}
 			}
 		}
 	}

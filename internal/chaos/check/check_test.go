@@ -162,11 +162,11 @@ func TestChecker(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, filepath.Join(dir, c.in, "a.parquet"), c.rows()...)
-			check := New(produced(), Options{Columns: names()})
+			check := New(Options{Columns: names()}, produced())
 			if err := check.Read(dir); err != nil {
 				t.Fatal(err)
 			}
-			lost := check.Missing(func(int, int64) {})
+			lost := check.Missing(func(*facts.Topic, int, int64) {})
 			said := strings.Join(check.Said, "\n")
 			if lost != c.lost || check.Twice != c.twice || check.Wrong != c.wrong || !strings.Contains(said, c.said) || (said == "") != (c.wrong == 0) {
 				t.Errorf("%d lost, %d twice, %d wrong: %s", lost, check.Twice, check.Wrong, said)
@@ -180,19 +180,19 @@ func TestUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.parquet")
 	write(t, name, all()...)
-	if err := New(produced(), Options{Columns: names()[1:]}).Read(dir); err == nil || !strings.Contains(err.Error(), "its columns are") {
+	if err := New(Options{Columns: names()[1:]}, produced()).Read(dir); err == nil || !strings.Contains(err.Error(), "its columns are") {
 		t.Errorf("another column: %v", err)
 	}
-	if err := New(produced(), Options{Columns: names(), SortBy: "href"}).Read(dir); err == nil {
+	if err := New(Options{Columns: names(), SortBy: "href"}, produced()).Read(dir); err == nil {
 		t.Error("rows that are not sorted")
 	}
-	if err := New(produced(), Options{Columns: names(), Dates: []string{dir}}).Read(dir); err == nil {
+	if err := New(Options{Columns: names(), Dates: []string{dir}}, produced()).Read(dir); err == nil {
 		t.Error("rows in no directory of a date")
 	}
 	if err := os.WriteFile(name, []byte("PAR1PAR1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := New(produced(), Options{Columns: names()}).Read(dir); err == nil || !strings.Contains(err.Error(), "a.parquet") {
+	if err := New(Options{Columns: names()}, produced()).Read(dir); err == nil || !strings.Contains(err.Error(), "a.parquet") {
 		t.Errorf("no Parquet: %v", err)
 	}
 }
@@ -205,7 +205,7 @@ func TestDates(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, filepath.Join(dir, "a.parquet"), all()...)
-		check := New(produced(), Options{Columns: names(), Dates: []string{filepath.Dir(dir)}})
+		check := New(Options{Columns: names(), Dates: []string{filepath.Dir(dir)}}, produced())
 		if err := check.Read(filepath.Dir(dir)); err != nil || check.Wrong != wrong {
 			t.Errorf("%s: %d wrong, %v", date, check.Wrong, err)
 		}

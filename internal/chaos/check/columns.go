@@ -95,7 +95,7 @@ func typed[A arrow.Array](a arrow.Array, compare func(A) same) (same, error) {
 
 func (b *batch) topics(a arrow.Array) (same, error) {
 	return typed(a, func(a *array.String) same {
-		return func(_ *row, at int) bool { return a.IsValid(at) && a.Value(at) == b.c.topic.Name }
+		return func(r *row, at int) bool { return a.IsValid(at) && a.Value(at) == b.topic(r).Name }
 	})
 }
 
@@ -109,7 +109,7 @@ func (b *batch) partitions(a arrow.Array) (same, error) {
 func (b *batch) offsets(a arrow.Array) (same, error) {
 	return typed(a, func(a *array.Int64) same {
 		return func(r *row, at int) bool {
-			return a.IsValid(at) && a.Value(at) == b.c.topic.Offset(int(r.partition), r.number)
+			return a.IsValid(at) && a.Value(at) == b.topic(r).Offset(int(r.partition), r.number)
 		}
 	})
 }
@@ -119,7 +119,7 @@ func (b *batch) timestamps(a arrow.Array) (same, error) {
 		typ, ok := a.DataType().(*arrow.TimestampType)
 		micros := ok && typ.Unit == arrow.Microsecond && typ.TimeZone == "UTC"
 		return func(r *row, at int) bool {
-			return micros && a.IsValid(at) && int64(a.Value(at)) == 1000*b.c.topic.Time(int(r.partition), r.number)
+			return micros && a.IsValid(at) && int64(a.Value(at)) == 1000*b.topic(r).Time(int(r.partition), r.number)
 		}
 	})
 }
@@ -127,7 +127,7 @@ func (b *batch) timestamps(a arrow.Array) (same, error) {
 func (b *batch) keys(a arrow.Array) (same, error) {
 	return typed(a, func(a *array.Binary) same {
 		return func(r *row, at int) bool {
-			key, ok := b.c.topic.AppendKey(b.buf[:0], int(r.partition), r.number)
+			key, ok := b.topic(r).AppendKey(b.buf[:0], int(r.partition), r.number)
 			b.buf = key
 			return ok == a.IsValid(at) && (!ok || bytes.Equal(key, a.Value(at)))
 		}
@@ -200,7 +200,7 @@ func (b *batch) params(a arrow.Array) (same, error) {
 func (b *batch) headers(a arrow.Array) (same, error) {
 	return pairs(a, func(keys *array.String, values *array.Binary, lists *array.List) same {
 		return func(r *row, at int) bool {
-			want := b.c.topic.Headers(int(r.partition), r.number)
+			want := b.topic(r).Headers(int(r.partition), r.number)
 			from, to := lists.ValueOffsets(at)
 			if lists.IsNull(at) || int(to-from) != len(want) {
 				return false

@@ -97,9 +97,17 @@ var headers = [16][]Header{
 // Headers returns the headers of a record, which are not to be changed.
 func (t *Topic) Headers(_ int, i int64) []Header { return headers[i%int64(len(headers))] }
 
+// session is how far the times of topics of one name are apart.
+const session = 400 * day
+
+func (t *Topic) epoch() int64 { return Epoch + int64(t.Session)*session }
+
+// Holds reports whether the topic of a session has records of a time. Those of others have none.
+func (t *Topic) Holds(at int64) bool { return at >= t.epoch()-session/2 && at < t.epoch()+session/2 }
+
 // Time returns the time of a record in milliseconds since 1970.
 func (t *Topic) Time(p int, i int64) int64 {
-	at := Epoch + i*max(t.Step, 1)
+	at := t.epoch() + i*max(t.Step, 1)
 	if t.Late > 0 && i%int64(t.Late) == int64(t.Late)-1 {
 		at -= int64(1+scramble(uint64(p)<<48|uint64(i))%40) * day
 	}

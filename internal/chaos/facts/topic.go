@@ -20,6 +20,8 @@ type Topic struct {
 	Keys int
 	// Late has one record of so many be of the days before; 0 is none.
 	Late int
+	// Session tells topics of one name apart: which of them it is.
+	Session int
 	// Step is the time between records of a partition, in milliseconds. Default 1.
 	Step int64
 
@@ -102,3 +104,15 @@ func (t *Topic) Page(p int, i int64) (int, int64) {
 
 // IsPage reports whether a record of this number has a page of its own.
 func (t *Topic) IsPage(i int64) bool { return !t.Pages || i%2 == 0 }
+
+// Rows returns how many rows there have to be: one for each record, or page.
+func (t *Topic) Rows() (n int64) {
+	for p := range t.Partitions {
+		if count := t.Count(p); t.Pages {
+			n += (count + 1) / 2
+		} else {
+			n += count
+		}
+	}
+	return n
+}
