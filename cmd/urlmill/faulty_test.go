@@ -24,7 +24,7 @@ import (
 //	kill,N         the process kills itself before call N
 //	at,STEP,N      it does so when it comes to a step for the N-th time: one of [dedupe.Options.Step], "record" (before a
 //	               commit record is there), "recorded" (before the call after that) or "table" (before an Iceberg table is
-//	               looked at, behind what was finished for other processes)
+//	               looked at, behind what was finished for other processes), or the name of a call, such as remove
 //	stop,STEP,N    it stops itself there, and goes on when somebody wakes it up
 //	ENOSPC,N,M     of the calls that change something, M from number N on fail with this error; also EROFS and EIO
 //
@@ -147,6 +147,7 @@ func (k *killAt) call(c storetest.Call) error {
 	if after {
 		_ = k.step("recorded")
 	}
+	_ = k.step(c.Op)
 	if record {
 		_ = k.step("record")
 	}

@@ -147,9 +147,11 @@ func (r *run) must(err error) {
 	}
 }
 
-// await waits for something, for as long as the slowest machine needs.
+// patience is as long as the slowest machine needs for anything.
+const patience = 5 * time.Minute
+
+// await waits for something.
 func (r *run) await(what string, reached func() bool) {
-	const patience = 5 * time.Minute
 	for deadline := time.Now().Add(patience); !reached(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			r.Fatalf("waited %v in vain for %s", patience, what)
