@@ -16,7 +16,7 @@ import (
 
 // brokerRestarts kills the only broker, or shuts it down, and starts it again.
 func brokerRestarts(r *run) {
-	rounds, rows := pick(r, 12, 2), pick(r, 3_000_000, 100_000)
+	rounds, rows := pick(r, 12, 2), pick(r, 6_000_000, 100_000)
 	f := r.newFeed(&facts.Topic{Name: "restarts", Partitions: 4})
 	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	m := r.start(r.config(job{feed: f, group: "restarts", out: w.out}))
@@ -42,7 +42,7 @@ func brokerRestarts(r *run) {
 
 // leaders moves the leaders of partitions in a cluster of three brokers, and kills brokers in it.
 func leaders(r *run) {
-	moves, kills, rows := pick(r, 40, 6), pick(r, 6, 1), pick(r, 3_000_000, 100_000)
+	moves, kills, rows := pick(r, 40, 6), pick(r, 6, 1), pick(r, 4_000_000, 100_000)
 	cluster := kafkatest.Start(r, kafkatest.Options{Brokers: 3, Heap: "256m", Properties: map[string]string{
 		"offsets.topic.replication.factor": "3", "offsets.topic.num.partitions": "1", "default.replication.factor": "3",
 		"min.insync.replicas": "2", "replica.lag.time.max.ms": "2000",
@@ -132,7 +132,7 @@ func (r *run) deleteTopic(c *kafkatest.Cluster, topic string) {
 
 // network cuts, hangs and slows the connections between urlmill and the broker down, and damages what goes over them.
 func network(r *run) {
-	rounds, rows := pick(r, 60, 8), pick(r, 5_000_000, 150_000)
+	rounds, rows := pick(r, 60, 5), pick(r, 8_000_000, 150_000)
 	f := r.newFeed(&facts.Topic{Name: "network", Partitions: 4})
 	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	proxy := r.env.cluster.Broker(0).Proxy()

@@ -128,7 +128,7 @@ func (p *s3Proxy) fail(fault *s3Fault, share float64) {
 
 // objectStore writes to a bucket while requests to it fail, its server is restarted, and the process is killed.
 func objectStore(r *run) {
-	rounds, perRound, attempts := pick(r, 24, 6), pick(r, 50_000, 3_000), pick(r, 5, 3)
+	rounds, perRound, attempts := pick(r, 18, 6), pick(r, 50_000, 3_000), pick(r, 5, 3)
 	g := s3test.Start(r)
 	g.Setenv(r) // the credentials, for this process and its children
 	proxy := r.newS3Proxy(g.Endpoint)

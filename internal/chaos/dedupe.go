@@ -22,7 +22,7 @@ func dropDuplicates(r *run) {
 		{"exact", ""},
 		{"approximate", ", approximate: {memory: 256MiB, keys: 20000000}"},
 	} {
-		kills, rows := pick(r, 40, 6), pick(r, 6_000_000, 100_000)
+		kills, rows := pick(r, 60, 6), pick(r, 4_000_000, 100_000)
 		f := r.newFeed(&facts.Topic{Name: "dedupe-" + kind.name, Partitions: 4, Pages: true})
 		w := want{feed: f, out: filepath.Join(r.dir, "out-"+kind.name)}
 		seen := filepath.Join(r.dir, "seen-"+kind.name)

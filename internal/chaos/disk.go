@@ -16,7 +16,7 @@ import (
 // storeErrors has calls to the file system fail: it is full, read-only, or broken, for some calls or for good. The
 // process stops with the reason, or goes on if the call did not matter; the next one takes over.
 func storeErrors(r *run) {
-	rounds := pick(r, 60, 12)
+	rounds := pick(r, 150, 12)
 	f := r.newFeed(&facts.Topic{Name: "disk", Partitions: 2})
 	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	reasons := map[string]string{

@@ -12,7 +12,7 @@ import (
 // killAtRandom kills the process time and again while records arrive: two times of three while it commits, else at any
 // moment from its start on.
 func killAtRandom(r *run) {
-	kills, rows := pick(r, 220, 12), pick(r, 28_000_000, 400_000)
+	kills, rows := pick(r, 300, 12), pick(r, 46_000_000, 400_000)
 	f := r.newFeed(&facts.Topic{Name: "kill", Partitions: 4})
 	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	config := r.config(job{feed: f, group: "kill", out: w.out})
@@ -68,7 +68,7 @@ func killAtEveryStep(r *run) {
 // zombies stops a process, lets another take its partitions over and commit, and wakes the first one up. It has lost
 // its work, and goes on as a member of the group.
 func zombies(r *run) {
-	rounds, rows := pick(r, 20, 3), pick(r, 3_000_000, 100_000)
+	rounds, rows := pick(r, 20, 3), pick(r, 4_000_000, 100_000)
 	f := r.newFeed(&facts.Topic{Name: "zombie", Partitions: 4})
 	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	config := r.config(job{feed: f, group: "zombie", out: w.out})
@@ -106,7 +106,7 @@ func zombies(r *run) {
 
 // storm has three members come and go at random.
 func storm(r *run) {
-	lasts, rows := pick(r, 300, 25), pick(r, 12_000_000, 200_000)
+	lasts, rows := pick(r, 300, 20), pick(r, 22_000_000, 200_000)
 	f := r.newFeed(&facts.Topic{Name: "storm", Partitions: 6, JSON: true})
 	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	config := r.config(job{feed: f, group: "storm", out: w.out})

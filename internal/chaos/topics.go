@@ -20,7 +20,7 @@ import (
 // transactions has a producer that aborts every other transaction on average, with a kill every now and then. What was
 // aborted must not be in the output.
 func transactions(r *run) {
-	rounds := pick(r, 200, 24)
+	rounds := pick(r, 600, 24)
 	f := r.newFeed(&facts.Topic{Name: "transactions", Partitions: 3})
 	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	client := r.env.cluster.Client(r, kgo.TransactionalID("chaos"), kgo.ProducerBatchCompression(kgo.ZstdCompression()))
