@@ -2,15 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urlmill/urlmill/internal/dbtest"
@@ -27,7 +30,8 @@ type env struct {
 	cluster *kafkatest.Cluster
 	began   time.Time
 	seed    uint64
-	kept    bool // the directories of scenarios
+	ctx     context.Context // done when somebody interrupts it: everything is then cleaned up as ever
+	kept    bool            // the directories of scenarios
 	// duckcount has DuckDB read outputs, python produces by librdkafka.
 	duckcount, python string
 }
@@ -119,6 +123,9 @@ func main() {
 		}
 	}
 	e.logf("%s=%d", envSeed, e.seed)
+	var done context.CancelFunc
+	e.ctx, done = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer done()
 	ok, err := e.main(*only, *report)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
@@ -144,7 +151,7 @@ func (e *env) main(only, report string) (ok bool, err error) {
 		e.cluster = kafkatest.Start(r, kafkatest.Options{Proxy: true, Heap: "1g"})
 		e.logf("Apache Kafka %s is there", kafkatest.Version())
 		for _, s := range scenarios {
-			if only != "" && !strings.Contains(","+only+",", ","+s.name+",") {
+			if e.ctx.Err() != nil || only != "" && !strings.Contains(","+only+",", ","+s.name+",") {
 				continue
 			}
 			e.logf("%s: %s", s.name, s.what)

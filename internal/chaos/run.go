@@ -153,6 +153,9 @@ const patience = 5 * time.Minute
 // await waits for something.
 func (r *run) await(what string, reached func() bool) {
 	for deadline := time.Now().Add(patience); !reached(); time.Sleep(50 * time.Millisecond) {
+		if r.env.ctx.Err() != nil {
+			r.Fatalf("interrupted while waiting for %s", what)
+		}
 		if time.Now().After(deadline) {
 			r.Fatalf("waited %v in vain for %s", patience, what)
 		}
