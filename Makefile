@@ -238,9 +238,18 @@ conformance: ## cases passed of each conformance file beside other parsers, and 
 conformance-docs: ## the same, written into docs/conformance.md
 	@$(GO) run ./internal/conformance/matrix -write
 
+CHAOS_VENV := $(or $(URLMILL_CHAOS_VENV),$(CURDIR)/$(BIN)/venv-chaos)
+
+# librdkafka as a producer, and pyiceberg.
+$(CHAOS_VENV)/.installed: internal/chaos/requirements.txt
+	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
+	python3 -m venv $(CHAOS_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
+	$(AGAIN) $(CHAOS_VENV)/bin/python3 $(PIP_INSTALL) -r $<
+	@touch $@
+
 .PHONY: chaos
-chaos: ## everything dies, in turn and at random, and every row is counted (Java, Maven, C compiler); half an hour, or minutes with QUICK=1
-	@$(GO) run ./internal/chaos $(if $(QUICK),-quick,-report docs/reliability.md)
+chaos: $(CHAOS_VENV)/.installed ## everything dies, in turn and at random, and every value is compared (Java, Maven, C compiler, python3, PostgreSQL); 45 minutes, or some with QUICK=1; URLMILL_SEED=N, ONLY=NAME[,NAME]
+	@URLMILL_CHAOS_PYTHON=$(CHAOS_VENV)/bin/python3 $(GO) run ./internal/chaos $(if $(ONLY),-only $(ONLY)) $(if $(QUICK),-quick,$(if $(ONLY),,-report docs/reliability.md))
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (default 10s)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -22,8 +23,15 @@ import (
 //
 //	kill,N         the process kills itself before call N
 //	at,STEP,N      it does so when it comes to a step for the N-th time: one of [dedupe.Options.Step], "record" (before a
-//	               commit record is there) or "recorded" (before the call after that)
+//	               commit record is there), "recorded" (before the call after that) or "table" (before an Iceberg table is
+//	               looked at, behind what was finished for other processes), or the name of a call, such as remove
+//	stop,STEP,N    it stops itself there, and goes on when somebody wakes it up
 //	ENOSPC,N,M     of the calls that change something, M from number N on fail with this error; also EROFS and EIO
+//
+// Before one of these, with a semicolon between, or instead of them, may be what the file system lacks:
+//
+//	norename       moves to a name that must not be taken, and knowledge of the other processes' locks
+//	nolink         links, besides
 //
 // internal/chaos builds and runs it.
 const faultEnv = "URLMILL_FAULT"
@@ -32,17 +40,24 @@ var faultErrors = map[string]syscall.Errno{"ENOSPC": syscall.ENOSPC, "EROFS": sy
 
 // faultyCode is mainCode with faults.
 func faultyCode() int {
+	lacks, fault := lacking(os.Getenv(faultEnv))
+	if fault == "" && lacks != store.System {
+		fault = "ENOSPC,1,0" // what it lacks is all
+	}
 	var at *killAt
-	before, err := parseFault(os.Getenv(faultEnv))
-	if text, ok := strings.CutPrefix(os.Getenv(faultEnv), "at,"); ok {
+	before, err := parseFault(fault)
+	if what, text, _ := strings.Cut(fault, ","); what == "at" || what == "stop" {
 		at, err = newKillAt(text)
+		if what == "stop" && err == nil {
+			at.act = pause
+		}
 		before = at.call
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitUsage
 	}
-	sys := storetest.Wrap(store.System, before)
+	sys := storetest.Wrap(lacks, before)
 	return execute(os.Args[1:], &app{
 		dedupeStep: at.step,
 		in:         os.Stdin, out: os.Stdout, err: os.Stderr,
@@ -59,9 +74,40 @@ func die() {
 	select {} // the signal may take a moment
 }
 
-// killAt kills the process when it comes to a step for the n-th time. A nil one does not.
+// pause stops the process until somebody wakes it up.
+func pause() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
+
+// bare is a file system that lacks what some have not. Each process believes itself on a machine of its own.
+type bare struct {
+	store.FS
+	boot  string
+	links bool
+}
+
+// lacking returns the file system that a fault is to happen to, and the fault.
+func lacking(text string) (store.FS, string) {
+	what, fault, _ := strings.Cut(text, ";")
+	if what != "norename" && what != "nolink" {
+		return store.System, text
+	}
+	return bare{store.System, fmt.Sprintf("machine of process %d", os.Getpid()), what == "norename"}, fault
+}
+
+func (b bare) Boot() string { return b.boot }
+
+func (bare) Rename(string, string) error { return errors.ErrUnsupported }
+
+func (b bare) Link(from, to string) error {
+	if !b.links {
+		return errors.ErrUnsupported
+	}
+	return b.FS.Link(from, to)
+}
+
+// killAt kills the process, or does something else to it, when it comes to a step for the n-th time. A nil one does not.
 type killAt struct {
 	name string
+	act  func()
 
 	mu       sync.Mutex
 	n        int
@@ -74,7 +120,7 @@ func newKillAt(text string) (*killAt, error) {
 	if err != nil || n < 1 {
 		return nil, fmt.Errorf("%s=at,%s does not say for which time", faultEnv, text)
 	}
-	return &killAt{name: name, n: n}, nil
+	return &killAt{name: name, act: die, n: n}, nil
 }
 
 func (k *killAt) step(name string) error {
@@ -86,7 +132,7 @@ func (k *killAt) step(name string) error {
 	last := k.n == 0
 	k.mu.Unlock()
 	if last {
-		die()
+		k.act()
 	}
 	return nil
 }
@@ -101,8 +147,12 @@ func (k *killAt) call(c storetest.Call) error {
 	if after {
 		_ = k.step("recorded")
 	}
+	_ = k.step(c.Op)
 	if record {
 		_ = k.step("record")
+	}
+	if c.Op == "link" && strings.HasSuffix(c.Path, "_iceberg/output.json") {
+		_ = k.step("table")
 	}
 	return nil
 }
@@ -110,7 +160,7 @@ func (k *killAt) call(c storetest.Call) error {
 // parseFault returns what is to happen before every call.
 func parseFault(text string) (func(storetest.Call) error, error) {
 	fields := strings.Split(text, ",")
-	if fields[0] == "at" {
+	if fields[0] == "at" || fields[0] == "stop" {
 		return nil, nil
 	}
 	numbers := make([]int64, 0, 2)

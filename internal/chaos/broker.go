@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"time"
 
@@ -11,21 +10,22 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/urlmill/urlmill/internal/chaos/facts"
 	"github.com/urlmill/urlmill/internal/kafkatest"
 )
 
 // brokerRestarts kills the only broker, or shuts it down, and starts it again.
 func brokerRestarts(r *run) {
-	rounds, rows := pick(r, 12, 2), pick(r, 3_000_000, 100_000)
-	f := r.newFeed("restarts", 4)
-	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
-	m := r.start(r.config(job{topic: f.topic, group: "restarts", out: w.out}))
+	rounds, rows := pick(r, 12, 2), pick(r, 6_000_000, 100_000)
+	f := r.newFeed(&facts.Topic{Name: "restarts", Partitions: 4})
+	w := want{feed: f, out: filepath.Join(r.dir, "out")}
+	m := r.start(r.config(job{feed: f, group: "restarts", out: w.out}))
 	f.begin(rows / (rounds * 8))
 	broker := r.env.cluster.Broker(0)
 	for i := range rounds {
 		before := sum(r.heads(w))
 		r.awaitWith(m, "a commit", func() bool { return sum(r.heads(w)) > before })
-		time.Sleep(randomly(500 * time.Millisecond))
+		time.Sleep(r.randomly(500 * time.Millisecond))
 		if i%2 == 0 {
 			broker.Kill()
 			r.fault("broker killed")
@@ -33,7 +33,7 @@ func brokerRestarts(r *run) {
 			broker.Stop(r)
 			r.fault("broker shut down")
 		}
-		time.Sleep(randomly(2 * time.Second))
+		time.Sleep(r.randomly(2 * time.Second))
 		broker.Start(r)
 	}
 	f.end(int64(rows))
@@ -42,7 +42,7 @@ func brokerRestarts(r *run) {
 
 // leaders moves the leaders of partitions in a cluster of three brokers, and kills brokers in it.
 func leaders(r *run) {
-	moves, kills, rows := pick(r, 40, 6), pick(r, 6, 1), pick(r, 3_000_000, 100_000)
+	moves, kills, rows := pick(r, 40, 6), pick(r, 6, 1), pick(r, 4_000_000, 100_000)
 	cluster := kafkatest.Start(r, kafkatest.Options{Brokers: 3, Heap: "256m", Properties: map[string]string{
 		"offsets.topic.replication.factor": "3", "offsets.topic.num.partitions": "1", "default.replication.factor": "3",
 		"min.insync.replicas": "2", "replica.lag.time.max.ms": "2000",
@@ -50,9 +50,9 @@ func leaders(r *run) {
 	client := cluster.Client(r)
 	const topic, partitions = "leaders", 3
 	kafkatest.CreateReplicated(r, client, topic, partitions, 3)
-	f := r.feedOf(cluster, topic, partitions)
-	w := want{topic: topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
-	m := r.start(r.config(job{topic: topic, group: "leaders", out: w.out, brokers: cluster.Addrs()}))
+	f := r.feedOf(cluster, &facts.Topic{Name: topic, Partitions: partitions})
+	w := want{feed: f, out: filepath.Join(r.dir, "out")}
+	m := r.start(r.config(job{feed: f, group: "leaders", out: w.out}))
 	f.begin(rows / (moves + kills*10))
 	progress := func() {
 		before := sum(r.heads(w))
@@ -60,13 +60,13 @@ func leaders(r *run) {
 	}
 	for i := range moves {
 		progress()
-		to := int32(1 + rand.IntN(3))
+		to := int32(1 + r.rand.IntN(3))
 		r.await("the leader to move", func() bool { return moveLeader(client, topic, int32(i%partitions), to) == nil })
 		r.fault("leader moved")
 	}
 	for range kills {
 		progress()
-		broker := cluster.Broker(1 + rand.IntN(2)) // the first one is the only controller
+		broker := cluster.Broker(1 + r.rand.IntN(2)) // the first one is the only controller
 		broker.Kill()
 		r.fault("one broker of three killed")
 		progress()
@@ -132,16 +132,16 @@ func (r *run) deleteTopic(c *kafkatest.Cluster, topic string) {
 
 // network cuts, hangs and slows the connections between urlmill and the broker down, and damages what goes over them.
 func network(r *run) {
-	rounds, rows := pick(r, 60, 8), pick(r, 5_000_000, 150_000)
-	f := r.newFeed("network", 4)
-	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
+	rounds, rows := pick(r, 60, 5), pick(r, 8_000_000, 150_000)
+	f := r.newFeed(&facts.Topic{Name: "network", Partitions: 4})
+	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	proxy := r.env.cluster.Broker(0).Proxy()
-	m := r.start(r.config(job{topic: f.topic, group: "network", out: w.out, brokers: r.env.cluster.ProxyAddrs()}))
+	m := r.start(r.config(job{feed: f, group: "network", out: w.out, brokers: r.env.cluster.ProxyAddrs()}))
 	f.begin(rows / (rounds * 3))
 	for i := range rounds {
 		before := sum(r.heads(w))
 		r.awaitWith(m, "a commit", func() bool { return sum(r.heads(w)) > before })
-		time.Sleep(randomly(300 * time.Millisecond))
+		time.Sleep(r.randomly(300 * time.Millisecond))
 		switch i % 5 {
 		case 0:
 			proxy.Drop()
@@ -149,18 +149,18 @@ func network(r *run) {
 		case 1:
 			proxy.Cut()
 			r.fault("network cut for up to 4 s")
-			time.Sleep(randomly(4 * time.Second))
+			time.Sleep(r.randomly(4 * time.Second))
 		case 2:
 			proxy.Hang()
 			r.fault("network silent for up to 4 s")
-			time.Sleep(randomly(4 * time.Second))
+			time.Sleep(r.randomly(4 * time.Second))
 		case 3:
 			proxy.Slow(20_000)
 			r.fault("20 kB/s for up to 4 s")
-			time.Sleep(randomly(4 * time.Second))
+			time.Sleep(r.randomly(4 * time.Second))
 		case 4:
 			flipped := proxy.Flipped()
-			proxy.Flip(1 + rand.IntN(2))
+			proxy.Flip(1 + r.rand.IntN(2))
 			f.add(context.Background(), 20_000) // so that there is a large answer
 			r.awaitWith(m, "a damaged answer", func() bool { return proxy.Flipped() > flipped })
 			r.faults("answer with a byte changed", proxy.Flipped()-flipped)

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/urlmill/urlmill/internal/chaos/facts"
 	"github.com/urlmill/urlmill/internal/s3test"
 	"github.com/urlmill/urlmill/sinks/store/s3"
 )
@@ -76,6 +77,7 @@ type s3Proxy struct {
 	fault  *s3Fault // nil for none
 	share  float64  // of the requests that fail
 	counts map[string]int
+	rand   *rand.Rand
 }
 
 func (r *run) newS3Proxy(target string) *s3Proxy {
@@ -86,7 +88,7 @@ func (r *run) newS3Proxy(target string) *s3Proxy {
 	r.must(err)
 	quiet := log.New(io.Discard, "", 0) // it would tell of every request that was broken off
 	// The host that the client has signed stays as it is.
-	p := &s3Proxy{counts: map[string]int{}, endpoint: "http://" + l.Addr().String(), forward: &httputil.ReverseProxy{
+	p := &s3Proxy{counts: map[string]int{}, rand: r.env.random("requests"), endpoint: "http://" + l.Addr().String(), forward: &httputil.ReverseProxy{
 		ErrorLog: quiet,
 		Rewrite:  func(pr *httputil.ProxyRequest) { pr.SetURL(to); pr.Out.Host = pr.In.Host },
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {
@@ -103,7 +105,7 @@ func (r *run) newS3Proxy(target string) *s3Proxy {
 func (p *s3Proxy) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	p.mu.Lock()
 	fault := p.fault
-	if fault != nil && rand.Float64() >= p.share {
+	if fault != nil && p.rand.Float64() >= p.share {
 		fault = nil
 	}
 	if fault != nil {
@@ -126,17 +128,17 @@ func (p *s3Proxy) fail(fault *s3Fault, share float64) {
 
 // objectStore writes to a bucket while requests to it fail, its server is restarted, and the process is killed.
 func objectStore(r *run) {
-	rounds, perRound, attempts := pick(r, 24, 6), pick(r, 50_000, 3_000), pick(r, 5, 3)
+	rounds, perRound, attempts := pick(r, 18, 6), pick(r, 50_000, 3_000), pick(r, 5, 3)
 	g := s3test.Start(r)
 	g.Setenv(r) // the credentials, for this process and its children
 	proxy := r.newS3Proxy(g.Endpoint)
-	f := r.newFeed("bucket", 2)
+	f := r.newFeed(&facts.Topic{Name: "bucket", Partitions: 2})
 	w := want{
-		topic: f.topic, out: "s3://" + g.Bucket + "/clicks", dir: filepath.Join(g.Dir(), "clicks"), counts: f.counts,
+		feed: f, out: "s3://" + g.Bucket + "/clicks", dir: filepath.Join(g.Dir(), "clicks"),
 		open: s3.Opener(s3.Options{Endpoint: g.Endpoint, Region: g.Region}), environ: []string{"AWS_ENDPOINT_URL_S3=" + g.Endpoint},
 	}
 	config := r.config(job{
-		topic: f.topic, group: "bucket", out: w.out, rollRows: 20_000,
+		feed: f, group: "bucket", out: w.out, rollRows: 20_000,
 		sink: fmt.Sprintf("  s3: {endpoint: %q, region: %s, attempts: %d, timeout: %v}", proxy.endpoint, g.Region, attempts, s3Timeout),
 	})
 	m := r.start(config)
@@ -168,7 +170,7 @@ func objectStore(r *run) {
 			// One that is killed while it completes an upload forgets it, which is no fault of the client's: see s3test.
 			g.Stop(r)
 			r.fault("S3 server stopped")
-			time.Sleep(randomly(time.Second))
+			time.Sleep(r.randomly(time.Second))
 			g.Start(r)
 			before = []string{""}
 		}

@@ -7,11 +7,10 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/chaos/facts"
 )
 
 // Where the fields of a batch of format v2 are (KIP-98).
@@ -43,9 +42,9 @@ func seal(b []byte) {
 // told to; everything around it is delivered.
 func corrupted(r *run) {
 	rounds := pick(r, 12, 3)
-	f := r.newFeed("corrupted", 2)
-	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
-	j := job{topic: f.topic, group: "corrupted", out: w.out, dead: filepath.Join(r.dir, "dead")}
+	f := r.newFeed(&facts.Topic{Name: "corrupted", Partitions: 2, Valid: true})
+	w := want{feed: f, out: filepath.Join(r.dir, "out")}
+	j := job{feed: f, group: "corrupted", out: w.out, dead: filepath.Join(r.dir, "dead")}
 	strict := r.config(j)
 	j.source = ", on_corrupt: dead_letter"
 	lenient := r.config(j)
@@ -55,12 +54,11 @@ func corrupted(r *run) {
 		at := f.counts[0]
 		var batch []*kgo.Record
 		for range 100 {
-			batch = append(batch, &kgo.Record{Topic: f.topic, Value: slices.Clone(f.value(0))})
-			f.counts[0]++
+			batch = append(batch, f.next(0))
 		}
-		kafkatest.Produce(r, r.env.cluster.Client(r), batch)
+		f.in(r.env.cluster.Client(r), batch)
 		damage := damages[i%len(damages)]
-		first, next, err := damageBatch(r.segments(f.topic, 0), at, damage.do)
+		first, next, err := damageBatch(r.segments(f.Name, 0), at, damage.do)
 		r.must(err)
 		for n := first; n < next; n++ {
 			damaged[n] = true

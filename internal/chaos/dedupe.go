@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/chaos/facts"
 )
 
 // dedupeSteps are where a process that drops duplicates is killed, by the time that it gets there.
@@ -20,12 +22,11 @@ func dropDuplicates(r *run) {
 		{"exact", ""},
 		{"approximate", ", approximate: {memory: 256MiB, keys: 20000000}"},
 	} {
-		kills, rows := pick(r, 40, 6), pick(r, 6_000_000, 100_000)
-		f := r.newFeed("dedupe-"+kind.name, 4)
-		f.repeats = true
-		w := want{topic: f.topic, out: filepath.Join(r.dir, "out-"+kind.name), counts: f.counts, anywhere: true}
+		kills, rows := pick(r, 60, 6), pick(r, 4_000_000, 100_000)
+		f := r.newFeed(&facts.Topic{Name: "dedupe-" + kind.name, Partitions: 4, Pages: true})
+		w := want{feed: f, out: filepath.Join(r.dir, "out-"+kind.name)}
 		seen := filepath.Join(r.dir, "seen-"+kind.name)
-		job := job{topic: f.topic, out: w.out, dedupe: fmt.Sprintf("{path: %q, mode: drop, memory: 32MiB%s}", seen, kind.settings)}
+		job := job{feed: f, out: w.out, dedupe: fmt.Sprintf("{path: %q, mode: drop, memory: 32MiB%s}", seen, kind.settings)}
 		begin := func(i int) string {
 			// A new group has no member whose death it would have to wait for. The positions are in the output.
 			job.group = fmt.Sprintf("dedupe-%s-%d", kind.name, i)
@@ -45,7 +46,7 @@ func dropDuplicates(r *run) {
 			before := sum(r.heads(w))
 			m := r.start(begin(i))
 			r.awaitWith(m, "a commit", func() bool { return sum(r.heads(w)) > before })
-			time.Sleep(randomly(800 * time.Millisecond))
+			time.Sleep(r.randomly(800 * time.Millisecond))
 			m.Kill()
 			r.fault("kill -9")
 		}

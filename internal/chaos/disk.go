@@ -3,29 +3,30 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/chaos/facts"
 )
 
 // storeErrors has calls to the file system fail: it is full, read-only, or broken, for some calls or for good. The
 // process stops with the reason, or goes on if the call did not matter; the next one takes over.
 func storeErrors(r *run) {
-	rounds := pick(r, 60, 12)
-	f := r.newFeed("disk", 2)
-	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
+	rounds := pick(r, 150, 12)
+	f := r.newFeed(&facts.Topic{Name: "disk", Partitions: 2})
+	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	reasons := map[string]string{
 		"ENOSPC": syscall.ENOSPC.Error(), "EROFS": syscall.EROFS.Error(), "EIO": syscall.EIO.Error(),
 	}
 	for i := range rounds {
 		f.produce(500)
 		kind := []string{"ENOSPC", "EROFS", "EIO"}[i%3]
-		fault := fmt.Sprintf("URLMILL_FAULT=%s,%d,%d", kind, 1+rand.IntN(60), []int{1, 3, 1_000_000}[rand.IntN(3)])
-		config := r.config(job{topic: f.topic, group: fmt.Sprint("disk-", i), out: w.out, rollRows: 100, rollEvery: 30 * time.Millisecond})
+		fault := fmt.Sprintf("URLMILL_FAULT=%s,%d,%d", kind, 1+r.rand.IntN(60), []int{1, 3, 1_000_000}[r.rand.IntN(3)])
+		config := r.config(job{feed: f, group: fmt.Sprint("disk-", i), out: w.out, rollRows: 100, rollEvery: 30 * time.Millisecond})
 		m := r.startAs(r.env.faulty, config, fault)
 		r.await("a process to stop or to finish", func() bool { return m.Ended() || r.reached(w, f.counts) })
 		if m.Ended() {
@@ -38,33 +39,25 @@ func storeErrors(r *run) {
 			r.fault(kind + " from the file system")
 		}
 	}
-	r.finish(r.start(r.config(job{topic: f.topic, group: "disk", out: w.out})), f, w)
+	r.finish(r.start(r.config(job{feed: f, group: "disk", out: w.out})), f, w)
 }
 
 // fullDisk fills a real file system, mounts it read-only, and gives it space again. It takes root.
 func fullDisk(r *run) {
 	rounds := pick(r, 10, 2)
-	dir := r.TempDir()
-	const size = 64 << 20
-	if text, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprint("size=", size), "tmpfs", dir).CombinedOutput(); err != nil {
-		r.Logf("no file system of its own, which takes root (%v: %s): only the errors of the scenario before", err, text)
+	dir, ok := r.tmpfs(64 << 20)
+	if !ok {
 		return
 	}
-	r.Cleanup(func() {
-		r.endMills()
-		if text, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
-			r.Errorf("umount: %v: %s", err, text)
-		}
-	})
-	f := r.newFeed("full", 2)
-	w := want{topic: f.topic, out: filepath.Join(dir, "out"), dir: filepath.Join(r.dir, "copy"), counts: f.counts}
-	config := r.config(job{topic: f.topic, group: "full", out: w.out, rollRows: 10_000})
+	f := r.newFeed(&facts.Topic{Name: "full", Partitions: 2})
+	w := want{feed: f, out: filepath.Join(dir, "out"), dir: filepath.Join(r.dir, "copy")}
+	config := r.config(job{feed: f, group: "full", out: w.out, rollRows: 10_000})
 	ballast := filepath.Join(dir, "_ballast")
 	for i := range rounds {
 		f.produce(100_000)
 		if i%2 == 0 {
 			// So much is left that it starts, and gets somewhere.
-			r.must(fill(ballast, int64(rand.IntN(32))<<10))
+			r.must(fill(ballast, int64(r.rand.IntN(32))<<10))
 			r.refuses(r.start(config), syscall.ENOSPC.Error())
 			r.must(os.Remove(ballast))
 			r.fault("file system full")

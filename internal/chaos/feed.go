@@ -2,33 +2,29 @@ package main
 
 import (
 	"context"
-	"math/rand/v2"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/urlmill/urlmill/internal/chaos/facts"
 	"github.com/urlmill/urlmill/internal/kafkatest"
 )
 
-// feed fills a topic. The records of a partition are numbered from 0: number n of partition p is a URL with the path
-// /p/n. What it counts has been acknowledged by the broker when the feed is done.
+// feed fills a topic. What is in a record follows from its partition and number, and where it is, from what the broker has
+// acknowledged: [facts.Topic] knows both.
 type feed struct {
-	r      *run
-	topic  string
-	client *kgo.Client
-	total  atomic.Int64
-
-	// repeats has every record followed by one with the URL of an earlier record of any partition and something added that
-	// makes no other page of it.
-	repeats bool
+	*facts.Topic
+	r       *run
+	cluster *kafkatest.Cluster
+	client  *kgo.Client
+	total   atomic.Int64
 
 	failed sync.Once
 
 	mu     sync.Mutex
-	counts []int64 // by partition
+	counts []int64 // of records that were handed to the client, by partition
 
 	cancel context.CancelFunc // of what runs in the background
 	done   chan struct{}
@@ -36,70 +32,95 @@ type feed struct {
 }
 
 // newFeed creates a topic and a feed for it. configs are as those of [kafkatest.CreateTopic].
-func (r *run) newFeed(topic string, partitions int, configs ...string) *feed {
+func (r *run) newFeed(topic *facts.Topic, configs ...string) *feed {
 	r.Helper()
-	r.env.cluster.CreateTopic(r, topic, partitions, configs...)
-	r.Cleanup(func() { r.deleteTopic(r.env.cluster, topic) })
-	return r.feedOf(r.env.cluster, topic, partitions)
+	// The times of records are long ago.
+	configs = append([]string{"retention.ms", "-1"}, configs...)
+	r.env.cluster.CreateTopic(r, topic.Name, topic.Partitions, configs...)
+	r.Cleanup(func() { r.deleteTopic(r.env.cluster, topic.Name) })
+	return r.feedOf(r.env.cluster, topic)
 }
 
 // feedOf returns a feed of a topic that is there and empty.
-func (r *run) feedOf(c *kafkatest.Cluster, topic string, partitions int, opts ...kgo.Opt) *feed {
+func (r *run) feedOf(c *kafkatest.Cluster, topic *facts.Topic, opts ...kgo.Opt) *feed {
 	r.Helper()
 	opts = append([]kgo.Opt{
 		kgo.ProducerBatchCompression(kgo.ZstdCompression()),
 		kgo.ProducerLinger(5 * time.Millisecond),
 		kgo.MaxBufferedRecords(100_000),
 	}, opts...)
-	return &feed{r: r, topic: topic, client: c.Client(r, opts...), counts: make([]int64, partitions)}
+	return &feed{Topic: topic, r: r, cluster: c, client: c.Client(r, opts...), counts: make([]int64, topic.Partitions)}
 }
 
-// add hands n records of every partition to the client.
+// add hands n records of every partition to the client, and as many again that repeat their pages where there are such.
 func (f *feed) add(ctx context.Context, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.Pages {
+		n *= 2
+	}
 	for range n {
 		for p := range f.counts {
-			f.client.Produce(ctx, &kgo.Record{Topic: f.topic, Partition: int32(p), Value: f.value(p)}, f.acknowledged)
-			f.counts[p]++
-			if f.repeats {
-				f.client.Produce(ctx, &kgo.Record{Topic: f.topic, Partition: int32(p), Value: f.repeat()}, f.acknowledged)
-			}
+			f.client.Produce(ctx, f.next(p), f.acknowledged)
 		}
 	}
 }
 
-func (f *feed) acknowledged(_ *kgo.Record, err error) {
+// acknowledged notes where a record is. It is called in the order of a partition's records.
+func (f *feed) acknowledged(record *kgo.Record, err error) {
 	if err == nil {
 		f.total.Add(1)
+		f.Acknowledged(int(record.Partition), record.Offset)
 		return
 	}
 	f.failed.Do(func() { f.r.Errorf("producing: %v", err) })
 }
 
-// value makes the next record of a partition. Values are pieces of large blocks, since the client keeps them for a while.
-func (f *feed) value(p int) []byte {
-	const block, most = 1 << 20, 64
+// next makes the next record of a partition.
+func (f *feed) next(p int) *kgo.Record {
+	f.counts[p]++
+	return f.record(p, f.counts[p]-1)
+}
+
+// clientHeaders are the headers of records as the client has them, by their numbers.
+var clientHeaders = func() (all [16][]kgo.RecordHeader) {
+	for i := range all {
+		for _, h := range new(facts.Topic).Headers(0, int64(i)) {
+			all[i] = append(all[i], kgo.RecordHeader{Key: h.Key, Value: h.Value})
+		}
+	}
+	return all
+}()
+
+// record makes a record. Values and keys are pieces of large blocks, since the client keeps them for a while.
+func (f *feed) record(p int, i int64) *kgo.Record {
+	const block, most = 1 << 20, 2 << 10
 	if cap(f.arena)-len(f.arena) < most {
 		f.arena = make([]byte, 0, block)
 	}
+	record := &kgo.Record{
+		Topic: f.Name, Partition: int32(p), Timestamp: time.UnixMilli(f.Time(p, i)), Headers: clientHeaders[i%int64(len(clientHeaders))],
+	}
 	start := len(f.arena)
-	f.arena = append(f.arena, "https://c.example/"...)
-	f.arena = strconv.AppendInt(f.arena, int64(p), 10)
-	f.arena = append(f.arena, '/')
-	f.arena = strconv.AppendInt(f.arena, f.counts[p], 10)
-	return f.arena[start:len(f.arena):len(f.arena)]
+	f.arena = f.AppendValue(f.arena, p, i)
+	record.Value = f.arena[start:len(f.arena):len(f.arena)]
+	start = len(f.arena)
+	if key, ok := f.AppendKey(f.arena, p, i); ok {
+		f.arena = key
+		record.Key = key[start:len(key):len(key)]
+	}
+	return record
 }
 
-// repeat makes a record that repeats one of any partition.
-func (f *feed) repeat() []byte {
-	p := rand.IntN(len(f.counts))
-	for f.counts[p] == 0 {
-		p = (p + 1) % len(f.counts)
+// in produces records through another client, in batches of their own.
+func (f *feed) in(client *kgo.Client, records []*kgo.Record) {
+	f.r.Helper()
+	for _, record := range records {
+		client.Produce(context.Background(), record, f.acknowledged)
 	}
-	value := strconv.AppendInt([]byte("https://www.c.example:443/"), int64(p), 10)
-	value = strconv.AppendInt(append(value, '/'), rand.Int64N(f.counts[p]), 10)
-	return append(value, "?utm_source=again#top"...)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	f.r.must(client.Flush(ctx))
 }
 
 // flush waits until all is acknowledged.
@@ -149,11 +170,7 @@ func (f *feed) end(atLeast int64) {
 	f.halt()
 	n := int64(len(f.counts))
 	for {
-		have := int64(0)
-		for _, c := range f.counts {
-			have += c
-		}
-		missing := (atLeast - have + n - 1) / n
+		missing := (atLeast - sum(f.counts) + n - 1) / n
 		if missing <= 0 {
 			break
 		}

@@ -2,22 +2,20 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"syscall"
 	"time"
-)
 
-// randomly returns a random time up to most.
-func randomly(most time.Duration) time.Duration { return time.Duration(rand.Int64N(int64(most))) }
+	"github.com/urlmill/urlmill/internal/chaos/facts"
+)
 
 // killAtRandom kills the process time and again while records arrive: two times of three while it commits, else at any
 // moment from its start on.
 func killAtRandom(r *run) {
-	kills, rows := pick(r, 220, 12), pick(r, 28_000_000, 400_000)
-	f := r.newFeed("kill", 4)
-	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
-	config := r.config(job{topic: f.topic, group: "kill", out: w.out})
+	kills, rows := pick(r, 300, 12), pick(r, 46_000_000, 400_000)
+	f := r.newFeed(&facts.Topic{Name: "kill", Partitions: 4})
+	w := want{feed: f, out: filepath.Join(r.dir, "out")}
+	config := r.config(job{feed: f, group: "kill", out: w.out})
 	f.begin(rows / (kills * 5 / 2))
 	for i := range kills {
 		before := sum(r.heads(w))
@@ -25,7 +23,7 @@ func killAtRandom(r *run) {
 		if i%3 != 0 {
 			r.awaitWith(m, "a commit", func() bool { return sum(r.heads(w)) > before })
 		}
-		time.Sleep(randomly(800 * time.Millisecond))
+		time.Sleep(r.randomly(800 * time.Millisecond))
 		if m.Ended() {
 			r.Fatalf("the process ended (%v) before it was killed:\n%s", m.Err(), m.text())
 		}
@@ -42,12 +40,12 @@ func killAtRandom(r *run) {
 // killAtEveryStep kills the process before its n-th call to the file system, for every n, until it has made all calls
 // that there are to make. Each process begins with what the last one has left.
 func killAtEveryStep(r *run) {
-	f := r.newFeed("steps", 2)
-	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
+	f := r.newFeed(&facts.Topic{Name: "steps", Partitions: 2, JSON: true})
+	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	for n := 1; ; n++ {
 		f.produce(50)
 		// A new group has no member whose death it would have to wait for. The positions are in the output.
-		config := r.config(job{topic: f.topic, group: fmt.Sprint("steps-", n), out: w.out, rollRows: 20, rollEvery: 30 * time.Millisecond})
+		config := r.config(job{feed: f, group: fmt.Sprint("steps-", n), out: w.out, rollRows: 20, rollEvery: 30 * time.Millisecond})
 		m := r.startAs(r.env.faulty, config, fmt.Sprint("URLMILL_FAULT=kill,", n))
 		ends := f.counts
 		r.await("a process to die or to finish", func() bool { return m.Ended() || r.reached(w, ends) })
@@ -63,17 +61,17 @@ func killAtEveryStep(r *run) {
 		r.Logf("%d calls", n-1)
 		break
 	}
-	config := r.config(job{topic: f.topic, group: "steps", out: w.out})
+	config := r.config(job{feed: f, group: "steps", out: w.out})
 	r.finish(r.start(config), f, w)
 }
 
 // zombies stops a process, lets another take its partitions over and commit, and wakes the first one up. It has lost
 // its work, and goes on as a member of the group.
 func zombies(r *run) {
-	rounds, rows := pick(r, 20, 3), pick(r, 3_000_000, 100_000)
-	f := r.newFeed("zombie", 4)
-	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
-	config := r.config(job{topic: f.topic, group: "zombie", out: w.out})
+	rounds, rows := pick(r, 20, 3), pick(r, 4_000_000, 100_000)
+	f := r.newFeed(&facts.Topic{Name: "zombie", Partitions: 4})
+	w := want{feed: f, out: filepath.Join(r.dir, "out")}
+	config := r.config(job{feed: f, group: "zombie", out: w.out})
 	f.begin(rows / (rounds * 6))
 	progress := func(m *mill, what string) {
 		before := r.heads(w)
@@ -89,7 +87,7 @@ func zombies(r *run) {
 	old := r.start(config)
 	for range rounds {
 		progress(old, "commits in all partitions")
-		time.Sleep(randomly(300 * time.Millisecond))
+		time.Sleep(r.randomly(300 * time.Millisecond))
 		old.Signal(syscall.SIGSTOP)
 		r.fault("SIGSTOP past the session timeout")
 		successor := r.start(config)
@@ -108,21 +106,21 @@ func zombies(r *run) {
 
 // storm has three members come and go at random.
 func storm(r *run) {
-	lasts, rows := pick(r, 300, 25), pick(r, 12_000_000, 200_000)
-	f := r.newFeed("storm", 6)
-	w := want{topic: f.topic, out: filepath.Join(r.dir, "out"), counts: f.counts}
-	config := r.config(job{topic: f.topic, group: "storm", out: w.out})
+	lasts, rows := pick(r, 300, 20), pick(r, 22_000_000, 200_000)
+	f := r.newFeed(&facts.Topic{Name: "storm", Partitions: 6, JSON: true})
+	w := want{feed: f, out: filepath.Join(r.dir, "out")}
+	config := r.config(job{feed: f, group: "storm", out: w.out})
 	f.begin(rows / lasts)
 	var members [3]*mill
 	for deadline := time.Now().Add(time.Duration(lasts) * time.Second); time.Now().Before(deadline); {
-		m := &members[rand.IntN(len(members))]
+		m := &members[r.rand.IntN(len(members))]
 		switch {
 		case *m == nil:
 			*m = r.start(config)
 			r.fault("member joins")
 		case (*m).Ended():
 			r.Fatalf("a member has ended: %v\n%s", (*m).Err(), (*m).text())
-		case rand.IntN(3) == 0:
+		case r.rand.IntN(3) == 0:
 			(*m).Kill()
 			*m = nil
 			r.fault("member is killed")
@@ -131,7 +129,7 @@ func storm(r *run) {
 			*m = nil
 			r.fault("member leaves")
 		}
-		time.Sleep(randomly(2 * time.Second))
+		time.Sleep(r.randomly(2 * time.Second))
 	}
 	for _, m := range members {
 		if m != nil {

@@ -2,16 +2,21 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
 	"flag"
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"sync"
+	"syscall"
 	"time"
 
+	"github.com/urlmill/urlmill/internal/dbtest"
 	"github.com/urlmill/urlmill/internal/kafkatest"
 	"github.com/urlmill/urlmill/internal/s3test"
 )
@@ -24,9 +29,11 @@ type env struct {
 	faulty  string // a test build of it whose file system can be told to fail
 	cluster *kafkatest.Cluster
 	began   time.Time
-
-	mu      sync.Mutex
-	outputs []output
+	seed    uint64
+	ctx     context.Context // done when somebody interrupts it: everything is then cleaned up as ever
+	kept    bool            // the directories of scenarios
+	// duckcount has DuckDB read outputs, python produces by librdkafka.
+	duckcount, python string
 }
 
 // output is a directory of files that other readers are to read.
@@ -39,10 +46,11 @@ func (e *env) logf(format string, args ...any) {
 	fmt.Printf("%6.1fs  %s\n", time.Since(e.began).Seconds(), strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
 }
 
-func (e *env) noteOutput(dir string, rows int64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.outputs = append(e.outputs, output{dir, rows})
+// random returns what somebody of this name chooses by, the same for the same seed.
+func (e *env) random(name string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name)) // never fails
+	return rand.New(rand.NewPCG(e.seed, h.Sum64()))
 }
 
 // pick returns what the form that is run asks for.
@@ -77,8 +85,25 @@ var scenarios = []scenario{
 	{"partitions", "partitions are added to the topic that is read, with kills", partitionsAdded},
 	{"retention", "the broker deletes records that were not read yet; told to, the process leaves them out", retention},
 	{"dedupe", "the process drops duplicates, exactly and approximately, and is killed at every step of a commit", dropDuplicates},
+	{"librdkafka", "librdkafka produces, idempotent and in transactions, with all compressions in one partition, with kills", librdkafka},
+	{"latest", "a process that began at the end is stopped while partitions are added, with kills", addedWhileDown},
+	{"overtaken", "the broker deletes what a running process that cannot reach it has not read; told to, it leaves it out", overtaken},
+	{"anew", "the topic is deleted and made anew; told to, the process reads the new one", madeAnew},
+	{"late", "sorted files by date, with rows that come late, and kills", lateRows},
+	{"expired", "directories of old dates are moved away while rows for them come, and members are killed behind a record", expired},
+	{"compaction", "files are merged beside writers, both of which are killed", compaction},
+	{"iceberg", "files are registered in an Iceberg table, with kills, and processes that sleep between record and names", icebergTable},
+	{"restored", "the output is put back from a copy; told to, the process reads again what is missing, also where it drops duplicates", restored},
+	{"state", "the file system of a state of duplicates is full, with kills", fullState},
+	{"postgres", "PostgreSQL is killed while rows are loaded into it, and so is who loads them", postgresLoads},
+	{"bare", "a file system without exclusive renames, and one without links; kills before every call, compactions by another machine", bareFileSystem},
 	{"corrupt", "batches are spoiled on the broker's disk; told to, the process makes a dead letter of each", corrupted},
 }
+
+const (
+	envSeed   = "URLMILL_SEED"         // a number that makes a run repeatable, as far as processes and clocks allow
+	envPython = "URLMILL_CHAOS_PYTHON" // a Python with confluent-kafka
+)
 
 func main() {
 	quick := flag.Bool("quick", false, "the short form")
@@ -86,10 +111,21 @@ func main() {
 	report := flag.String("report", "", "file to write the report into, between its markers")
 	keep := flag.String("dir", "", "directory to work in, which is kept; default one that is removed")
 	flag.Parse()
-	for _, what := range []string{kafkatest.EnvRequire, s3test.EnvRequire} {
+	for _, what := range []string{kafkatest.EnvRequire, s3test.EnvRequire, dbtest.EnvRequirePostgres} {
 		_ = os.Setenv(what, "1") // what cannot be had is an error here; the name is right
 	}
-	e := &env{quick: *quick, dir: *keep, began: time.Now()}
+	e := &env{quick: *quick, dir: *keep, kept: *keep != "", began: time.Now(), seed: uint64(time.Now().UnixNano()), python: os.Getenv(envPython)}
+	if text := os.Getenv(envSeed); text != "" {
+		var err error
+		if e.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			fmt.Fprintf(os.Stderr, "chaos: %s=%s is no number\n", envSeed, text)
+			os.Exit(2)
+		}
+	}
+	e.logf("%s=%d", envSeed, e.seed)
+	var done context.CancelFunc
+	e.ctx, done = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer done()
 	ok, err := e.main(*only, *report)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
@@ -115,7 +151,7 @@ func (e *env) main(only, report string) (ok bool, err error) {
 		e.cluster = kafkatest.Start(r, kafkatest.Options{Proxy: true, Heap: "1g"})
 		e.logf("Apache Kafka %s is there", kafkatest.Version())
 		for _, s := range scenarios {
-			if only != "" && !strings.Contains(","+only+",", ","+s.name+",") {
+			if e.ctx.Err() != nil || only != "" && !strings.Contains(","+only+",", ","+s.name+",") {
 				continue
 			}
 			e.logf("%s: %s", s.name, s.what)
@@ -128,10 +164,6 @@ func (e *env) main(only, report string) (ok bool, err error) {
 	if len(setup.Errors) > 0 {
 		outcomes = append(outcomes, setup)
 	}
-	if err := e.readElsewhere(); err != nil {
-		outcomes = append(outcomes, outcome{Name: "DuckDB", Errors: []string{err.Error()}})
-		e.logf("DuckDB: %v", err)
-	}
 	t := add(outcomes)
 	e.print(outcomes, t)
 	if report != "" && t.ok {
@@ -141,14 +173,16 @@ func (e *env) main(only, report string) (ok bool, err error) {
 	return t.ok, err
 }
 
-// build builds the binary and its faulty twin.
+// build builds the binary, its faulty twin, and the other reader.
 func (e *env) build() error {
 	root, err := goOutput("list", "-m", "-f", "{{.Dir}}")
 	if err != nil {
 		return err
 	}
 	e.binary, e.faulty = filepath.Join(e.dir, "urlmill"), filepath.Join(e.dir, "urlmill-faulty")
+	e.duckcount = filepath.Join(e.dir, "duckcount")
 	for _, args := range [][]string{
+		{"build", "-C", filepath.Join(root, "internal", "itest"), "-o", e.duckcount, "./duckcount"},
 		{"build", "-C", root, "-o", e.binary, "./cmd/urlmill"},
 		{"test", "-C", root, "-c", "-o", e.faulty, "./cmd/urlmill"},
 	} {
@@ -169,27 +203,4 @@ func goOutput(args ...string) (string, error) {
 		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, &stderr)
 	}
 	return strings.TrimSpace(string(out)), nil
-}
-
-// readElsewhere has DuckDB read every output.
-func (e *env) readElsewhere() error {
-	root, err := goOutput("list", "-m", "-f", "{{.Dir}}")
-	if err != nil {
-		return err
-	}
-	var in bytes.Buffer
-	enc := json.NewEncoder(&in)
-	for _, o := range e.outputs {
-		if err := enc.Encode(o); err != nil {
-			return err
-		}
-	}
-	cmd := exec.Command("go", "run", "-C", filepath.Join(root, "internal", "itest"), "./duckcount")
-	cmd.Stdin = &in
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	e.logf("DuckDB: %s", strings.TrimSpace(string(out)))
-	return nil
 }

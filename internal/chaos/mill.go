@@ -12,42 +12,65 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/urlmill/urlmill/internal/chaos/facts"
 	"github.com/urlmill/urlmill/internal/testproc"
 )
 
 // job is a configuration of urlmill.
 type job struct {
-	topic, group string
-	brokers      []string // default: the cluster's
-	out          string   // folder or URL of the rows
-	dead         string   // of the dead letters, if there are any
-	rollRows     int      // default 50,000
-	rollEvery    time.Duration
-	source       string // more keys of the source, each with a comma before it
-	session      time.Duration
-	sink         string // another line of the sink
-	dedupe       string // what finds duplicates, if anything is to
+	feed      *feed
+	group     string
+	brokers   []string // default: the cluster's
+	out       string   // folder or URL of the rows
+	dead      string   // of the dead letters, if there are any
+	rollRows  int      // default 50,000
+	rollEvery time.Duration
+	start     string // default earliest
+	source    string // more keys of the source, each with a comma before it
+	session   time.Duration
+	postgres  string // a table instead of files
+	parquet   string // more keys of the files, each with a comma before it
+	sink      string // another line of the sink
+	dedupe    string // what finds duplicates, if anything is to
 }
 
 const jobConfig = `
 source:
-  kafka: {brokers: [%s], topics: [%s], group: %s, start: earliest, session_timeout: %v, heartbeat_interval: %v,
+  kafka: {brokers: [%s], topics: [%s], group: %s, start: %s, session_timeout: %v, heartbeat_interval: %v,
     rebalance_timeout: 90s, max_wait: 200ms, dial_timeout: 2s%s}
-  codec: {lines: {}}
-columns: {include: [path, partition, offset%s}
+  codec: %s
+columns: {include: [%s]%s}
 on_error: %s
 sink:
-  parquet: {path: "%s"%s, compression: snappy}
+  %s
   roll: {rows: %d, every: %v}
 %s
 pipeline: {drain_timeout: 80s}
 %s
 `
 
+// columns are those of the rows that records of a topic become: all that there are.
+func columns(t *facts.Topic) []string {
+	all := []string{
+		"url", "href", "scheme", "has_username", "host", "port", "origin", "registrable_domain", "public_suffix", "path", "query",
+		"params", "fragment", "url_error", "url_error_pos", "raw", "topic", "partition", "offset", "timestamp", "key", "headers",
+	}
+	if t.JSON {
+		all = append(all, "number", "note")
+	}
+	if t.Pages {
+		all = append(all, "canonical_url", "url_key")
+	}
+	return all
+}
+
 // config writes the configuration and returns its name.
 func (r *run) config(j job) string {
 	if j.brokers == nil {
-		j.brokers = r.env.cluster.Addrs()
+		j.brokers = j.feed.cluster.Addrs()
+	}
+	if j.start == "" {
+		j.start = "earliest"
 	}
 	if j.rollRows == 0 {
 		j.rollRows = 50_000
@@ -58,28 +81,40 @@ func (r *run) config(j job) string {
 	if j.session == 0 {
 		j.session = 1200 * time.Millisecond
 	}
-	columns, dedupe := "]", ""
+	canonical, dedupe := "", ""
 	if j.dedupe != "" {
-		columns, dedupe = ", url_key], canonical: {form: dedupe}", "dedupe: "+j.dedupe
+		canonical, dedupe = ", canonical: {form: dedupe}", "dedupe: "+j.dedupe
+	}
+	codec := "{lines: {}}"
+	if j.feed.JSON {
+		codec = "{ndjson: {url: /url, carry: [{name: number, pointer: /number, type: int64}, {name: note, pointer: /note}]}}"
 	}
 	onError, dead := "keep", ""
 	if j.dead != "" {
 		onError, dead = "dead_letter", fmt.Sprintf(", dead_letters: %q", j.dead)
 	}
-	text := fmt.Sprintf(jobConfig, strings.Join(j.brokers, ", "), j.topic, j.group, j.session, j.session/4, j.source,
-		columns, onError, j.out, dead, j.rollRows, j.rollEvery, j.sink, dedupe)
+	into := fmt.Sprintf(`parquet: {path: "%s"%s%s, compression: snappy}`, j.out, j.parquet, dead)
+	if j.postgres != "" {
+		into = "postgres: " + j.postgres
+	}
+	text := fmt.Sprintf(jobConfig, strings.Join(j.brokers, ", "), j.feed.Name, j.group, j.start, j.session, j.session/4, j.source,
+		codec, strings.Join(columns(j.feed.Topic), ", "), canonical, onError, into, j.rollRows, j.rollEvery, j.sink, dedupe)
 	r.mu.Lock()
 	r.temps++
 	name := filepath.Join(r.dir, fmt.Sprintf("job-%d.yaml", r.temps))
 	r.mu.Unlock()
 	r.must(os.WriteFile(name, []byte(text), 0o600))
+	r.mu.Lock()
+	r.groups[name] = j.group
+	r.mu.Unlock()
 	return name
 }
 
 // mill is a process of urlmill.
 type mill struct {
 	*testproc.Process
-	log string // file
+	group string
+	log   string // file
 }
 
 // start starts the real binary on a configuration.
@@ -90,6 +125,14 @@ func (r *run) start(config string, environ ...string) *mill {
 // startAs starts any build of it.
 func (r *run) startAs(binary, config string, environ ...string) *mill {
 	r.Helper()
+	m := r.command(binary, environ, "run", config)
+	m.group = r.groups[config]
+	return m
+}
+
+// command starts a command of urlmill.
+func (r *run) command(binary string, environ []string, args ...string) *mill {
+	r.Helper()
 	r.mu.Lock()
 	r.out.Starts++
 	m := &mill{log: filepath.Join(r.dir, fmt.Sprintf("mill-%d.log", r.out.Starts))}
@@ -98,12 +141,19 @@ func (r *run) startAs(binary, config string, environ ...string) *mill {
 	log, err := os.Create(m.log)
 	r.must(err)
 	defer log.Close() // the process has its own
-	cmd := exec.Command(binary, "run", config)
+	cmd := exec.Command(binary, args...)
 	cmd.Env = append(os.Environ(), environ...)
 	cmd.Stdout, cmd.Stderr = log, log
 	m.Process, err = testproc.Start(cmd)
 	r.must(err)
 	return m
+}
+
+// stopped reports whether a process is stopped by a signal.
+func stopped(id int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
+	_, state, ok := bytes.Cut(text, []byte(") "))
+	return err == nil && ok && state[0] == 'T'
 }
 
 // endMills kills what a scenario has left running.
@@ -113,7 +163,7 @@ func (r *run) endMills() {
 	}
 }
 
-// endedBy tells whether it was a signal that ended the process.
+// endedBy reports whether it was a signal that ended the process.
 func (m *mill) endedBy(sig syscall.Signal) bool {
 	var exit *exec.ExitError
 	if !errors.As(m.Err(), &exit) {

@@ -17,10 +17,10 @@ import (
 
 // totals are the sums over all scenarios.
 type totals struct {
-	faults                 int
-	rows, lost, duplicated int64
-	starts                 int
-	ok                     bool
+	faults                        int
+	rows, lost, duplicated, wrong int64
+	starts                        int
+	ok                            bool
 }
 
 func add(outcomes []outcome) totals {
@@ -30,21 +30,22 @@ func add(outcomes []outcome) totals {
 		t.rows += o.Rows
 		t.lost += o.Lost
 		t.duplicated += o.Duplicated
+		t.wrong += o.Wrong
 		t.starts += o.Starts
 		t.ok = t.ok && len(o.Errors) == 0
 	}
-	t.ok = t.ok && t.lost == 0 && t.duplicated == 0
+	t.ok = t.ok && t.lost == 0 && t.duplicated == 0 && t.wrong == 0
 	return t
 }
 
 // line is the last one of the output.
 func (t totals) line() string {
-	return fmt.Sprintf("faults=%d rows=%d lost=%d duplicated=%d", t.faults, t.rows, t.lost, t.duplicated)
+	return fmt.Sprintf("faults=%d rows=%d lost=%d duplicated=%d wrong=%d", t.faults, t.rows, t.lost, t.duplicated, t.wrong)
 }
 
 // verdict says what came of a scenario.
 func verdict(o outcome) string {
-	text := fmt.Sprintf("%d faults, %d rows, %d lost, %d duplicated", o.faults(), o.Rows, o.Lost, o.Duplicated)
+	text := fmt.Sprintf("%d faults, %d rows, %d lost, %d duplicated, %d wrong", o.faults(), o.Rows, o.Lost, o.Duplicated, o.Wrong)
 	if len(o.Errors) > 0 {
 		text = fmt.Sprintf("FAILED, %d errors; %s", len(o.Errors), text)
 	}
@@ -55,14 +56,14 @@ func verdict(o outcome) string {
 func (e *env) print(outcomes []outcome, t totals) {
 	fmt.Println()
 	for _, o := range outcomes {
-		fmt.Printf("%-14s %s, %d starts, %s\n", o.Name, verdict(o), o.Starts, o.Took.Round(time.Second))
+		fmt.Printf("%-14s %s, %d starts, %s (%s of it reading back)\n", o.Name, verdict(o), o.Starts, o.Took.Round(time.Second), o.Checking.Round(time.Second/10))
 		for _, text := range o.Errors {
 			fmt.Printf("    %s\n", strings.ReplaceAll(text, "\n", "\n    "))
 		}
 	}
 	fmt.Printf("%s in all", time.Since(e.began).Round(time.Second))
 	if !t.ok {
-		fmt.Print("; NOT as it has to be")
+		fmt.Printf("; NOT as it has to be: %s=%d", envSeed, e.seed)
 	}
 	fmt.Println()
 }
@@ -94,9 +95,9 @@ func (e *env) writeReport(name string, outcomes []outcome, t totals) error {
 
 func (e *env) table(b *bytes.Buffer, outcomes []outcome, t totals) {
 	fmt.Fprintf(b, "`%s`, in %s.\n\n", t.line(), time.Since(e.began).Round(time.Second))
-	fmt.Fprintf(b, "%s, commit %s, %s; Apache Kafka %s; %s.\n\n", time.Now().UTC().Format("2006-01-02"), commitID(), runtime.Version(), kafkatest.Version(), machineText())
-	fmt.Fprintln(b, "| scenario | what is done | faults | rows | left out | starts | lost | duplicated | time |")
-	fmt.Fprintln(b, "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	fmt.Fprintf(b, "%s, commit %s, %s; Apache Kafka %s; %s; %s=%d.\n\n", time.Now().UTC().Format("2006-01-02"), commitID(), runtime.Version(), kafkatest.Version(), machineText(), envSeed, e.seed)
+	fmt.Fprintln(b, "| scenario | what is done | faults | rows | left out | starts | lost | duplicated | wrong | time |")
+	fmt.Fprintln(b, "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	for _, o := range outcomes {
 		what := ""
 		for _, s := range scenarios {
@@ -104,7 +105,7 @@ func (e *env) table(b *bytes.Buffer, outcomes []outcome, t totals) {
 				what = s.what
 			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %d | %d | %d | %d | %d | %d | %s |\n", o.Name, what, o.faults(), o.Rows, o.Skipped, o.Starts, o.Lost, o.Duplicated, o.Took.Round(time.Second))
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", o.Name, what, o.faults(), o.Rows, o.Skipped, o.Starts, o.Lost, o.Duplicated, o.Wrong, o.Took.Round(time.Second))
 	}
 	fmt.Fprintf(b, "\nWhat was counted as a fault:\n\n")
 	for _, o := range outcomes {

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -25,6 +29,11 @@ type run struct {
 	cleanups []func()
 	temps    int
 	mills    []*mill
+	groups   map[string]string // by the name of the configuration
+
+	// rand is what the scenario's goroutine chooses by.
+	rand    *rand.Rand
+	outputs []output
 }
 
 // outcome is what came of a scenario.
@@ -35,8 +44,10 @@ type outcome struct {
 	Skipped    int64          // that the configuration said to leave out, and the commit records tell of
 	Lost       int64
 	Duplicated int64
+	Wrong      int64
 	Starts     int // of urlmill
 	Took       time.Duration
+	Checking   time.Duration // of that, for reading outputs back
 	Errors     []string
 }
 
@@ -50,7 +61,7 @@ func (o *outcome) faults() int {
 
 // execute runs a scenario to its end.
 func execute(e *env, name string, scenario func(*run)) outcome {
-	r := &run{env: e, name: name, dir: filepath.Join(e.dir, name)}
+	r := &run{env: e, name: name, dir: filepath.Join(e.dir, name), groups: map[string]string{}, rand: e.random(name)}
 	r.out = outcome{Name: name, Faults: map[string]int{}}
 	began := time.Now()
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
@@ -64,6 +75,7 @@ func execute(e *env, name string, scenario func(*run)) outcome {
 	}()
 	<-done
 	r.endMills()
+	r.readElsewhere()
 	for len(r.cleanups) > 0 { // one may add others
 		last := len(r.cleanups) - 1
 		f := r.cleanups[last]
@@ -71,7 +83,42 @@ func execute(e *env, name string, scenario func(*run)) outcome {
 		r.guarded(f)
 	}
 	r.out.Took, r.out.Errors = time.Since(began), r.errors
+	if len(r.errors) > 0 {
+		e.logf("%s: again with URLMILL_SEED=%d", name, e.seed)
+	} else if !e.kept {
+		_ = os.RemoveAll(r.dir) // makes room; what is left is removed in the end
+	}
 	return r.out
+}
+
+// readElsewhere has DuckDB read the outputs of a scenario that has come so far.
+func (r *run) readElsewhere() {
+	if r.Failed() || len(r.outputs) == 0 {
+		return
+	}
+	var in bytes.Buffer
+	enc := json.NewEncoder(&in)
+	for _, o := range r.outputs {
+		if err := enc.Encode(o); err != nil {
+			r.Error(err)
+		}
+	}
+	cmd := exec.Command(r.env.duckcount)
+	cmd.Stdin = &in
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.Errorf("DuckDB: %v\n%s", err, out)
+		return
+	}
+	r.Logf("DuckDB: %s", bytes.TrimSpace(out))
+}
+
+// noteOutput notes a directory of files that DuckDB is to read.
+func (r *run) noteOutput(dir string, rows int64) { r.outputs = append(r.outputs, output{dir, rows}) }
+
+// randomly returns a random time up to most.
+func (r *run) randomly(most time.Duration) time.Duration {
+	return time.Duration(r.rand.Int64N(int64(most)))
 }
 
 // guarded calls a function that may call FailNow.
@@ -100,10 +147,15 @@ func (r *run) must(err error) {
 	}
 }
 
-// await waits for something, for as long as the slowest machine needs.
+// patience is as long as the slowest machine needs for anything.
+const patience = 5 * time.Minute
+
+// await waits for something.
 func (r *run) await(what string, reached func() bool) {
-	const patience = 5 * time.Minute
 	for deadline := time.Now().Add(patience); !reached(); time.Sleep(50 * time.Millisecond) {
+		if r.env.ctx.Err() != nil {
+			r.Fatalf("interrupted while waiting for %s", what)
+		}
 		if time.Now().After(deadline) {
 			r.Fatalf("waited %v in vain for %s", patience, what)
 		}
@@ -178,3 +230,6 @@ func (r *run) Skip(args ...any) { r.Fatal(args...) }
 
 // Skipf implements [testing.TB].
 func (r *run) Skipf(format string, args ...any) { r.Fatalf(format, args...) }
+
+// path returns a path in the directory of the scenario.
+func (r *run) path(name string) string { return filepath.Join(r.dir, name) }

@@ -51,7 +51,7 @@ func (s *server) command(name string, args ...string) *exec.Cmd {
 
 // start starts the server and waits until ready returns nil. It ends with the test, by a signal: before its folder is removed,
 // and with all of its processes, which are not killed with the first one where they are in groups of their own.
-func (s *server) start(cmd *exec.Cmd, end os.Signal, ready func() error) {
+func (s *server) start(cmd *exec.Cmd, end os.Signal, ready func() error) *testproc.Process {
 	s.tb.Helper()
 	p, err := testproc.Start(cmd)
 	if err != nil {
@@ -67,4 +67,5 @@ func (s *server) start(cmd *exec.Cmd, end os.Signal, ready func() error) {
 	if err := p.Await(patience, ready); err != nil {
 		s.tb.Fatalf("the server: %v\n%s", err, &s.log)
 	}
+	return p
 }
