@@ -40,7 +40,7 @@ func lateRows(r *run) {
 // come and members of the group die between the record of a commit and the names of its files. What is in the output and what
 // was moved away is all that there is.
 func expired(r *run) {
-	rounds := pick(r, 40, 5)
+	rounds := pick(r, 20, 3)
 	f := r.newFeed(&facts.Topic{Name: "expired", Partitions: 4, Late: 3, Step: 100_000})
 	w := want{feed: f, out: r.path("out"), removed: r.path("removed")}
 	w.options.Dates = []string{w.out, w.removed}
