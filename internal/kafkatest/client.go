@@ -184,11 +184,13 @@ func DeleteBefore(tb testing.TB, client *kgo.Client, topic string, partition int
 
 // patiently calls request until its error is none that goes by itself: the first that asks for groups, for example, has
 // the brokers create the topic that they keep them in. There are too few brokers for a topic while one that a busy machine
-// has held up for longer than its session is not let in again.
+// has held up for longer than its session is not let in again. And a broker may be killed while it is asked.
 func patiently(ctx context.Context, request func() error) error {
 	for {
 		err := request()
-		if err == nil || !kerr.IsRetriable(err) && !errors.Is(err, kerr.InvalidReplicationFactor) || ctx.Err() != nil {
+		var answer *kerr.Error
+		lasting := errors.As(err, &answer) && !kerr.IsRetriable(err) && !errors.Is(err, kerr.InvalidReplicationFactor)
+		if err == nil || lasting || ctx.Err() != nil {
 			return err
 		}
 		time.Sleep(50 * time.Millisecond)
