@@ -69,7 +69,7 @@ func overtaken(r *run) {
 			to := from[p] + 1 + r.rand.Int64N(2000)
 			gaps[p] = append(gaps[p], gap{from[p], to})
 			w.excusedRows += to - from[p]
-			r.must(deleteRecords(f.client, f.Name, int32(p), to))
+			kafkatest.DeleteBefore(r, f.client, f.Name, int32(p), to)
 			r.fault("retention has overtaken a running process")
 		}
 		proxy.Restore()

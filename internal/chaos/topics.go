@@ -10,11 +10,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/urlmill/urlmill/internal/chaos/facts"
+	"github.com/urlmill/urlmill/internal/kafkatest"
 )
 
 // transactions has a producer that aborts every other transaction on average, with a kill every now and then. What was
@@ -169,7 +168,7 @@ func retention(r *run) {
 			to := from[p] + 1 + r.rand.Int64N(3000)
 			gaps[p] = append(gaps[p], gap{from[p], to})
 			w.excusedRows += to - from[p]
-			r.must(deleteRecords(f.client, f.Name, int32(p), to))
+			kafkatest.DeleteBefore(r, f.client, f.Name, int32(p), to)
 			r.fault("retention has overtaken the position")
 		}
 		r.refuses(r.start(strict), "on_truncated")
@@ -179,20 +178,4 @@ func retention(r *run) {
 	}
 	r.finish(r.start(skip), f, w)
 	r.leftOut(w)
-}
-
-func deleteRecords(client *kgo.Client, topic string, partition int32, before int64) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	p := kmsg.NewDeleteRecordsRequestTopicPartition()
-	p.Partition, p.Offset = partition, before
-	t := kmsg.NewDeleteRecordsRequestTopic()
-	t.Topic, t.Partitions = topic, append(t.Partitions, p)
-	req := kmsg.NewPtrDeleteRecordsRequest()
-	req.Topics = append(req.Topics, t)
-	resp, err := req.RequestWith(ctx, client)
-	if err != nil {
-		return err
-	}
-	return kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
 }

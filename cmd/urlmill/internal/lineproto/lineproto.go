@@ -190,11 +190,13 @@ func (e *ending) read(part []byte) {
 func (e *ending) step(b byte) {
 	switch e.in {
 	case atStart:
-		e.in = inTags
-		if b == '#' {
+		switch b {
+		case '#':
 			e.in = behindFields
-		} else if b == ' ' {
+		case ' ':
 			e.in = inName
+		default:
+			e.in = inTags
 		}
 	case inTags:
 		if b == ' ' {
