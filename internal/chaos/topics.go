@@ -67,7 +67,7 @@ func (f *feed) aborted(_ *kgo.Record, err error) {
 func compacted(r *run) {
 	rounds := pick(r, 12, 3)
 	const keys = 300
-	f := r.newFeed(&facts.Topic{Name: "compacted", Partitions: 1, Keys: keys}, "cleanup.policy", "compact", "min.cleanable.dirty.ratio", "0.01", "segment.ms", "100",
+	f := r.newFeed(&facts.Topic{Name: "compacted", Partitions: 1, Keys: keys, Step: 150}, "cleanup.policy", "compact", "min.cleanable.dirty.ratio", "0.01", "segment.ms", "100",
 		"delete.retention.ms", "0")
 	w := want{feed: f, out: filepath.Join(r.dir, "out"), excusedRows: -1}
 	config := r.config(job{feed: f, group: "compacted", out: w.out, rollRows: 100})
