@@ -137,7 +137,7 @@ func (c *Chain) Lanes(ctx context.Context) ([]pipeline.LaneID, error) {
 		if !e.Dir || !ok {
 			continue
 		}
-		name := path.Join(e.Name, "0") // lanes with a session have no partitions
+		name := path.Join(e.Name, "0") // files, whose lanes have sessions, have no partitions
 		if strings.Contains(stream, "~") {
 			s, err := readStart(ctx, c.root, name)
 			if errors.Is(err, fs.ErrNotExist) {

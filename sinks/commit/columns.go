@@ -95,7 +95,10 @@ func lastColumns(ctx context.Context, s store.Store, table string) (r recorded, 
 	if r.Number != last {
 		return r, &DamagedError{at, fmt.Sprintf("it is said to be number %d", r.Number)}
 	}
-	return r, checkOwner(at, r.Version, r.Table, table)
+	if err := checkVersion(at, r.Version); err != nil || r.Table == table {
+		return r, err
+	}
+	return r, &DamagedError{at, fmt.Sprintf("it is that of %s and not of %s", r.Table, table)}
 }
 
 // widths are types of which each holds the values of those before it.

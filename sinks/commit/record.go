@@ -153,14 +153,20 @@ func readRecord(ctx context.Context, s store.Objects, lane string, first int64) 
 // checkOwner checks that an object can be read by this version and belongs to the lane in whose directory it is. The
 // second may fail on file systems that do not tell upper from lower case.
 func checkOwner(at string, version int, lane, want string) error {
-	switch {
-	case version > formatVersion:
+	if err := checkVersion(at, version); err != nil || lane == want {
+		return err
+	}
+	return &DamagedError{at, fmt.Sprintf("it belongs to the lane %s and not to %s, so that a directory was moved or copied, "+
+		"or the file system does not tell upper from lower case; move it back to %s", lane, want, path.Join(Dir, lane))}
+}
+
+// checkVersion checks that an object can be read by this version.
+func checkVersion(at string, version int) error {
+	if version > formatVersion {
 		return fmt.Errorf("the commit record %s has version %d of the format, and this urlmill knows %d: use a newer one", at, version, formatVersion)
-	case version != formatVersion:
+	}
+	if version != formatVersion {
 		return &DamagedError{at, fmt.Sprintf("it has version %d of the format", version)}
-	case lane != want:
-		return &DamagedError{at, fmt.Sprintf("it belongs to the lane %s and not to %s, so that a directory was moved or copied, "+
-			"or the file system does not tell upper from lower case; move it back to %s", lane, want, path.Join(Dir, lane))}
 	}
 	return nil
 }
