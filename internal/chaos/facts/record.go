@@ -97,10 +97,10 @@ var headers = [16][]Header{
 // Headers returns the headers of a record, which are not to be changed.
 func (t *Topic) Headers(_ int, i int64) []Header { return headers[i%int64(len(headers))] }
 
-// session is how far the times of topics of one name are apart.
+// session is how far the times of topics of one name are apart. Later ones have earlier times: brokers refuse the future.
 const session = 400 * day
 
-func (t *Topic) epoch() int64 { return Epoch + int64(t.Session)*session }
+func (t *Topic) epoch() int64 { return Epoch - int64(t.Session)*session }
 
 // Holds reports whether the topic of a session has records of a time. Those of others have none.
 func (t *Topic) Holds(at int64) bool { return at >= t.epoch()-session/2 && at < t.epoch()+session/2 }
