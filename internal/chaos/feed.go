@@ -48,9 +48,6 @@ func (r *run) feedOf(c *kafkatest.Cluster, topic *facts.Topic, opts ...kgo.Opt) 
 		kgo.ProducerBatchCompression(kgo.ZstdCompression()),
 		kgo.ProducerLinger(5 * time.Millisecond),
 		kgo.MaxBufferedRecords(100_000),
-		// A broker that was killed knows the last batch of a producer alone. It refuses the ones before when they are sent again,
-		// and the client gives itself another identity and writes all of them a second time.
-		kgo.MaxProduceRequestsInflightPerBroker(1),
 	}, opts...)
 	return &feed{Topic: topic, r: r, cluster: c, client: c.Client(r, opts...), counts: make([]int64, topic.Partitions)}
 }
