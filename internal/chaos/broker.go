@@ -14,10 +14,13 @@ import (
 	"github.com/urlmill/urlmill/internal/kafkatest"
 )
 
+// today is a time of first records that leaves room for the others, since brokers refuse times to come.
+func today() int64 { return time.Now().Add(-6 * time.Hour).UnixMilli() }
+
 // brokerRestarts kills the only broker, or shuts it down, and starts it again.
 func brokerRestarts(r *run) {
 	rounds, rows := pick(r, 12, 2), pick(r, 6_000_000, 100_000)
-	f := r.newFeed(&facts.Topic{Name: "restarts", Partitions: 4})
+	f := r.newFeed(&facts.Topic{Name: "restarts", Partitions: 4, From: today()})
 	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	m := r.start(r.config(job{feed: f, group: "restarts", out: w.out}))
 	f.begin(rows / (rounds * 8))
@@ -50,7 +53,7 @@ func leaders(r *run) {
 	client := cluster.Client(r)
 	const topic, partitions = "leaders", 3
 	kafkatest.CreateReplicated(r, client, topic, partitions, 3)
-	f := r.feedOf(cluster, &facts.Topic{Name: topic, Partitions: partitions})
+	f := r.feedOf(cluster, &facts.Topic{Name: topic, Partitions: partitions, From: today()})
 	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	m := r.start(r.config(job{feed: f, group: "leaders", out: w.out}))
 	f.begin(rows / (moves + kills*10))
@@ -133,7 +136,7 @@ func (r *run) deleteTopic(c *kafkatest.Cluster, topic string) {
 // network cuts, hangs and slows the connections between urlmill and the broker down, and damages what goes over them.
 func network(r *run) {
 	rounds, rows := pick(r, 60, 5), pick(r, 8_000_000, 150_000)
-	f := r.newFeed(&facts.Topic{Name: "network", Partitions: 4})
+	f := r.newFeed(&facts.Topic{Name: "network", Partitions: 4, From: today()})
 	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	proxy := r.env.cluster.Broker(0).Proxy()
 	m := r.start(r.config(job{feed: f, group: "network", out: w.out, brokers: r.env.cluster.ProxyAddrs()}))

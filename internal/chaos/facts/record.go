@@ -1,8 +1,11 @@
 package facts
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
-// Epoch is the time of the first record of a partition, in milliseconds since 1970: 2024-02-28 00:00:00 UTC.
+// Epoch is the time of the first record of a partition unless a topic has its own, in milliseconds since 1970: 2024-02-28 00:00:00 UTC.
 const Epoch = 1709078400000
 
 const day = 24 * 60 * 60 * 1000
@@ -100,7 +103,7 @@ func (t *Topic) Headers(_ int, i int64) []Header { return headers[i%int64(len(he
 // session is how far the times of topics of one name are apart. Later ones have earlier times: brokers refuse the future.
 const session = 400 * day
 
-func (t *Topic) epoch() int64 { return Epoch - int64(t.Session)*session }
+func (t *Topic) epoch() int64 { return cmp.Or(t.From, Epoch) - int64(t.Session)*session }
 
 // Holds reports whether the topic of a session has records of a time. Those of others have none.
 func (t *Topic) Holds(at int64) bool { return at >= t.epoch()-session/2 && at < t.epoch()+session/2 }

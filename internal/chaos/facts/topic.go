@@ -24,6 +24,10 @@ type Topic struct {
 	Session int
 	// Step is the time between records of a partition, in milliseconds. Default 1.
 	Step int64
+	// From is the time of the first record of a partition, in milliseconds since 1970. Default [Epoch]. A broker that starts
+	// forgets producers whose last record is a day old by its own time, and takes batches again that they send twice: where
+	// brokers die while records are produced, it has to be today.
+	From int64
 
 	mu   sync.Mutex
 	runs [][]run // by partition
