@@ -133,7 +133,7 @@ func (c *Chain) Lanes(ctx context.Context) ([]pipeline.LaneID, error) {
 	}
 	var lanes []pipeline.LaneID
 	for _, e := range entries {
-		stream, session, ok := strings.Cut(e.Name, "@")
+		stream, session, ok := CutLane(e.Name)
 		if !e.Dir || !ok {
 			continue
 		}

@@ -34,6 +34,13 @@ func laneName(id pipeline.LaneID) string {
 	return path.Join(stream, strconv.Itoa(int(id.Partition)))
 }
 
+// CutLane returns the parts of the name of a directory that laneName has made: the stream, still escaped, and the session. ok
+// is false for a lane without a session.
+func CutLane(dir string) (stream, session string, ok bool) {
+	stream, _, _ = strings.Cut(dir, "/")
+	return strings.Cut(stream, "@")
+}
+
 // escape makes a directory name of any text: letters, digits, hyphen, underscore and dots but the first stay, other
 // bytes become %XX. What gets too long ends with its hash instead.
 func escape(s string) string {

@@ -2,8 +2,6 @@ package verify
 
 import (
 	"fmt"
-	"path"
-	"strings"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
@@ -47,7 +45,7 @@ func (f Finding) Text() string {
 func (r *Report) Known() []pipeline.Known {
 	known := make([]pipeline.Known, 0, len(r.Lanes))
 	for _, l := range r.Lanes {
-		_, session, _ := strings.Cut(path.Dir(l.Lane), "@")
+		_, session, _ := commit.CutLane(l.Lane)
 		known = append(known, pipeline.Known{
 			Lane:  pipeline.LaneID{Stream: l.Stream, Partition: l.Partition, Session: session},
 			Start: l.Start, Mark: pipeline.Mark{Next: l.Next, Of: l.Of},
