@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/internal/chaos/facts"
-	"github.com/urlmill/urlmill/sinks/commit"
-	"github.com/urlmill/urlmill/sinks/commit/verify"
 )
 
 // dated is what files by date and in an order are told.
@@ -90,13 +88,20 @@ func (r *run) moveAway(w want, round int) (moved bool) {
 	return moved
 }
 
-// movedAway reports whether a problem is that a file is not there which was moved away.
-func movedAway(w want, p commit.Problem) bool {
-	if w.removed == "" || p.Kind != verify.MissingFile {
-		return false
+// movedAway returns the files that were moved away, by the names that they had in the output.
+func (r *run) movedAway(w want) map[string]bool {
+	r.Helper()
+	if w.removed == "" {
+		return nil
 	}
-	found, err := filepath.Glob(filepath.Join(w.removed, "*", p.File))
-	return err == nil && len(found) == 1
+	found, err := filepath.Glob(filepath.Join(w.removed, "*", "*", "*.parquet"))
+	r.must(err)
+	names := make(map[string]bool, len(found))
+	for _, file := range found {
+		dir := filepath.Dir(file)
+		names[filepath.Join(filepath.Base(dir), filepath.Base(file))] = true
+	}
+	return names
 }
 
 // compaction merges files beside members of a group that come and go, and is killed.

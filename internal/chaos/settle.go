@@ -207,9 +207,9 @@ func (r *run) verify(w want) *verify.Report {
 	r.Helper()
 	report, err := r.report(w)
 	r.must(err)
-	said := 0
+	said, moved := 0, r.movedAway(w)
 	for _, p := range report.Problems {
-		if movedAway(w, p) {
+		if p.Kind == verify.MissingFile && moved[p.File] {
 			continue
 		}
 		if said++; said <= 10 {
