@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 )
 
 // FuzzLoad checks that nothing in a configuration makes reading or checking it panic, and that what is refused is refused
@@ -32,7 +33,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	registry := Standard()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := config.Parse("fuzz.yaml", data, env)
+		c, err := settings.Parse("fuzz.yaml", data, env)
 		if err == nil {
 			err = registry.Check(c)
 		}
