@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/drain"
-	"github.com/urlmill/urlmill/internal/conformance"
+	"github.com/urlmill/urlmill/internal/dev/conformance"
 )
 
 // process is urlmill running as a process of its own. testscript has put a link to this test binary into PATH under
