@@ -118,6 +118,9 @@ func Int[T int | int32 | int64 | uint64](p *T, low, high T) Single {
 			return false, ""
 		}
 		digits := strings.ReplaceAll(s.Text, "_", "")
+		if len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' {
+			return false, ", without a zero before it" // which some take for base 8, and others do not
+		}
 		if u, err := strconv.ParseUint(digits, 0, 64); err == nil && u <= uint64(high) && T(u) >= low {
 			*p = T(u)
 			return true, ""

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
-	"github.com/urlmill/urlmill/internal/leaktest"
+	"github.com/urlmill/urlmill/internal/dev/leaktest"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/sinktest"

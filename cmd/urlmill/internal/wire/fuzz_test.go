@@ -14,7 +14,7 @@ import (
 // with a place and a message.
 func FuzzLoad(f *testing.F) {
 	root := filepath.Join("..", "..", "..", "..")
-	for _, pattern := range []string{"config/testdata/good/*.yaml", "config/testdata/bad/*.yaml", "examples/*.yaml"} {
+	for _, pattern := range []string{"internal/settings/testdata/good/*.yaml", "internal/settings/testdata/bad/*.yaml", "examples/*.yaml"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
 			f.Fatalf("%s: %d files, %v", pattern, len(files), err)
