@@ -103,9 +103,19 @@ func TestEveryKindOfValue(t *testing.T) {
 func TestSettings(t *testing.T) {
 	b, _ := parseBrewery(t, everything)
 	want := []Setting{
-		{"brewery.name", "e"}, {"brewery.hot", "true"}, {"brewery.cups", "3"}, {"brewery.every", "5s"}, {"brewery.room", "2MiB"},
-		{"brewery.kind", "press"}, {"brewery.share", "0.25"}, {"brewery.token", redacted}, {"brewery.beans", "[x, y]"},
-		{"brewery.labels", "{a: b}"}, {"brewery.milk.fat", "3"}, {"brewery.shops", "2 items"}, {"brewery.waste.bin.fat", "9"},
+		{"brewery.name", "e"},
+		{"brewery.hot", "true"},
+		{"brewery.cups", "3"},
+		{"brewery.every", "5s"},
+		{"brewery.room", "2MiB"},
+		{"brewery.kind", "press"},
+		{"brewery.share", "0.25"},
+		{"brewery.token", redacted},
+		{"brewery.beans", "[x, y]"},
+		{"brewery.labels", "{a: b}"},
+		{"brewery.milk.fat", "3"},
+		{"brewery.shops", "2 items"},
+		{"brewery.waste.bin.fat", "9"},
 	}
 	if diff := cmp.Diff(want, Settings(root(b))); diff != "" {
 		t.Error(diff)
