@@ -1,11 +1,10 @@
-package config
+package settings
 
 import (
-	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -23,53 +22,48 @@ type Config struct {
 	Admin       *Admin   // nil: no listener
 	Tracing     *Tracing // nil: no spans
 
-	file     string
-	hash     string
-	at       map[string]position
-	expanded map[string]expansion
+	*config.Document // nil for one that was not read
 }
 
-// File returns the name that the configuration was read under.
-func (c *Config) File() string { return c.file }
-
-// Hash returns a hash of the configuration's text, as it is before substitutions; "" for one that was not read.
-func (c *Config) Hash() string { return c.hash }
-
-// Given tells whether the file has a value at path, such as "source.kafka.start".
-func (c *Config) Given(path string) bool {
-	_, ok := c.at[path]
-	return ok
+// Load reads the configuration in a file; see [config.Load].
+func Load(path string, env config.Env) (*Config, error) {
+	return read(func(root config.Section) (*config.Document, error) { return config.Load(path, env, root) })
 }
 
-// Problem returns a problem of the value at path, for what only those who use the configuration can check. Its
-// position is that of the nearest value that the file has, when it does not have that one.
-//
-// Where the message has what was put in for a variable at that path, it gets the variable back.
-func (c *Config) Problem(path, format string, args ...any) Problem {
-	p := Problem{Path: path, Message: fmt.Sprintf(format, args...)}
-	for at, e := range c.expanded {
-		if strings.HasPrefix(at, path) {
-			p.Message = strings.ReplaceAll(p.Message, e.value, e.source)
-		}
+// Parse reads a configuration; see [config.Parse].
+func Parse(file string, data []byte, env config.Env) (*Config, error) {
+	return read(func(root config.Section) (*config.Document, error) { return config.Parse(file, data, env, root) })
+}
+
+func read(decode func(config.Section) (*config.Document, error)) (*Config, error) {
+	c := Default()
+	d, err := decode(c.Section())
+	if err != nil {
+		return nil, err
 	}
-	for at := path; ; {
-		if pos, ok := c.at[at]; ok {
-			p.Line, p.Column = pos.line, pos.column
-			return p
-		}
-		i := strings.LastIndexAny(at, ".[")
-		if i < 0 {
-			return p
-		}
-		at = at[:i]
-	}
+	c.Document = d
+	return &c, nil
 }
 
-// expansion is a value that had substitutions.
-type expansion struct{ source, value string }
+// Standard returns the section of all keys, bound to their defaults.
+func Standard() config.Section {
+	c := Default()
+	return c.Section()
+}
 
-// Errors makes an error of problems, nil when there are none.
-func (c *Config) Errors(problems []Problem) error { return newError(c.file, problems) }
+// WithLive returns c with what can change while a pipeline runs as other has it. The result shares the rest with c.
+func (c *Config) WithLive(other *Config) *Config {
+	next := *c
+	next.Log.Level = other.Log.Level
+	next.Columns.TrackingRules, next.Columns.PublicSuffixList = other.Columns.TrackingRules, other.Columns.PublicSuffixList
+	next.Pipeline.Rate = other.Pipeline.Rate
+	if g, o := c.Source.Generate, other.Source.Generate; g != nil && o != nil {
+		generate := *g
+		generate.Rate = o.Rate
+		next.Source.Generate = &generate
+	}
+	return &next
+}
 
 // Source is where records come from: exactly one of Kafka, File and Generate is set.
 type Source struct {
@@ -136,7 +130,7 @@ type TLS struct {
 type SASL struct {
 	Mechanism string // "plain", "scram-sha-256" or "scram-sha-512"
 	Username  string
-	Password  Secret
+	Password  config.Secret
 }
 
 // File reads files.
@@ -351,7 +345,7 @@ type ArrowIPC struct {
 	Dictionaries []string
 }
 
-// NDJSONOut writes a JSON object a line.
+// NDJSONOut writes a JSON config.Section a line.
 type NDJSONOut struct{ Output }
 
 // Roll says when files are finished and positions committed: as soon as one of the limits is reached. 0 turns a
@@ -381,7 +375,7 @@ type Log struct {
 // Admin is the listener for metrics, probes and the status page.
 type Admin struct {
 	Listen string
-	Token  Secret
+	Token  config.Secret
 	TLS    AdminTLS
 	PProf  bool
 	// StuckAfter is how old a row may be that is read and not committed before the process is not ready.

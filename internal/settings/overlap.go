@@ -1,8 +1,10 @@
-package config
+package settings
 
 import (
 	"path/filepath"
 	"strings"
+
+	"github.com/urlmill/urlmill/config"
 )
 
 // folder is a folder that is written to, and the key that names it.
@@ -17,7 +19,7 @@ func (c *Config) folders() (all []folder) {
 	}
 	late := func(key string, l *Late) {
 		if l != nil {
-			add(join(key, "path"), l.Path)
+			add(config.Join(key, "path"), l.Path)
 		}
 	}
 	switch s := c.Sink; {
@@ -53,7 +55,7 @@ func (c *Config) ReadsOutput() (key string, path int, ok bool) {
 	return "", 0, false
 }
 
-// isRead tells whether files of the folder output are read with the directory read: names that begin with a dot or an
+// isRead reports whether files of the folder output are read with the directory read: names that begin with a dot or an
 // underscore are left out of it.
 func isRead(read, output string) bool {
 	read, errRead := filepath.Abs(read)
@@ -74,10 +76,10 @@ func isRead(read, output string) bool {
 }
 
 // checkOverlap reports an output among what is read.
-func checkOverlap(d *decoder, c *Config) {
+func checkOverlap(d *config.Check, c *Config) {
 	if key, i, ok := c.ReadsOutput(); ok {
 		paths := "source.file.paths"
-		d.conflict(key, []string{paths}, "%s is in item %d of %s: what is written there would be read by the next run; give a folder beside it",
+		d.Conflict(key, []string{paths}, "%s is in item %d of %s: what is written there would be read by the next run; give a folder beside it",
 			key[strings.LastIndexByte(key, '.')+1:], i+1, paths)
 	}
 }

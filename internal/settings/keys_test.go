@@ -1,4 +1,4 @@
-package config
+package settings
 
 import (
 	"bytes"
@@ -11,33 +11,32 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/urlmill/urlmill/config"
 )
 
 func TestEveryKeyIsDocumented(t *testing.T) {
-	keys := Keys()
+	keys := config.Keys(Standard())
 	if len(keys) < 100 {
 		t.Fatalf("%d keys", len(keys))
 	}
 	for _, k := range keys {
 		if k.Doc == "" {
-			t.Errorf("%s is not in docs.go", k.Path)
+			t.Errorf("%s has no doc", k.Path)
 		}
 		if k.Want == "" {
 			t.Errorf("%s wants nothing", k.Path)
 		}
 	}
-	for _, unused := range unusedDocs() {
-		t.Errorf("docs.go has %s, which no key is called", unused)
-	}
 }
 
 // TestReferenceIsFresh compares docs/reference.md with what it is generated from.
 func TestReferenceIsFresh(t *testing.T) {
-	got, err := os.ReadFile(filepath.Join("..", "docs", "reference.md"))
+	got, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got, Reference()) {
+	if !bytes.Equal(got, config.Reference(Standard())) {
 		t.Error("docs/reference.md is not what the keys are; run: make docs")
 	}
 }
@@ -55,7 +54,7 @@ func TestDefaultsAreShown(t *testing.T) {
 		"log.level":                    "info",
 		"source.kafka.sasl.password":   "",
 	}
-	for _, k := range Keys() {
+	for _, k := range config.Keys(Standard()) {
 		if d, ok := want[k.Path]; ok {
 			if k.Default != d {
 				t.Errorf("%s: default %q, want %q", k.Path, k.Default, d)
@@ -71,7 +70,7 @@ func TestDefaultsAreShown(t *testing.T) {
 // compileSchema returns the schema of configurations.
 func compileSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(JSONSchema()))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(config.JSONSchema(Standard())))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +107,7 @@ func instance(t *testing.T, file string) (any, error) {
 func TestSchemaTakesWhatLoadTakes(t *testing.T) {
 	schema := compileSchema(t)
 	good, _ := filepath.Glob("testdata/good/*.yaml")
-	examples, _ := filepath.Glob("../examples/*.yaml")
+	examples, _ := filepath.Glob("../../examples/*.yaml")
 	if len(good) < 8 || len(examples) < 6 {
 		t.Fatalf("%d good configurations, %d examples", len(good), len(examples))
 	}
@@ -149,7 +148,7 @@ func TestSchemaRefuses(t *testing.T) {
 		t.Errorf("variables: %v", err)
 	}
 	var doc map[string]any
-	if err := json.Unmarshal(JSONSchema(), &doc); err != nil || doc["$schema"] == nil {
+	if err := json.Unmarshal(config.JSONSchema(Standard()), &doc); err != nil || doc["$schema"] == nil {
 		t.Errorf("the schema is not JSON: %v", err)
 	}
 }

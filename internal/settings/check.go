@@ -1,4 +1,4 @@
-package config
+package settings
 
 import (
 	"fmt"
@@ -8,48 +8,49 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/urlcore/canon"
 )
 
 // checkRoot reports conflicts between sections.
-func checkRoot(d *decoder, c *Config) {
+func checkRoot(d *config.Check, c *Config) {
 	const policy = "on_error"
 	at, dead := deadLetters(c)
 	switch {
 	case c.OnError == pipeline.ToDeadLetters && c.Sink.ClickHouse != nil:
-		d.conflict(policy, []string{"sink"}, "on_error is dead_letter, but ClickHouse cannot load two tables at once; give on_error: keep, or another sink")
+		d.Conflict(policy, []string{"sink"}, "on_error is dead_letter, but ClickHouse cannot load two tables at once; give on_error: keep, or another sink")
 	case at == "":
 	case c.OnError == pipeline.ToDeadLetters && dead == (place{}) && c.Sink.Kafka != nil:
-		d.conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the topic for the dead letters there, such as %s", at, topicExample)
+		d.Conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the topic for the dead letters there, such as %s", at, topicExample)
 	case c.OnError == pipeline.ToDeadLetters && dead == (place{}) && c.Sink.load() != nil:
-		d.conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the table for the dead letters there", at)
+		d.Conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the table for the dead letters there", at)
 	case c.OnError == pipeline.ToDeadLetters && dead == (place{}):
-		d.conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the folder for the dead letters there", at)
+		d.Conflict(policy, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name the folder for the dead letters there", at)
 	case c.OnError != pipeline.ToDeadLetters && dead != (place{}):
-		d.conflict(at, []string{policy}, "%s is set, but no row goes there; give on_error: dead_letter, or take it out", at)
+		d.Conflict(at, []string{policy}, "%s is set, but no row goes there; give on_error: dead_letter, or take it out", at)
 	}
 	if k := c.Source.Kafka; k != nil && k.OnCorrupt == "dead_letter" && c.OnError != pipeline.ToDeadLetters {
 		corrupt := "source.kafka.on_corrupt"
-		d.conflict(corrupt, []string{corrupt, policy}, "%s is dead_letter, but on_error is not: it says where rows with errors go; give on_error: dead_letter as well", corrupt)
+		d.Conflict(corrupt, []string{corrupt, policy}, "%s is dead_letter, but on_error is not: it says where rows with errors go; give on_error: dead_letter as well", corrupt)
 	}
 	if k := c.Source.Kafka; k != nil && c.Pipeline.DrainTimeout >= k.RebalanceTimeout {
 		rebalance, drain := "source.kafka.rebalance_timeout", "pipeline.drain_timeout"
 		place := drain
-		if !d.given(drain) {
+		if !d.Given(drain) {
 			place = rebalance
 		}
-		d.conflict(place, []string{rebalance, drain},
+		d.Conflict(place, []string{rebalance, drain},
 			"%s (%s) has to be shorter than %s (%s), or a rebalance takes partitions away before their rows are committed",
 			drain, c.Pipeline.DrainTimeout, rebalance, k.RebalanceTimeout)
 	}
 	if a, every := c.Admin, c.Sink.Roll.Every; a != nil && every > 0 && a.StuckAfter <= every {
 		stuck, roll := "admin.stuck_after", "sink.roll.every"
 		place := stuck
-		if !d.given(stuck) {
+		if !d.Given(stuck) {
 			place = roll
 		}
-		d.conflict(place, []string{stuck, roll},
+		d.Conflict(place, []string{stuck, roll},
 			"%s (%s) has to be longer than %s (%s): a row may wait that long for its commit with nothing wrong",
 			stuck, a.StuckAfter, roll, every)
 	}
@@ -83,28 +84,28 @@ func deadLetters(c *Config) (path string, p place) {
 	return "", place{}
 }
 
-func checkKafka(d *decoder, path string, k *Kafka) {
-	checkBrokers(d, path, k.Brokers)
-	session, heartbeat := join(path, "session_timeout"), join(path, "heartbeat_interval")
-	if !d.given(heartbeat) {
+func checkKafka(d *config.Check, k *Kafka) {
+	checkBrokers(d, k.Brokers)
+	session, heartbeat := "session_timeout", "heartbeat_interval"
+	if !d.Given(heartbeat) {
 		k.HeartbeatInterval = min(k.HeartbeatInterval, k.SessionTimeout/3)
 	}
 	if k.HeartbeatInterval*3 > k.SessionTimeout {
-		d.conflict(heartbeat, []string{session, heartbeat},
+		d.Conflict(heartbeat, []string{session, heartbeat},
 			"heartbeat_interval (%s) is more than a third of session_timeout (%s); give at most a third, so that one may be lost", k.HeartbeatInterval, k.SessionTimeout)
 	}
-	low, high := join(path, "min_bytes"), join(path, "max_bytes")
+	low, high := "min_bytes", "max_bytes"
 	if k.MinBytes > k.MaxBytes {
 		place := low
-		if !d.given(low) {
+		if !d.Given(low) {
 			place = high
 		}
-		d.conflict(place, []string{low, high}, "min_bytes (%s) is more than max_bytes (%s)", FormatSize(int64(k.MinBytes)), FormatSize(int64(k.MaxBytes)))
+		d.Conflict(place, []string{low, high}, "min_bytes (%s) is more than max_bytes (%s)", config.FormatSize(int64(k.MinBytes)), config.FormatSize(int64(k.MaxBytes)))
 	}
 }
 
 // checkGenerate reports a codec that cannot read what the generator makes.
-func checkGenerate(d *decoder, path string, s *Source) {
+func checkGenerate(d *config.Check, s *Source) {
 	if s.Generate == nil {
 		return
 	}
@@ -114,8 +115,8 @@ func checkGenerate(d *decoder, path string, s *Source) {
 		codec, other, wrong = other, codec, true
 	}
 	if wrong {
-		at := join(join(path, "codec"), codec)
-		d.conflict(at, []string{join(path, "generate.format")},
+		at := config.Join("codec", codec)
+		d.Conflict(at, []string{"generate.format"},
 			"the codec is %s, but source.generate.format is %s; take the codec out, or make them the same", codec, other)
 	}
 }
@@ -135,34 +136,34 @@ func brokerProblem(s string) string {
 	return ""
 }
 
-func checkTLS(d *decoder, path string, t *TLS) {
-	certificate, key := join(path, "cert_file"), join(path, "key_file")
+func checkTLS(d *config.Check, t *TLS) {
+	certificate, key := "cert_file", "key_file"
 	switch {
 	case t.CertFile != "" && t.KeyFile == "":
-		d.conflict(certificate, []string{key}, "cert_file needs key_file beside it")
+		d.Conflict(certificate, []string{key}, "cert_file needs key_file beside it")
 	case t.KeyFile != "" && t.CertFile == "":
-		d.conflict(key, []string{certificate}, "key_file needs cert_file beside it")
+		d.Conflict(key, []string{certificate}, "key_file needs cert_file beside it")
 	}
 	if t.Enabled {
 		return
 	}
 	for _, name := range []string{"ca_file", "cert_file", "key_file", "server_name", "insecure_skip_verify"} {
-		if at := join(path, name); d.given(at) {
-			d.conflict(at, []string{join(path, "enabled")}, "%s has no effect without enabled: true", name)
+		if at := name; d.Given(at) {
+			d.Conflict(at, []string{"enabled"}, "%s has no effect without enabled: true", name)
 			return
 		}
 	}
 }
 
-func checkCarry(d *decoder, path string, carry []Carry) {
+func checkCarry(d *config.Check, carry []Carry) {
 	first := map[string]int{}
 	for i, c := range carry {
-		at := fmt.Sprintf("%s.carry[%d].name", path, i)
+		at := fmt.Sprintf("carry[%d].name", i)
 		if c.Name == "" {
 			continue
 		}
 		if j, ok := first[c.Name]; ok {
-			d.conflict(at, nil, "name %q is that of item %d already; every carried field needs a name of its own", c.Name, j+1)
+			d.Conflict(at, nil, "name %q is that of item %d already; every carried field needs a name of its own", c.Name, j+1)
 			continue
 		}
 		first[c.Name] = i
@@ -172,81 +173,81 @@ func checkCarry(d *decoder, path string, carry []Carry) {
 // levels are the compression levels of the codecs that have any.
 var levels = map[string]int{"gzip": 9, "zstd": 22}
 
-func checkParquet(d *decoder, path string, p *Parquet) {
-	level, codec := join(path, "compression_level"), join(path, "compression")
-	if d.given(level) {
+func checkParquet(d *config.Check, p *Parquet) {
+	level, codec := "compression_level", "compression"
+	if d.Given(level) {
 		switch most, ok := levels[p.Compression]; {
 		case !ok:
-			d.conflict(level, []string{codec}, "compression %s has no levels; take compression_level out", p.Compression)
+			d.Conflict(level, []string{codec}, "compression %s has no levels; take compression_level out", p.Compression)
 		case p.CompressionLevel > most:
-			d.conflict(level, []string{codec}, "compression_level is %d, but %s has levels from 1 to %d", p.CompressionLevel, p.Compression, most)
+			d.Conflict(level, []string{codec}, "compression_level is %d, but %s has levels from 1 to %d", p.CompressionLevel, p.Compression, most)
 		}
 	} else if p.Compression != DefaultParquet().Compression {
 		p.CompressionLevel = 0
 	}
-	encoder := join(path, "encoder")
+	encoder := "encoder"
 	for _, key := range []string{"page_version", "encodings", "bloom_filters", "sort_by"} {
-		if at := join(path, key); p.Encoder == "arrow" && d.given(at) {
-			d.conflict(at, []string{encoder}, "%s is not for arrow's encoder; take it out, or give encoder: urlmill", key)
+		if at := key; p.Encoder == "arrow" && d.Given(at) {
+			d.Conflict(at, []string{encoder}, "%s is not for arrow's encoder; take it out, or give encoder: urlmill", key)
 		}
 	}
-	if bloom := join(path, "bloom_filters"); len(p.BloomFilters) > 1 && slices.Contains(p.BloomFilters, "none") {
-		d.conflict(bloom, nil, "bloom_filters has none beside columns; keep one of them")
+	if bloom := "bloom_filters"; len(p.BloomFilters) > 1 && slices.Contains(p.BloomFilters, "none") {
+		d.Conflict(bloom, nil, "bloom_filters has none beside columns; keep one of them")
 	}
-	checkFolders(d, path, p.Path, p.DeadLetters)
-	checkLate(d, path, p.Path, p.DeadLetters, p.Late)
+	checkFolders(d, p.Path, p.DeadLetters)
+	checkLate(d, p.Path, p.DeadLetters, p.Late)
 }
 
-func checkOutput(d *decoder, path string, o *Output) {
-	folder, stdout := join(path, "path"), join(path, "stdout")
+func checkOutput(d *config.Check, o *Output) {
+	folder, stdout := "path", "stdout"
 	switch {
 	case o.Path != "" && o.Stdout:
-		d.conflict(stdout, []string{folder}, "%s has both path and stdout; keep one of them", path)
+		d.Conflict(stdout, []string{folder}, "%s has both path and stdout; keep one of them", d.Path(""))
 	case o.Path == "" && !o.Stdout:
-		d.conflict(path, []string{folder, stdout}, "%s does not say where to; add path: out, or stdout: true", path)
+		d.Conflict("", []string{folder, stdout}, "%s does not say where to; add path: out, or stdout: true", d.Path(""))
 	case o.Stdout && o.Delivery == ExactlyOnce:
-		at := join(path, "delivery")
-		d.conflict(at, []string{stdout}, "delivery is exactly_once, but what went to standard output cannot be taken back; take it out, or give path instead of stdout")
+		at := "delivery"
+		d.Conflict(at, []string{stdout}, "delivery is exactly_once, but what went to standard output cannot be taken back; take it out, or give path instead of stdout")
 	}
-	checkFolders(d, path, o.Path, o.DeadLetters)
-	checkLate(d, path, o.Path, o.DeadLetters, o.Late)
+	checkFolders(d, o.Path, o.DeadLetters)
+	checkLate(d, o.Path, o.DeadLetters, o.Late)
 }
 
 // checkLate reports late rows whose folder is among others, where they would be read as something else.
-func checkLate(d *decoder, path, rows, dead string, l *Late) {
+func checkLate(d *config.Check, rows, dead string, l *Late) {
 	if l == nil {
 		return
 	}
-	at := join(join(path, "late"), "path")
+	at := config.Join("late", "path")
 	checkPlace(d, at, l.Path)
 	for _, other := range []struct{ key, folder string }{{"path", rows}, {"dead_letters", dead}} {
 		if other.folder != "" && l.Path != "" && (within(other.folder, l.Path) || within(l.Path, other.folder)) {
-			d.conflict(at, []string{join(path, other.key)}, "late.path and %s lie in each other; give a folder beside it", other.key)
+			d.Conflict(at, []string{other.key}, "late.path and %s lie in each other; give a folder beside it", other.key)
 		}
 	}
 }
 
-// within tells whether a folder is another one, or lies in it.
+// within reports whether a folder is another one, or lies in it.
 func within(outer, inner string) bool {
 	rel, err := filepath.Rel(filepath.Clean(outer), filepath.Clean(inner))
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // checkFolders reports folders that cannot be written to, and dead letters that would lie among the rows, where they would be read as rows.
-func checkFolders(d *decoder, path, rows, dead string) {
-	checkPlace(d, join(path, "path"), rows)
-	checkPlace(d, join(path, "dead_letters"), dead)
+func checkFolders(d *config.Check, rows, dead string) {
+	checkPlace(d, "path", rows)
+	checkPlace(d, "dead_letters", dead)
 	if rows == "" || dead == "" {
 		return
 	}
 	if within(rows, dead) {
-		at := join(path, "dead_letters")
-		d.conflict(at, []string{join(path, "path")}, "dead_letters lies in path, where it would be read as rows; give a folder beside it")
+		at := "dead_letters"
+		d.Conflict(at, []string{"path"}, "dead_letters lies in path, where it would be read as rows; give a folder beside it")
 	}
 }
 
 // checkColumns fills in what depends on other keys.
-func checkColumns(d *decoder, path string, c *Columns) {
+func checkColumns(d *config.Check, c *Columns) {
 	for i := range c.Promote {
 		if p := &c.Promote[i]; p.Name == "" {
 			p.Name = p.Param
@@ -257,21 +258,21 @@ func checkColumns(d *decoder, path string, c *Columns) {
 			a.Prefix = a.Field + "_"
 		}
 	}
-	if at := join(path, "tracking_rules"); d.given(at) && c.Tracking != "separate" && c.Canonical == nil {
-		d.conflict(at, []string{join(path, "tracking")}, "tracking_rules has no effect without tracking: separate or canonical")
+	if at := "tracking_rules"; d.Given(at) && c.Tracking != "separate" && c.Canonical == nil {
+		d.Conflict(at, []string{"tracking"}, "tracking_rules has no effect without tracking: separate or canonical")
 	}
 	if c.Canonical == nil {
 		return
 	}
 	for key, steps := range map[string][]string{"with": c.Canonical.With, "without": c.Canonical.Without} {
-		at := join(join(path, "canonical"), key)
+		at := config.Join("canonical", key)
 		for i, step := range steps {
 			if _, err := canon.ParseStep(step); err != nil {
-				d.conflict(fmt.Sprintf("%s[%d]", at, i), nil, "%v", err)
+				d.Conflict(fmt.Sprintf("%s[%d]", at, i), nil, "%v", err)
 			}
 		}
 		if form := c.Canonical.Form; len(steps) > 0 && form != canon.Dedupe.String() {
-			d.conflict(at, nil, "form %s has no steps to switch; take %s out, or give form: dedupe", form, key)
+			d.Conflict(at, nil, "form %s has no steps to switch; take %s out, or give form: dedupe", form, key)
 		}
 	}
 }

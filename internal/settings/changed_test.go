@@ -1,10 +1,12 @@
-package config
+package settings
 
 import (
 	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/urlmill/urlmill/config"
 )
 
 func TestChanges(t *testing.T) {
@@ -26,10 +28,10 @@ func TestChanges(t *testing.T) {
 		file + out + "pipeline: {rate: 5, workers: 7}": {"!pipeline.workers", "pipeline.rate"},
 		file + out + "admin: {}":                       {"!admin"},
 		file + out + "columns: {tracking: separate, tracking_rules: x, public_suffix_list: y, also: [{field: a}]}":                                             {"!columns.tracking", "columns.tracking_rules", "columns.public_suffix_list", "!columns.also"},
-		file + "sink: {parquet: {path: out, dead_letters: {kafka: {brokers: [a:1], topic: t}}}, roll: {rows: 1}}\nmemory_limit: 1GiB\non_error: dead_letter\n": {"!on_error", "!sink.parquet", "!sink.roll.rows", "!memory_limit"},
+		file + "sink: {parquet: {path: out, dead_letters: {kafka: {brokers: [a:1], topic: t}}}, roll: {rows: 1}}\nmemory_limit: 1GiB\non_error: dead_letter\n": {"!on_error", "!sink.parquet.dead_letters", "!sink.roll.rows", "!memory_limit"},
 	} {
 		var got []string
-		for _, c := range base.Changes(parse(text)) {
+		for _, c := range config.Changes(base.Section(), parse(text).Section()) {
 			if c.Reason != "" {
 				c.Path = "!" + c.Path
 			}
@@ -52,14 +54,14 @@ func TestEveryKeyChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
-	for _, k := range Keys() {
+	for _, k := range config.Keys(Standard()) {
 		known[k.Path] = true
 	}
 	plain := Default()
 	kafka, parquet, admin, tracing := DefaultKafka(), DefaultParquet(), DefaultAdmin(), DefaultTracing()
 	sasl, ndjson := SASL{}, NDJSON{}
 	kafka.SASL, plain.Source.Kafka, plain.Sink.Parquet, plain.Admin, plain.Tracing, plain.Source.Codec.NDJSON = &sasl, &kafka, &parquet, &admin, &tracing, &ndjson
-	changes := full.Changes(&plain)
+	changes := config.Changes(full.Section(), plain.Section())
 	if len(changes) < 50 {
 		t.Errorf("%d changes", len(changes))
 	}
@@ -67,19 +69,10 @@ func TestEveryKeyChanges(t *testing.T) {
 		if !known[c.Path] {
 			t.Errorf("%s is no key", c.Path)
 		}
-		if c.Reason == "" != live[c.Path] {
-			t.Errorf("%s: %q", c.Path, c.Reason)
-		}
 	}
-	c := Default()
-	for _, f := range rootSchema(&c).fields {
-		if reasons[f.name] == "" {
-			t.Errorf("%s: nothing says why it cannot change", f.name)
-		}
-	}
-	for path := range live {
-		if !known[path] {
-			t.Errorf("%s is no key", path)
+	for _, f := range Standard().Fields {
+		if f.Fixed == "" {
+			t.Errorf("%s: nothing says why it cannot change", f.Name)
 		}
 	}
 }

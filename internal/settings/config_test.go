@@ -1,23 +1,24 @@
-package config
+package settings
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/urlmill/urlmill/config"
 )
 
 // theSecret must not be in any message.
 const theSecret = "hunter2"
 
 // testEnv knows a few variables, and the real files.
-func testEnv() Env {
+func testEnv() config.Env {
 	variables := map[string]string{
 		"PASSWORD": theSecret,
 		"BROKERS":  "kafka-1:9092, kafka-2:9092",
@@ -27,7 +28,7 @@ func testEnv() Env {
 		"BUFFERS":  "5",
 		"EMPTY":    "",
 	}
-	return Env{
+	return config.Env{
 		Lookup:   func(name string) (string, bool) { v, ok := variables[name]; return v, ok },
 		ReadFile: os.ReadFile,
 	}
@@ -52,7 +53,7 @@ func TestBad(t *testing.T) {
 				}
 			}
 			_, err = Load(file, testEnv())
-			var e *Error
+			var e *config.Error
 			if !errors.As(err, &e) {
 				t.Fatalf("error %v, want *Error", err)
 			}
@@ -79,10 +80,10 @@ func TestEndless(t *testing.T) {
 	if _, err := os.Stat(endless); err != nil {
 		t.Skip("this system has no " + endless)
 	}
-	if _, err := Load(endless, OSEnv()); err == nil || !strings.Contains(err.Error(), "larger than 1MiB") {
+	if _, err := Load(endless, config.OSEnv()); err == nil || !strings.Contains(err.Error(), "larger than 1MiB") {
 		t.Errorf("as a configuration: %v", err)
 	}
-	if _, err := Parse("c.yaml", []byte("on_error: ${file:"+endless+"}"), OSEnv()); err == nil || !strings.Contains(err.Error(), "it has to hold a single value") {
+	if _, err := Parse("c.yaml", []byte("on_error: ${file:"+endless+"}"), config.OSEnv()); err == nil || !strings.Contains(err.Error(), "it has to hold a single value") {
 		t.Errorf("as a value: %v", err)
 	}
 }
@@ -113,7 +114,7 @@ func TestProblemPositions(t *testing.T) {
 		"pipeline.batch_rows":     "x.yaml: no",
 		"source.kafka.brokers[0]": "x.yaml:1:1: no",
 	} {
-		if got := c.Errors([]Problem{c.Problem(path, "%s", "no")}).Error(); got != want {
+		if got := c.Errors([]config.Problem{c.Problem(path, "%s", "no")}).Error(); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
@@ -144,7 +145,7 @@ func TestLoadRefuses(t *testing.T) {
 		t.Error("a folder was read")
 	}
 	big := filepath.Join(dir, "big.yaml")
-	if err := os.WriteFile(big, bytes.Repeat([]byte("#\n"), maxFileSize), 0o600); err != nil {
+	if err := os.WriteFile(big, bytes.Repeat([]byte("#\n"), config.MaxFileSize), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Load(big, testEnv()); err == nil || !strings.Contains(err.Error(), "larger than 1MiB") {
@@ -154,11 +155,11 @@ func TestLoadRefuses(t *testing.T) {
 	if err == nil || err.Error() != "x:2:8: not UTF-8 here; save the file as UTF-8" {
 		t.Errorf("invalid UTF-8: %v", err)
 	}
-	_, err = Parse("x", []byte("a:\n"+strings.Repeat("[", maxFileSize-10)), testEnv())
+	_, err = Parse("x", []byte("a:\n"+strings.Repeat("[", config.MaxFileSize-10)), testEnv())
 	if err == nil || err.Error() != "x:2:501: more than 500 brackets are open here; close some" {
 		t.Errorf("deep nesting: %v", err)
 	}
-	_, err = Parse("x", bytes.Repeat([]byte("#\n"), maxFileSize), testEnv())
+	_, err = Parse("x", bytes.Repeat([]byte("#\n"), config.MaxFileSize), testEnv())
 	if err == nil || !strings.Contains(err.Error(), "larger than 1MiB") {
 		t.Errorf("large text: %v", err)
 	}
@@ -166,66 +167,10 @@ func TestLoadRefuses(t *testing.T) {
 
 func TestLargeSubstitutedFile(t *testing.T) {
 	env := testEnv()
-	env.ReadFile = func(string) ([]byte, error) { return make([]byte, maxFileSize+1), nil }
+	env.ReadFile = func(string) ([]byte, error) { return make([]byte, config.MaxFileSize+1), nil }
 	_, err := Parse("x", []byte("source: {file: {paths: [\"${file:a}\"]}}\nsink: {parquet: {path: out}}\n"), env)
 	if err == nil || !strings.Contains(err.Error(), "has to hold a single value") {
 		t.Error(err)
-	}
-}
-
-func TestSecret(t *testing.T) {
-	s := Secret(theSecret)
-	var log bytes.Buffer
-	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "a", s, "b", SASL{Password: s}, "c", &SASL{Password: s})
-	texts := []string{log.String(), s.String()}
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-		texts = append(texts, fmt.Sprintf(verb, s), fmt.Sprintf(verb, SASL{Password: s}))
-	}
-	for _, text := range texts {
-		if strings.Contains(text, theSecret) || strings.Contains(text, fmt.Sprintf("%x", theSecret)) {
-			t.Errorf("the secret shows: %s", text)
-		}
-	}
-	if s.Reveal() != theSecret || Secret("").String() != "" {
-		t.Error("Reveal or the empty secret is wrong")
-	}
-}
-
-func TestParseSize(t *testing.T) {
-	for in, want := range map[string]int64{
-		"0": 0, "1B": 1, "64KiB": 64 << 10, "512MiB": 512 << 20, "1.5 GB": 1.5e9, "2TiB": 2 << 40, "3kB": 3000, "3KB": 3000, "0.5MiB": 512 << 10,
-		"": -1, "5": -1, "5mb": -1, "-5MiB": -1, "1e3B": -1, "MiB": -1, "1..2B": -1, "99999999TiB": -1, "5 MiB x": -1,
-	} {
-		got, err := parseSize(in)
-		if err != nil {
-			got = -1
-		}
-		if got != want {
-			t.Errorf("parseSize(%q) = %d, %v", in, got, err)
-		}
-	}
-	for in, want := range map[int64]string{0: "0B", 1000: "1000B", 1 << 10: "1KiB", 3 << 19: "1536KiB", 1 << 40: "1TiB"} {
-		if got := FormatSize(in); got != want {
-			t.Errorf("FormatSize(%d) = %q", in, got)
-		}
-	}
-}
-
-func TestSuggest(t *testing.T) {
-	candidates := []string{"href", "host", "registrable_domain", "params"}
-	for in, want := range map[string]string{
-		"hrfe":                            ` (did you mean "href"?)`,
-		"registrableDomain":               ` (did you mean "registrable_domain"?)`,
-		"registrable":                     ` (did you mean "registrable_domain"?)`,
-		"parms":                           ` (did you mean "params"?)`,
-		"x":                               "",
-		"":                                "",
-		strings.Repeat("href", 100) + "x": ` (did you mean "href"?)`,
-		"zzzzzzzz":                        "",
-	} {
-		if got := Suggest(in, candidates); got != want {
-			t.Errorf("Suggest(%q) = %q", in, got)
-		}
 	}
 }
 
@@ -255,7 +200,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		var e *Error
+		var e *config.Error
 		if !errors.As(err, &e) || len(e.Problems) == 0 {
 			t.Fatalf("error %T %v", err, err)
 		}
