@@ -58,7 +58,7 @@ var hostKindNames = [...]string{"none", "empty", "domain", "ipv4", "ipv6", "opaq
 // SearchParams of its own. Two things write into the buffer that is there, and so into all copies, as they
 // are made for many URLs or pairs in a row: [Parser.Parse] into a URL that is used again, and Append to the
 // list of a URL that has a fragment and is longer than 4 KiB. Of such a URL keep a [URL.Clone]. The command
-// cmd/urlcopy is an analyzer for go vet that finds what keeps a copy all the same.
+// cmd/urlcopy, alone or for go vet, finds what keeps copies of URLs that are parsed into again.
 type URL struct {
 	buf []byte
 	loc location
