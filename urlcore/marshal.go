@@ -8,12 +8,13 @@ import (
 
 // URLs in JSON, XML, gob, databases, flags and logs. What writes has a value as its receiver, so that URLs
 // that are kept by value are written, too, in struct fields, slices and maps; what reads has a pointer.
-// All forms are the serialization, which is "" for the empty URL, and reading it gives an equal URL. Where
-// it does not, the URL is one that only setters make: a file URL that came from another scheme may have the
-// host localhost, which parsing drops, or a drive letter with a bar. A [BlobEntry] is not written.
 
 // MarshalText returns the serialization, so that a URL is a string in JSON as toJSON makes it, and "" for
 // the empty URL. The caller owns the slice; the error is nil.
+//
+// UnmarshalText gives an equal URL back, without its [BlobEntry]. There are two exceptions, which only
+// [URL.SetProtocol] makes, as the standard has it: the parser takes the host localhost out of a file URL,
+// and puts a colon for the bar of a drive letter.
 func (u URL) MarshalText() ([]byte, error) { return u.AppendText(nil) }
 
 // AppendText appends the serialization to dst and returns the extended buffer. The error is nil.

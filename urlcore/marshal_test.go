@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/urlmill/urlmill/urlcore"
+	"github.com/urlmill/urlmill/urlcore/percent"
 )
 
 var (
@@ -97,6 +98,21 @@ func TestMarshalByValue(t *testing.T) {
 	for _, value := range []any{u, &u, []urlcore.URL{u}, map[string]urlcore.URL{"a": u}} {
 		if got := fmt.Sprintf("%v %+v", value, value); strings.Count(got, u.Href()) != 2 || strings.Contains(got, "{") {
 			t.Errorf("fmt prints %s", got)
+		}
+	}
+}
+
+// TestMarshalFileURLs is about the two kinds of URL that are others when they come back.
+func TestMarshalFileURLs(t *testing.T) {
+	for input, want := range map[string][2]string{
+		"http://localhost/x": {"file://localhost/x", "file:///x"},
+		"http://h/C|/x":      {"file://h/C|/x", "file://h/C:/x"},
+	} {
+		u := urlcore.MustParse(input)
+		u.SetProtocol("file")
+		text, _ := u.MarshalText()
+		if err := u.UnmarshalText(text); err != nil || string(text) != want[0] || u.Href() != want[1] {
+			t.Errorf("%s: %s comes back as %s, %v", input, text, u, err)
 		}
 	}
 }
@@ -202,6 +218,16 @@ func TestDecodedParts(t *testing.T) {
 		u := urlcore.MustParse(input)
 		if u.DecodedPassword()+u.DecodedFragment() != "" {
 			t.Errorf("%s: %q %q", u, u.DecodedPassword(), u.DecodedFragment())
+		}
+	}
+}
+
+func TestDecodedUsernameBack(t *testing.T) {
+	u := urlcore.MustParse("https://h/")
+	for _, name := range []string{"me", "a%41", "a:b@c/", "j\u00fcrgen", "%"} {
+		u.SetUsername(percent.Encode(name, &percent.Component))
+		if got := u.DecodedUsername(); got != name {
+			t.Errorf("%q comes back as %q from %s", name, got, u)
 		}
 	}
 }
