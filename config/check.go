@@ -184,12 +184,6 @@ func checkParquet(d *decoder, path string, p *Parquet) {
 	} else if p.Compression != DefaultParquet().Compression {
 		p.CompressionLevel = 0
 	}
-	encoder := join(path, "encoder")
-	for _, key := range []string{"page_version", "encodings", "bloom_filters", "sort_by"} {
-		if at := join(path, key); p.Encoder == "arrow" && d.given(at) {
-			d.conflict(at, []string{encoder}, "%s is not for arrow's encoder; take it out, or give encoder: urlmill", key)
-		}
-	}
 	if bloom := join(path, "bloom_filters"); len(p.BloomFilters) > 1 && slices.Contains(p.BloomFilters, "none") {
 		d.conflict(bloom, nil, "bloom_filters has none beside columns; keep one of them")
 	}

@@ -21,6 +21,8 @@ type object struct {
 	fields []field
 	// oneOf names fields of which exactly one has to be given.
 	oneOf []string
+	// gone has keys of earlier versions, each with the reason and what to do.
+	gone map[string]string
 	// check reports conflicts between values. It is called after all fields were decoded.
 	check func(d *decoder, path string)
 }
@@ -92,6 +94,10 @@ func (d *decoder) checkOneOf(at position, path string, o object, unknown bool) {
 // unknownKey reports a key that does not belong there.
 func (d *decoder) unknownKey(e entry, path string, o object) {
 	full := join(path, e.key)
+	if reason, ok := o.gone[e.key]; ok {
+		d.report(e.at, full, "%s is gone: %s", e.key, reason)
+		return
+	}
 	if near, ok := nearest(e.key, o.keys()); ok {
 		d.bad[join(path, near)] = true // it is not missing as well
 		d.report(e.at, full, "unknown key %q in %s; did you mean %q?", clip(e.key), title(path), near)

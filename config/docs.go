@@ -165,7 +165,6 @@ var docs = map[string]string{
 	"compression_level":          "From fast to small; gzip has 1 to 9, zstd 1 to 22.",
 	"row_group_rows":             "Rows of a row group, at most.",
 	"row_group_bytes":            "Bytes of a row group in memory, at most.",
-	"encoder":                    "urlmill's own encoder, or that of the Arrow library.",
 	"page_version":               "Version of data pages; some readers know 1 alone.",
 	"encodings":                  "plain is for readers that do not know the delta encodings.",
 	"bloom_filters":              "Columns with bloom filters, or [none]. Not set: host, registrable_domain and url_key.",

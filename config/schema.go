@@ -331,7 +331,6 @@ func parquetSchema(p *Parquet) object {
 			{name: "compression_level", value: integer(&p.CompressionLevel, 1, 22)},
 			{name: "row_group_rows", value: integer(&p.RowGroupRows, 1, 16<<20)},
 			{name: "row_group_bytes", value: size(&p.RowGroupBytes, 1<<10, 512<<20)},
-			{name: "encoder", value: names(&p.Encoder, "urlmill", "arrow")},
 			{name: "page_version", value: integer(&p.PageVersion, 1, 2)},
 			{name: "encodings", value: names(&p.Encodings, "all", "plain")},
 			{name: "bloom_filters", value: texts(&p.BloomFilters, "[host, registrable_domain], or [none]")},
@@ -341,6 +340,7 @@ func parquetSchema(p *Parquet) object {
 			{name: "sort_by", value: texts(&p.SortBy, "[registrable_domain, path]")},
 			{name: "iceberg", value: optional(&p.Iceberg, DefaultIceberg, icebergSchema)},
 		},
+		gone: map[string]string{"encoder": "urlmill's own encoder writes all files; take the key out"},
 		check: func(d *decoder, path string) {
 			checkParquet(d, path, p)
 			checkIceberg(d, path, p)

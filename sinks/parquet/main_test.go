@@ -19,8 +19,6 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-var encoders = []string{EncoderNative, EncoderArrow}
-
 var provenance = lanesink.Provenance{
 	Table: pipeline.Rows,
 	Lane:  pipeline.LaneID{Stream: "clicks", Partition: 3},

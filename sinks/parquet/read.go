@@ -218,7 +218,7 @@ func (r *Reader) Compression() string {
 		return ""
 	}
 	for name, codec := range codecs {
-		if codec.codec == c.Compression() {
+		if codec.codec == encode.Codec(c.Compression()) {
 			return name
 		}
 	}
