@@ -125,7 +125,7 @@ func typeOf(t pq.Type) (arrow.DataType, error) {
 	case pq.FixedLenByteArray:
 		return &arrow.FixedSizeBinaryType{ByteWidth: t.Length()}, nil
 	}
-	return nil, fmt.Errorf("Parquet's type %s is not known", t)
+	return nil, fmt.Errorf("the type %s of Parquet is not known", t)
 }
 
 // logicalType returns nil for what its physical type says it all.
