@@ -12,9 +12,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"github.com/urlmill/urlmill/internal/take"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/internal/rowbuf"
-	"github.com/urlmill/urlmill/sinks/internal/take"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
 
