@@ -12,6 +12,8 @@ type Section struct {
 	Fields []Field
 	// OneOf names fields of which exactly one has to be given.
 	OneOf []string
+	// Gone has keys of earlier versions, each with the reason and what to do.
+	Gone map[string]string
 	// Check reports conflicts between values. It is called after all fields were decoded.
 	Check func(*Check)
 }
@@ -126,6 +128,10 @@ func (d *decoder) checkOneOf(at position, path string, o Section, unknown bool) 
 // unknownKey reports a key that does not belong there.
 func (d *decoder) unknownKey(e entry, path string, o Section) {
 	full := Join(path, e.key)
+	if reason, ok := o.Gone[e.key]; ok {
+		d.report(e.at, full, "%s is gone: %s", e.key, reason)
+		return
+	}
 	if near, ok := nearest(e.key, o.keys()); ok {
 		d.bad[Join(path, near)] = true // it is not missing as well
 		d.report(e.at, full, "unknown key %q in %s; did you mean %q?", Clip(e.key), title(path), near)

@@ -185,12 +185,6 @@ func checkParquet(d *config.Check, p *Parquet) {
 	} else if p.Compression != DefaultParquet().Compression {
 		p.CompressionLevel = 0
 	}
-	encoder := "encoder"
-	for _, key := range []string{"page_version", "encodings", "bloom_filters", "sort_by"} {
-		if at := key; p.Encoder == "arrow" && d.Given(at) {
-			d.Conflict(at, []string{encoder}, "%s is not for arrow's encoder; take it out, or give encoder: urlmill", key)
-		}
-	}
 	if bloom := "bloom_filters"; len(p.BloomFilters) > 1 && slices.Contains(p.BloomFilters, "none") {
 		d.Conflict(bloom, nil, "bloom_filters has none beside columns; keep one of them")
 	}

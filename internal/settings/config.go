@@ -318,7 +318,6 @@ type Parquet struct {
 	CompressionLevel int    // 0: the codec's own default
 	RowGroupRows     int
 	RowGroupBytes    int64
-	Encoder          string // "urlmill", or "arrow" for that of the Arrow library, without what follows
 	PageVersion      int    // 1 or 2: that of data pages; some readers know only 1
 	Encodings        string // "all", or "plain" for readers that do not know the delta encodings
 	// BloomFilters are columns, such as host or params.list.element.key, or "none" alone. Nil: those of host,
@@ -453,6 +452,6 @@ func DefaultArrowIPC() ArrowIPC { return ArrowIPC{Compression: "none"} }
 func DefaultParquet() Parquet {
 	return Parquet{
 		Compression: "zstd", CompressionLevel: 1, RowGroupRows: 128 << 10, RowGroupBytes: 64 << 20,
-		Encoder: "urlmill", PageVersion: 1, Encodings: "all", Delivery: ExactlyOnce,
+		PageVersion: 1, Encodings: "all", Delivery: ExactlyOnce,
 	}
 }

@@ -40,7 +40,7 @@ func wantFull() Config {
 			Parquet: &Parquet{
 				Path: "out/rows", DeadLetters: "out/dead", Compression: "gzip", CompressionLevel: 6,
 				RowGroupRows: 1000, RowGroupBytes: 64 << 20,
-				Encoder: "urlmill", PageVersion: 2, Encodings: "plain", BloomFilters: []string{"host", "params.list.element.key"},
+				PageVersion: 2, Encodings: "plain", BloomFilters: []string{"host", "params.list.element.key"},
 				Delivery:    AtLeastOnce,
 				PartitionBy: []string{"date(timestamp)", "site=host"},
 				Late:        &Late{Path: "late", After: 6 * time.Hour},

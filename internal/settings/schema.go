@@ -360,6 +360,7 @@ const partitionExample = `["date(timestamp)", registrable_domain]`
 
 func parquetSchema(p *Parquet) config.Section {
 	return config.Section{
+		Gone: map[string]string{"encoder": "urlmill's own encoder writes all files; take the key out"},
 		Fields: []config.Field{
 			{Name: "path", Doc: "Folder, or s3://bucket/prefix, that the files appear in when they are complete.", Value: config.Text(&p.Path, "/var/lib/urlmill/clicks"), Example: "path: out"},
 			{Name: "dead_letters", Doc: "Where records without a valid URL go with on_error: dead_letter.", Value: deadLettersValue(&p.DeadLetters, &p.DeadLetterTopic)},
@@ -367,7 +368,6 @@ func parquetSchema(p *Parquet) config.Section {
 			{Name: "compression_level", Doc: "From fast to small; gzip has 1 to 9, zstd 1 to 22.", Value: config.Int(&p.CompressionLevel, 1, 22)},
 			{Name: "row_group_rows", Doc: "Rows of a row group, at most.", Value: config.Int(&p.RowGroupRows, 1, 16<<20)},
 			{Name: "row_group_bytes", Doc: "Bytes of a row group in memory, at most.", Value: config.Size(&p.RowGroupBytes, 1<<10, 512<<20)},
-			{Name: "encoder", Doc: "urlmill's own encoder, or that of the Arrow library.", Value: config.Names(&p.Encoder, "urlmill", "arrow")},
 			{Name: "page_version", Doc: "Version of data pages; some readers know 1 alone.", Value: config.Int(&p.PageVersion, 1, 2)},
 			{Name: "encodings", Doc: "plain is for readers that do not know the delta encodings.", Value: config.Names(&p.Encodings, "all", "plain")},
 			{Name: "bloom_filters", Doc: "Columns with bloom filters, or [none]. Not set: host, registrable_domain and url_key.", Value: config.Texts(&p.BloomFilters, "[host, registrable_domain], or [none]")},

@@ -31,7 +31,7 @@ var parquetSink = SinkKind{
 			Files: s.outputFiles(c, settings.Output{DeadLetters: p.DeadLetters, Delivery: p.Delivery, PartitionBy: p.PartitionBy, Late: p.Late}),
 			Path:  p.Path, Compression: p.Compression, CompressionLevel: p.CompressionLevel,
 			RowGroupRows: p.RowGroupRows, RowGroupBytes: p.RowGroupBytes, Version: s.Version,
-			Encoder: p.Encoder, PageVersion: p.PageVersion, Encodings: p.Encodings, BloomFilters: p.BloomFilters,
+			PageVersion: p.PageVersion, Encodings: p.Encodings, BloomFilters: p.BloomFilters,
 			SortBy: p.SortBy,
 		}
 		table, isTable := icebergOptions(p)
