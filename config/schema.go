@@ -421,6 +421,3 @@ var schemaHomes = sync.OnceValue(func() map[string][]string {
 	visit("", rootSchema(&c))
 	return homes
 })
-
-// IsKey tells whether configurations have a key of that name somewhere.
-func IsKey(name string) bool { return len(schemaHomes()[name]) > 0 }

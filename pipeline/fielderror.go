@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -43,6 +42,14 @@ func ValueErrorf(path string, value any, format string, args ...any) *FieldError
 func (e *FieldError) Advise(format string, args ...any) *FieldError {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
+}
+
+// In returns the path to the option from where the section of the component is at prefix.
+func (e *FieldError) In(prefix string) string {
+	if e.Path == "" || prefix == "" || e.Path[0] == '[' {
+		return prefix + e.Path
+	}
+	return prefix + "." + e.Path
 }
 
 // Error implements error: path: value reason; hint.
@@ -91,14 +98,7 @@ func Under(prefix string, err error) error {
 	var p Problems
 	for _, e := range FieldErrors(err) {
 		under := *e
-		switch {
-		case e.Path == "" || prefix == "":
-			under.Path = cmp.Or(e.Path, prefix)
-		case e.Path[0] == '[':
-			under.Path = prefix + e.Path
-		default:
-			under.Path = prefix + "." + e.Path
-		}
+		under.Path = e.In(prefix)
 		p.Join(&under)
 	}
 	return p.Err()
