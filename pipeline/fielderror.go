@@ -86,7 +86,7 @@ func FieldErrors(err error) []*FieldError {
 		return []*FieldError{{Reason: err.Error(), cause: err}}
 	}
 	var all []*FieldError
-	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() { //nolint:errorlint // it is of that type
+	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
 		all = append(all, FieldErrors(e)...)
 	}
 	return all
@@ -107,18 +107,24 @@ func Under(prefix string, err error) error {
 // Problems collects what is wrong with options. The zero value is ready to use.
 type Problems struct{ all []error }
 
-// Add adds one as [FieldErrorf] makes it, and returns it for its hint.
-func (p *Problems) Add(path, format string, args ...any) *FieldError {
+// Added is a problem that has been added, and may get a hint.
+type Added struct{ e *FieldError }
+
+// Advise sets the hint.
+func (a Added) Advise(format string, args ...any) { a.e.Hint = fmt.Sprintf(format, args...) }
+
+// Add adds one as [FieldErrorf] makes it.
+func (p *Problems) Add(path, format string, args ...any) Added {
 	e := FieldErrorf(path, format, args...)
 	p.Join(e)
-	return e
+	return Added{e}
 }
 
-// Value adds one as [ValueErrorf] makes it, and returns it for its hint.
-func (p *Problems) Value(path string, value any, format string, args ...any) *FieldError {
+// Value adds one as [ValueErrorf] makes it.
+func (p *Problems) Value(path string, value any, format string, args ...any) Added {
 	e := ValueErrorf(path, value, format, args...)
 	p.Join(e)
-	return e
+	return Added{e}
 }
 
 // Join adds what is joined in err, nothing for nil.
