@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -417,7 +416,7 @@ func (a *app) tableSink(f parseFlags) wire.SinkKind {
 			return wire.Sink{
 				Validate: func() error {
 					if f.deadLetters != "" {
-						return fmt.Errorf("DeadLetters: a table has no place for them; use --to parquet, arrow or ndjson")
+						return pipeline.FieldErrorf("dead_letters", "a table has no place for them").Advise("use --to parquet, arrow or ndjson")
 					}
 					return nil
 				},

@@ -113,55 +113,53 @@ func (o Options) checkBloomFilters(s *arrow.Schema) error {
 		return nil // the former is said elsewhere
 	}
 	descr := schema.NewSchema(root)
-	var problems []error
+	var p pipeline.Problems
 	for _, name := range o.BloomFilters {
 		switch i := descr.ColumnIndexByName(name); {
 		case i < 0:
-			problems = append(problems, lanesink.Problem("BloomFilters", "there is no column %q; give the path of a column, "+
-				"such as host or params.list.element.key", name))
+			p.Add("bloom_filters", "there is no column %q", name).Advise("give the path of a column, such as host or params.list.element.key")
 		case descr.Column(i).PhysicalType() == parquet.Types.Boolean:
-			problems = append(problems, lanesink.Problem("BloomFilters", "%s is a boolean, for which a filter is of no use; take it out", name))
+			p.Add("bloom_filters", "%s is a boolean, for which a filter is of no use", name).Advise("take it out")
 		}
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
-// Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
+// Validate returns every problem, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	shared := o.shared(nil)
-	problems := []error{shared.Validate(), o.validateSortBy()}
-	bad := func(field, format string, args ...any) {
-		problems = append(problems, lanesink.Problem(field, format, args...))
-	}
+	var p pipeline.Problems
+	p.Join(shared.Validate())
+	p.Join(o.validateSortBy())
 	if c, ok := codecs[o.Compression]; !ok {
-		bad("Compression", "%q is not known; use none, snappy, gzip or zstd", o.Compression)
+		p.Value("compression", o.Compression, "is not known").Advise("use none, snappy, gzip or zstd")
 	} else if o.CompressionLevel < c.minLevel || o.CompressionLevel > c.maxLevel {
 		if c.maxLevel == 0 {
-			bad("CompressionLevel", "%s has no levels; leave it out", o.Compression)
+			p.Add("compression_level", "%s has no levels", o.Compression).Advise("leave it out")
 		} else {
-			bad("CompressionLevel", "%d is not a level of %s; use %d to %d", o.CompressionLevel, o.Compression, c.minLevel, c.maxLevel)
+			p.Value("compression_level", o.CompressionLevel, "is not a level of %s", o.Compression).Advise("use %d to %d", c.minLevel, c.maxLevel)
 		}
 	}
 	if o.RowGroupRows < 1 || o.RowGroupRows > maxRowGroupRows {
-		bad("RowGroupRows", "%d is out of range; use 1 to %d", o.RowGroupRows, maxRowGroupRows)
+		p.Value("row_group_rows", o.RowGroupRows, "is out of range").Advise("use 1 to %d", maxRowGroupRows)
 	}
 	if o.RowGroupBytes < 1 || o.RowGroupBytes > maxRowGroup {
-		bad("RowGroupBytes", "%d is out of range; use 1 to %d", o.RowGroupBytes, maxRowGroup)
+		p.Value("row_group_bytes", o.RowGroupBytes, "is out of range").Advise("use 1 to %d", maxRowGroup)
 	}
 	if o.PageBytes < 1 || o.PageBytes > maxRowGroup {
-		bad("PageBytes", "%d is out of range; use 1 to %d", o.PageBytes, maxRowGroup)
+		p.Value("page_bytes", o.PageBytes, "is out of range").Advise("use 1 to %d", maxRowGroup)
 	}
 	if o.PageRows < 1 || o.PageRows > maxRowGroupRows {
-		bad("PageRows", "%d is out of range; use 1 to %d", o.PageRows, maxRowGroupRows)
+		p.Value("page_rows", o.PageRows, "is out of range").Advise("use 1 to %d", maxRowGroupRows)
 	}
 	if o.PageVersion != 1 && o.PageVersion != 2 {
-		bad("PageVersion", "%d is not known; use 1 or 2", o.PageVersion)
+		p.Value("page_version", o.PageVersion, "is not known").Advise("use 1 or 2")
 	}
 	if o.Encodings != EncodingsAll && o.Encodings != EncodingsPlain {
-		bad("Encodings", "%q is not known; use all or plain", o.Encodings)
+		p.Value("encodings", o.Encodings, "is not known").Advise("use all or plain")
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
 // createdBy has the form that readers take apart: some ignore statistics of a writer that they cannot tell.

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/urlmill/urlmill/internal/take"
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/rowbuf"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
@@ -76,10 +76,10 @@ func (o Options) checkSortBy(s *arrow.Schema) error {
 			for _, f := range s.Fields() {
 				names = append(names, f.Name)
 			}
-			return lanesink.Problem("SortBy", "there is no column %q to sort by; the columns are %s", name, strings.Join(names, ", "))
+			return pipeline.FieldErrorf("sort_by", "there is no column %q to sort by; the columns are %s", name, strings.Join(names, ", "))
 		}
 		if !sortable(s.Field(at[0]).Type) {
-			return lanesink.Problem("SortBy", "column %q is of type %s, by which nothing can be sorted; give a text, a whole number, a boolean, a date or a timestamp",
+			return pipeline.FieldErrorf("sort_by", "column %q is of type %s, by which nothing can be sorted; give a text, a whole number, a boolean, a date or a timestamp",
 				name, s.Field(at[0]).Type)
 		}
 	}
@@ -89,7 +89,7 @@ func (o Options) checkSortBy(s *arrow.Schema) error {
 func (o Options) validateSortBy() error {
 	for i, name := range o.SortBy {
 		if slices.Contains(o.SortBy[:i], name) {
-			return lanesink.Problem("SortBy", "%s is there twice; take one out", name)
+			return pipeline.FieldErrorf("sort_by", "%s is there twice; take one out", name)
 		}
 	}
 	return nil

@@ -55,6 +55,23 @@ func TestFailure(t *testing.T) {
 }
 
 // TestStdin reads what can be read from a stream.
+// TestBracketsInFolders checks that the characters of patterns have no meaning in the name of a folder.
+func TestBracketsInFolders(t *testing.T) {
+	for _, folder := range []string{"d[1]", "a*b", "q?", "open["} {
+		dir := filepath.Join(t.TempDir(), folder)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a.parquet", "a.arrow", "a.arrows", "a.ndjson"} {
+			path := filepath.Join(dir, name)
+			rows, err := Write(t.Context(), Target{Path: path, Format: ByName(name), Log: slog.New(slog.DiscardHandler)}, table(10))
+			if err != nil || rows != 10 {
+				t.Errorf("%s: %d rows, %v", path, rows, err)
+			}
+		}
+	}
+}
+
 func TestStdin(t *testing.T) {
 	want := withoutInfinities(rowsOf(t, table(100)))
 	dir := t.TempDir()

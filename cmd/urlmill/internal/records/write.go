@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -119,14 +120,14 @@ func writeFile(ctx context.Context, t Target, folder string, r Reader) (rows int
 		path = filepath.Join(folder, "empty")
 		return 0, path, writeEmpty(t, path, newUnpacker(r.Schema()).schema)
 	}
-	names, err := filepath.Glob(filepath.Join(folder, "*."+string(t.Format)))
+	names, err := fs.Glob(os.DirFS(folder), "*."+string(t.Format)) // what the folder is called is no pattern
 	if err == nil && len(names) != 1 {
 		err = fmt.Errorf("%d files were written instead of one", len(names))
 	}
 	if err != nil {
 		return rows, "", err
 	}
-	return rows, names[0], nil
+	return rows, filepath.Join(folder, names[0]), nil
 }
 
 // writeEmpty writes a file without rows.

@@ -1,9 +1,8 @@
 package wire
 
 import (
-	"fmt"
-
 	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/accesslog"
 	"github.com/urlmill/urlmill/sources/codec/delimited"
@@ -53,7 +52,7 @@ var accessLogCodec = CodecKind{
 		if a.Format == "caddy" {
 			return func() (codec.Factory, error) {
 				if a.Base != "" || len(a.Fields) > 0 {
-					return nil, fmt.Errorf("%s: caddy has the host and all fields in its records; take base and fields out", "Format")
+					return nil, pipeline.FieldErrorf("format", "caddy has the host and all fields in its records").Advise("take base and fields out")
 				}
 				options := codec.Caddy()
 				options.Scheme = a.Scheme

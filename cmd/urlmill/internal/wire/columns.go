@@ -3,10 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/settings"
@@ -146,78 +143,11 @@ func flatten(err error) []error {
 	return out
 }
 
-// fieldProblems turns an error whose lines begin with "Field: " into problems of the section at path.
+// fieldProblems makes problems of the section at path out of what a component says of its options.
 func fieldProblems(c *settings.Config, path string, err error) []config.Problem {
-	if err == nil {
-		return nil
-	}
 	var problems []config.Problem
-	for line := range strings.Lines(err.Error()) {
-		line = strings.TrimSuffix(line, "\n")
-		field, rest, ok := strings.Cut(line, ": ")
-		at := path
-		if ok && isField(field) {
-			at, line = path+"."+keyOf(field), keyOf(field)+": "+rest
-			line = fieldName.ReplaceAllStringFunc(line, yamlName)
-		}
-		problems = append(problems, c.Problem(at, "%s", line))
+	for _, e := range pipeline.FieldErrors(err) {
+		problems = append(problems, c.Problem(e.In(path), "%v", e))
 	}
 	return problems
-}
-
-// fieldName matches what may be the name of a field within a sentence.
-var fieldName = regexp.MustCompile(`\b[A-Z]\w+\b`)
-
-// yamlName returns the key of a configuration for the name of a field, and any other word as it is.
-func yamlName(word string) string {
-	if key := keyOf(word); strings.Contains(key, "_") && isKey()[key] {
-		return key
-	}
-	return word
-}
-
-// isKey has the names of all keys.
-var isKey = sync.OnceValue(func() map[string]bool {
-	all := map[string]bool{}
-	for _, k := range config.Keys(settings.Standard()) {
-		all[k.Path[strings.LastIndexByte(k.Path, '.')+1:]] = true
-	}
-	return all
-})
-
-// isField tells whether s is the path of a field, such as TLS.CAFile or Paths[0].
-func isField(s string) bool {
-	if s == "" || s[0] < 'A' || s[0] > 'Z' {
-		return false
-	}
-	for _, b := range []byte(s) {
-		letter := 'a' <= b|0x20 && b|0x20 <= 'z'
-		if !letter && (b < '0' || b > '9') && b != '.' && b != '[' && b != ']' {
-			return false
-		}
-	}
-	return true
-}
-
-// keyOf returns the keys of a configuration for a field: tls.ca_file for TLS.CAFile.
-func keyOf(field string) string {
-	var b strings.Builder
-	upper := func(i int) bool { return i >= 0 && i < len(field) && 'A' <= field[i] && field[i] <= 'Z' }
-	letter := func(i int) bool { return i >= 0 && i < len(field) && 'a' <= field[i]|0x20 && field[i]|0x20 <= 'z' }
-	for i := range len(field) {
-		if !upper(i) {
-			b.WriteByte(field[i])
-			continue
-		}
-		// A word begins after a small letter, and with the last capital of several before a small one, which is not the s
-		// of a plural.
-		afterSmall := letter(i-1) && !upper(i-1)
-		plural := i+1 < len(field) && field[i+1] == 's' && !letter(i+2)
-		lastCapital := upper(i-1) && letter(i+1) && !upper(i+1) && !plural
-		if afterSmall || lastCapital {
-			b.WriteByte('_')
-		}
-		b.WriteByte(field[i] | 0x20)
-	}
-	return b.String()
 }

@@ -44,8 +44,8 @@ type Job struct {
 	log        *slog.Logger
 }
 
-// Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything
-// outside.
+// Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything outside but
+// the files that say what columns there are: schemas, and lists of rules and suffixes.
 func (r Registry) Check(c *settings.Config) error {
 	_, err := r.Prepare(c, Setting{Log: slog.New(slog.DiscardHandler), In: io.MultiReader(), Out: io.Discard})
 	return err
@@ -162,10 +162,13 @@ func codecName(c *settings.Config) string {
 	}
 }
 
-// Open makes source and sink, and has the process use the lists of the configuration. The error is a [*config.Error] when it is about options, such as a file that is not
-// there.
+// Open makes source and sink, and has the process use the lists of the configuration. The error is a [*config.Error] when it
+// is about options, such as a file that is not there.
 func (j *Job) Open() (pipeline.Source, pipeline.Sink, error) {
 	var problems []config.Problem
+	if opener, ok := j.codec.(codec.Opener); ok {
+		problems = append(problems, fieldProblems(j.config, "source.codec."+codecName(j.config), opener.Open())...)
+	}
 	source, err := j.source.Open(j.codec)
 	problems = append(problems, fieldProblems(j.config, j.sourcePath, err)...)
 	sink, err := j.sink.Open()

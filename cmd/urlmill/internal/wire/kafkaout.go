@@ -2,7 +2,6 @@ package wire
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/internal/settings"
@@ -24,7 +23,7 @@ var kafkaSink = SinkKind{
 		}
 		return Sink{
 			Place:     "topic " + k.Topic,
-			Validate:  func() error { return errors.Join(options.Validate(), validateDeadLetters(options.DeadLetters)) },
+			Validate:  options.Validate,
 			CheckRows: options.CheckRows,
 			Open:      func() (pipeline.Sink, error) { return kafka.New(options, s.Log) },
 		}, true
@@ -88,7 +87,12 @@ func newDeadLetterOutput(c *settings.Config, t *settings.KafkaTopic) deadLetterO
 	return deadLetterOutput{&target}
 }
 
-func (o deadLetterOutput) validate() error { return validateDeadLetters(o.target) }
+func (o deadLetterOutput) validate() error {
+	if o.target == nil {
+		return nil
+	}
+	return pipeline.Under("dead_letters.kafka", o.target.Validate())
+}
 
 // open sets stream, but for a sink whose dead letters go to a folder.
 func (o deadLetterOutput) open(stream *kafka.Stream, s Setting) error {
@@ -99,21 +103,5 @@ func (o deadLetterOutput) open(stream *kafka.Stream, s Setting) error {
 	if err == nil {
 		*stream = dead
 	}
-	return err
-}
-
-// validateDeadLetters names the fields of a target as those of the sink's dead letters.
-func validateDeadLetters(t *kafka.Target) error {
-	if t == nil {
-		return nil
-	}
-	err := t.Validate()
-	if err == nil {
-		return nil
-	}
-	var problems []error
-	for line := range strings.Lines(err.Error()) {
-		problems = append(problems, errors.New("DeadLetters.Kafka."+strings.TrimSuffix(line, "\n")))
-	}
-	return errors.Join(problems...)
+	return pipeline.Under("dead_letters.kafka", err)
 }

@@ -1,10 +1,8 @@
 package wire
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/s3"
 )
@@ -33,16 +31,15 @@ func (s Setting) stores(c *settings.Config) store.Opener {
 // SinkTrouble is what is known of requests of the sink that fail and are tried again, which are those to S3.
 func (j *Job) SinkTrouble() *s3.Trouble { return j.trouble }
 
-// checkPlaces returns what is wrong with folders that are on S3, by the fields of a sink's options.
+// checkPlaces returns what is wrong with folders that are on S3.
 func checkPlaces(path, deadLetters, late string) error {
-	var problems []error
-	for _, place := range []struct{ field, location string }{{"Path", path}, {"DeadLetters", deadLetters}, {"Late", late}} {
+	var p pipeline.Problems
+	for _, place := range []struct{ key, location string }{{"path", path}, {"dead_letters", deadLetters}, {"late.path", late}} {
 		if !s3.IsLocation(place.location) {
 			continue
 		}
-		if _, _, err := s3.ParseLocation(place.location); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", place.field, err))
-		}
+		_, _, err := s3.ParseLocation(place.location)
+		p.Join(pipeline.Under(place.key, err))
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }

@@ -1,11 +1,11 @@
 package wire
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/avro"
 	"github.com/urlmill/urlmill/sources/codec/protobuf"
@@ -24,7 +24,7 @@ var avroCodec = CodecKind{
 			if s.Registry == nil {
 				text, err := os.ReadFile(s.Schema)
 				if err != nil {
-					return nil, fmt.Errorf("%s: %w", "Schema", err)
+					return nil, pipeline.FieldErrorf("schema", "%w", err)
 				}
 				o.Schema.Text = string(text)
 			}
@@ -44,7 +44,7 @@ var protobufCodec = CodecKind{
 			}
 			if s.Registry == nil {
 				if o.Schema, err = protobuf.ReadFile(s.Schema); err != nil {
-					return nil, fmt.Errorf("%s: %w", "Schema", err)
+					return nil, pipeline.FieldErrorf("schema", "%w", err)
 				}
 			}
 			return protobuf.New(protobuf.Options{Options: o, Message: s.Message})

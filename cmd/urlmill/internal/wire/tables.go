@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"net/url"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -28,7 +27,7 @@ var postgresSink = SinkKind{
 			return Sink{}, false
 		}
 		options := postgres.Options{URL: p.URL.Reveal(), DialTimeout: p.DialTimeout}
-		return loading(tablePlace(options.URL, p.Table), options.Check, postgres.CheckRows, func() pipeline.Sink {
+		return loading(tablePlace(options.URL, p.Table), options.Validate, postgres.CheckRows, func() pipeline.Sink {
 			return table.New(tableOptions(p.Loading, s), postgres.New(options))
 		}), true
 	},
@@ -42,7 +41,7 @@ var clickhouseSink = SinkKind{
 			return Sink{}, false
 		}
 		options := clickhouse.Options{URL: p.URL.Reveal()}
-		return loading(tablePlace(options.URL, p.Table), options.Check, clickhouse.CheckRows, func() pipeline.Sink {
+		return loading(tablePlace(options.URL, p.Table), options.Validate, clickhouse.CheckRows, func() pipeline.Sink {
 			return table.New(tableOptions(p.Loading, s), clickhouse.New(options))
 		}), true
 	},
@@ -57,18 +56,12 @@ func tablePlace(address, table string) string {
 	return u.Scheme + "://" + u.Host + u.Path + " " + table
 }
 
-// loading returns the sink of a database, in a table at place. What is wrong with its address is said of URL, and with the rows of Table.
-func loading(place string, check func() error, rows func(*arrow.Schema) error, open func() pipeline.Sink) Sink {
-	about := func(field string, err error) error {
-		if err != nil {
-			err = fmt.Errorf("%s: %w", field, err)
-		}
-		return err
-	}
+// loading returns the sink of a database, in a table at place. What is wrong with the rows is said of the table.
+func loading(place string, validate func() error, rows func(*arrow.Schema) error, open func() pipeline.Sink) Sink {
 	return Sink{
 		Place: place, Positions: true,
-		Validate:  func() error { return about("URL", check()) },
-		CheckRows: func(s *arrow.Schema) error { return about("Table", rows(s)) },
+		Validate:  validate,
+		CheckRows: func(s *arrow.Schema) error { return pipeline.Under("table", rows(s)) },
 		Open:      func() (pipeline.Sink, error) { return open(), nil },
 	}
 }
