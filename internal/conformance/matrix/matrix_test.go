@@ -151,8 +151,11 @@ func TestOlderGo(t *testing.T) {
 		r          *results
 		test, line string
 	}{
-		{newer, "TestA/x", "some.json: 4/4"}, {newer, "TestB", "other.json: 2/2"}, {newer, "TestA", "third.json: 1/1"},
-		{older, "TestA/x", "some.json: 3/4"}, {older, "TestB", "other.json: 2/2"},
+		{newer, "TestA/x", "some.json: 4/4"},
+		{newer, "TestB", "other.json: 2/2"},
+		{newer, "TestA", "third.json: 1/1"},
+		{older, "TestA/x", "some.json: 3/4"},
+		{older, "TestB", "other.json: 2/2"},
 	} {
 		c.r.add(event{Action: "output", Package: module, Test: c.test, Output: "    a_test.go:3: " + c.line + "\n"})
 	}
