@@ -231,13 +231,21 @@ $(TOOLS)/golangci-lint: Makefile
 	GOBIN=$(TOOLS) $(AGAIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	@touch $@
 
+# A Go that builds urlmill as well, with the tables of Unicode 15: the toolchain of go.mod has those of 17.
+OLDER_GO := go1.26.8
+
 .PHONY: conformance
-conformance: ## cases passed of each conformance file beside other parsers, and the rows of the feature matrix
-	@$(GO) run ./internal/dev/conformance/matrix
+conformance: ## cases passed of each conformance file, also when an older Go builds, beside other parsers, and the rows of the feature matrix
+	@$(GO) run ./internal/dev/conformance/matrix -older $(OLDER_GO)
 
 .PHONY: conformance-docs
 conformance-docs: ## the same, written into docs/conformance.md
-	@$(GO) run ./internal/dev/conformance/matrix -write
+	@$(GO) run ./internal/dev/conformance/matrix -older $(OLDER_GO) -write
+
+.PHONY: test-older
+test-older: ## an older Go builds urlmill, and what it builds conforms but for what is known
+	GOTOOLCHAIN=$(OLDER_GO) $(GO) build ./...
+	GOTOOLCHAIN=$(OLDER_GO) $(GO) test -timeout 30m ./urlcore/... ./internal/dev/conformance/...
 
 CHAOS_VENV := $(or $(URLMILL_CHAOS_VENV),$(CURDIR)/$(BIN)/venv-chaos)
 

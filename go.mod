@@ -2,6 +2,8 @@ module github.com/urlmill/urlmill
 
 go 1.26.0
 
+toolchain go1.27.3
+
 require (
 	github.com/KimMachineGun/automemlimit v0.7.5
 	github.com/apache/arrow/go/v15 v15.0.2

@@ -41,10 +41,11 @@
 //
 // # The standard's version
 //
-// The standard targeted is that of July 2026. The IDNA tables are those of golang.org/x/net/idna, that is,
-// Unicode 15 when built by Go 1.26, with the mappings and ignored characters of Unicode 17 added here; what
-// is missing then is the new characters of Unicode 16 and 17 in domains. Two limits are ours: input of more
-// than [MaxInput] bytes fails, and so do domains of more than 4096 bytes that are not ASCII.
+// The standard targeted is that of July 2026. The IDNA tables are those of golang.org/x/net/idna, of Unicode 17
+// when built by Go 1.27, and of Unicode 15 by Go 1.26: [UnicodeVersion] says which. To the older ones the mappings
+// and ignored characters of Unicode 17 are added here, but domains with characters that are new since then fail.
+// Two limits are ours: input of more than [MaxInput] bytes fails, and so do domains of more than 4096 bytes that are
+// not ASCII.
 //
 // # Coming from net/url
 //

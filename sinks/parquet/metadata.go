@@ -19,7 +19,11 @@ const (
 	keyConfig   = "urlmill.config"
 	keyPSL      = "urlmill.psl"
 	keyStandard = "urlmill.standard" // the state of the URL Standard
+	keyUnicode  = "urlmill.unicode"  // the version of Unicode in domains
 )
+
+// lastingKeys are those keys.
+var lastingKeys = []string{keyConfig, keyPSL, keyStandard, keyUnicode}
 
 // Lasting returns the metadata of the file that still holds for its rows when they are in another file: how they were made,
 // and what others have noted. Without all of the columns, what others note of columns does not hold.
@@ -27,7 +31,7 @@ func (r *Reader) Lasting(allColumns bool) arrow.Metadata {
 	var keys, values []string
 	for _, kv := range r.Metadata() {
 		switch key := kv.Key; {
-		case strings.HasPrefix(key, "urlmill.") && key != keyConfig && key != keyPSL && key != keyStandard:
+		case strings.HasPrefix(key, "urlmill.") && !slices.Contains(lastingKeys, key):
 			continue
 		case !allColumns && slices.Contains(describeColumns, key):
 			continue
@@ -73,6 +77,7 @@ func describe(s *arrow.Schema, o *Options) ([]encode.KeyValue, error) {
 		{Key: keyConfig, Value: provenance.Config},
 		{Key: keyPSL, Value: provenance.PSL},
 		{Key: keyStandard, Value: provenance.Standard},
+		{Key: keyUnicode, Value: provenance.Unicode},
 	} {
 		if kv.Value != "" && md.FindKey(kv.Key) < 0 {
 			kvs = append(kvs, kv)

@@ -267,7 +267,7 @@ func TestMetadata(t *testing.T) {
 	defer r.Release()
 	checkMetadata(t, openFile(t, encodeFile(t, Options{
 		Version: "1.2.3",
-		Files:   Files{Provenance: commit.Provenance{Config: "abc", PSL: "not this", Standard: "July 2026"}},
+		Files:   Files{Provenance: commit.Provenance{Config: "abc", PSL: "not this", Standard: "July 2026", Unicode: "17.0.0"}},
 	}, schema, r)).MetaData())
 }
 
@@ -276,7 +276,7 @@ func checkMetadata(t *testing.T, m *metadata.FileMetaData) {
 	for key, want := range map[string]string{
 		"urlmill.version": "1.2.3", "urlmill.table": "rows", "urlmill.stream": "clicks",
 		"urlmill.partition": "3", "urlmill.first": "10", "urlmill.next": "99", "urlmill.psl": "2026-07-01",
-		"urlmill.config": "abc", "urlmill.standard": "July 2026",
+		"urlmill.config": "abc", "urlmill.standard": "July 2026", "urlmill.unicode": "17.0.0",
 	} {
 		if got := m.KeyValueMetadata().FindValue(key); got == nil || *got != want {
 			t.Errorf("%s: got %v, want %s", key, got, want)

@@ -16,6 +16,7 @@ import (
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/store/s3"
+	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
@@ -113,7 +114,7 @@ func filePlace(path string) string {
 
 // provenance says in commit records how rows were made.
 func (s Setting) provenance(c *settings.Config) commit.Provenance {
-	return commit.Provenance{Urlmill: s.Version, Config: c.Hash(), ListVersion: psl.Version, Standard: s.Standard}
+	return commit.Provenance{Urlmill: s.Version, Config: c.Hash(), ListVersion: psl.Version, Standard: s.Standard, Unicode: urlcore.UnicodeVersion}
 }
 
 // outputFiles returns the options that all sinks have that write files.
