@@ -60,7 +60,7 @@ func TestRead(t *testing.T) {
 	var long, empty Report
 	var b strings.Builder
 	long.Add("http://h" + strings.Repeat("é", 1000))
-	if err := long.Write(&b); err != nil || b.Len() > 1000 || !strings.Contains(b.String(), `"...`) {
+	if err := long.Write(&b); err != nil || b.Len() > 2000 || !strings.Contains(b.String(), `"...`) {
 		t.Errorf("%d bytes, %v", b.Len(), err)
 	}
 	b.Reset()
