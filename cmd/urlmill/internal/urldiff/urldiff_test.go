@@ -2,6 +2,8 @@ package urldiff
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -66,5 +68,35 @@ func TestRead(t *testing.T) {
 	b.Reset()
 	if err := empty.Write(&b); err != nil || b.String() != "0 URLs, of which net/url and urlcore read 0 alike (0.00 %) and 0 otherwise (0.00 %)\n" {
 		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
+// TestMigrationPage compares the examples of docs/migrate-net-url.md with what is found.
+func TestMigrationPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "migrate-net-url.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := func(cell string) string {
+		if cell == "nothing" {
+			return ""
+		}
+		return strings.Trim(cell, "`")
+	}
+	rows := 0
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(strings.Trim(line, "|\n "), " | ")
+		if len(cells) < 4 || !strings.HasPrefix(cells[1], "`") || strings.HasPrefix(cells[0], "`") {
+			continue
+		}
+		rows++
+		var r Report
+		want := difference{cells[0], value(cells[2]), value(cells[3])}
+		if got := r.differences(value(cells[1])); !slices.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", cells[1], got, want)
+		}
+	}
+	if rows < 15 {
+		t.Errorf("%d examples only", rows)
 	}
 }
