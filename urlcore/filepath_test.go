@@ -2,8 +2,10 @@ package urlcore_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -146,4 +148,39 @@ func TestFilePathRoundTrip(t *testing.T) {
 			t.Fatalf("%q becomes %s, which becomes %q (%v)", path, u, back, err)
 		}
 	})
+}
+
+// TestFilePathAgainstNode compares with what pathToFileURL and fileURLToPath of Node.js 20 make of generated paths: without
+// empty segments, which Node.js drops, and without ~ and brackets, which it escapes as RFC 1738 did.
+func TestFilePathAgainstNode(t *testing.T) {
+	data, err := os.ReadFile("testdata/filepaths.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range bytes.Lines(data) {
+		var c struct {
+			Windows          bool
+			Path, Href, Back string
+		}
+		if err := json.Unmarshal(line, &c); err != nil {
+			t.Fatal(err)
+		}
+		n++
+		style := urlcore.POSIX
+		if c.Windows {
+			style = urlcore.Windows
+		}
+		u, err := urlcore.FromFilePath(c.Path, style)
+		if err != nil || u.Href() != c.Href {
+			t.Errorf("%q: %v (%v), but Node.js makes %s", c.Path, u, err, c.Href)
+			continue
+		}
+		if back, err := u.FilePath(style); err != nil || back != c.Back {
+			t.Errorf("%s: %q (%v), but Node.js makes %q", u, back, err, c.Back)
+		}
+	}
+	if n < 400 {
+		t.Errorf("%d paths only", n)
+	}
 }
