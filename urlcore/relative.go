@@ -23,7 +23,8 @@ func (u *URL) ResolveReference(ref *URL) *URL {
 //
 // This is make_relative of rust-url, but that what it returns always resolves to target. Where rust-url's would not, it
 // begins with "./", is "." or the last segment, begins with the path's slash, or with "//" and host. The last is the case
-// where the credentials differ, which rust-url ignores; the reference then holds those of target.
+// where the credentials differ, which rust-url ignores; the reference then holds those of target. To a directory above, "/"
+// included, it goes by dots.
 func (u *URL) MakeRelative(target *URL) (ref string, ok bool) {
 	if u.loc.opaque || target.loc.opaque || u.IsEmpty() || !u.HostEqual(target) || u.loc.port != target.loc.port ||
 		!bytes.Equal(u.Bytes(Scheme), target.Bytes(Scheme)) {
@@ -64,13 +65,13 @@ func relativePath(from, to *URL) string {
 	}
 	up := strings.Repeat("../", strings.Count(fromDirectory[common:], "/"))
 	down := toPath[common:]
-	first, _, _ := strings.Cut(down, "/")
+	scheme, _, colon := strings.Cut(down, ":")
 	switch {
 	case up != "":
 		return up + down
 	case down == "":
 		return "."
-	case first == "" || strings.Contains(first, ":"):
+	case down[0] == '/' || colon && isScheme(scheme):
 		return "./" + down // which would be a path from the root, or have a scheme
 	}
 	return down

@@ -89,7 +89,7 @@ func (s Segments) Push(segments ...string) error {
 	return s.replace(n, n, segments)
 }
 
-// Pop takes the last segment away. Of the only one an empty one is left. The error is [ErrNoSegments].
+// Pop takes the last segment away, if there is one. Of the only one an empty one is left. The error is [ErrNoSegments].
 func (s Segments) Pop() error {
 	n := s.Len()
 	return s.replace(max(n-1, 0), n, nil)
@@ -117,7 +117,7 @@ func (s Segments) Insert(i int, segments ...string) error { return s.replace(i, 
 // [ErrNoSegments].
 func (s Segments) Delete(i, j int) error { return s.replace(i, j, nil) }
 
-// Clear takes all segments away, so that the path is "/". The error is [ErrNoSegments].
+// Clear takes all segments away, so that the path is "/"; an empty one stays. The error is [ErrNoSegments].
 func (s Segments) Clear() error { return s.replace(0, s.Len(), nil) }
 
 // replace puts segments in the place of those from i to before j.
@@ -127,6 +127,9 @@ func (s Segments) replace(i, j int, segments []string) error {
 	}
 	if slices.Contains(segments, ".") || slices.Contains(segments, "..") {
 		return ErrDotSegment
+	}
+	if i == j && len(segments) == 0 {
+		return nil // even an empty path stays
 	}
 	encoded := make([]string, len(segments))
 	for k, text := range segments {
