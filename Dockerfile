@@ -16,7 +16,7 @@ ENV GOCACHE=/go/cache
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/go/cache \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -tags=grpcnotrace -ldflags=-s -o /out/urlmill ./cmd/urlmill
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/go/cache \
-    CGO_ENABLED=0 go run ./internal/notices -tags=grpcnotrace -platforms=$TARGETOS/$TARGETARCH ./cmd/urlmill > /out/THIRD_PARTY_LICENSES.txt
+    CGO_ENABLED=0 go run ./internal/dev/notices -tags=grpcnotrace -platforms=$TARGETOS/$TARGETARCH ./cmd/urlmill > /out/THIRD_PARTY_LICENSES.txt
 # A volume takes over the owner of the directory that it is mounted on.
 RUN mkdir /out/data
 

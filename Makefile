@@ -35,13 +35,13 @@ build: ## bin/urlmill, static
 
 .PHONY: integration
 integration: ## what we write, read back by other readers (C compiler, python3; LONG=1: Spark too), and the deployment files
-	cd internal/itest && $(if $(LONG),URLMILL_SPARK=1) $(GO) test -timeout 30m ./...
-	cd internal/itest/monitoring && $(GO) test -timeout 30m ./...
-	cd internal/itest/kubernetes && $(GO) test -timeout 30m ./...
+	cd internal/dev/itest && $(if $(LONG),URLMILL_SPARK=1) $(GO) test -timeout 30m ./...
+	cd internal/dev/itest/monitoring && $(GO) test -timeout 30m ./...
+	cd internal/dev/itest/kubernetes && $(GO) test -timeout 30m ./...
 
 .PHONY: browser-test
 browser-test: ## the status page and the URL inspector in headless Chromium (Debian: apt-get install chromium)
-	cd internal/browsertest && $(GO) test -timeout 30m ./...
+	cd internal/dev/browsertest && $(GO) test -timeout 30m ./...
 
 LIBURLMILL := $(BIN)/lib/liburlmill.so
 
@@ -51,7 +51,7 @@ arrowc: ## bin/lib/liburlmill.so with urlmill.h: the C library over the Arrow C 
 	mkdir -p $(BIN)/lib
 	cd plugins/arrowc && $(GO) build -buildmode=c-shared -trimpath -ldflags '-s -w -extldflags=-Wl,--version-script=$(CURDIR)/plugins/arrowc/exports.map' -o ../../$(LIBURLMILL) .
 	rm -f $(BIN)/lib/liburlmill.h && cp plugins/arrowc/urlmill.h $(BIN)/lib/
-	$(GO) run ./internal/notices -C plugins/arrowc . > $(BIN)/lib/THIRD_PARTY_LICENSES.txt
+	$(GO) run ./internal/dev/notices -C plugins/arrowc . > $(BIN)/lib/THIRD_PARTY_LICENSES.txt
 
 PLUGINS_VENV := $(or $(URLMILL_PLUGINS_VENV),$(CURDIR)/$(BIN)/venv-plugins)
 PLUGINS_PYTHON := $(PLUGINS_VENV)/bin/python3
@@ -110,7 +110,7 @@ wheels: $(WHEELS_VENV)/.installed ## bin/wheels: the Python wheels for Linux on 
 plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; Telegraf (C compiler, python3, Java 17, Maven)
 	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
 	URLMILL_REQUIRE_CHDB=1 URLMILL_CHDB_PYTHON=$(PLUGINS_PYTHON) $(GO) test -timeout 30m ./cmd/urlmill/internal/udf
-	URLMILL_REQUIRE_HOSTS=1 URLMILL_HOSTS=$(HOSTS) $(GO) test -timeout 30m -run 'Telegraf|Logstash|Redpanda|Vector' ./internal/doctest
+	URLMILL_REQUIRE_HOSTS=1 URLMILL_HOSTS=$(HOSTS) $(GO) test -timeout 30m -run 'Telegraf|Logstash|Redpanda|Vector' ./internal/dev/doctest
 	cd plugins/arrowc && URLMILL_REQUIRE_CC=1 URLMILL_REQUIRE_ZIG=1 URLMILL_ZIG_PYTHON=$(WHEELS_VENV)/bin/python3 $(GO) test -timeout 30m ./...
 	$(PLUGINS_PYTHON) $(PIP_INSTALL) --no-deps --no-index --force-reinstall $(BIN)/dist/*.whl
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider
@@ -196,34 +196,35 @@ race: ## all tests under the race detector
 .PHONY: docs
 docs: ## docs/reference.md and the tables of error codes and of codecs anew
 	$(GO) run ./cmd/urlmill config reference > docs/reference.md
-	UPDATE_DOCS=1 $(GO) test -run 'TestCodes|TestCodecSpeed' ./internal/doctest
+	UPDATE_DOCS=1 $(GO) test -run 'TestCodes|TestCodecSpeed' ./internal/dev/doctest
 
 .PHONY: kubernetes-docs
 kubernetes-docs: ## docs/deploy/kubernetes.yaml anew, from the chart beside it
-	cd internal/itest/kubernetes && UPDATE_KUBERNETES=1 $(GO) test -count=1 -run TestManifests ./...
+	cd internal/dev/itest/kubernetes && UPDATE_KUBERNETES=1 $(GO) test -count=1 -run TestManifests ./...
 
 .PHONY: docs-test
 docs-test: ## every command of README and docs, run
-	$(GO) test -count=1 -v ./internal/doctest
+	$(GO) test -count=1 -v ./internal/dev/doctest
 
 .PHONY: vuln
 vuln: ## known vulnerabilities that can be reached (needs vuln.go.dev)
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
 
 .PHONY: lint
-lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, tidy modules
+lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, copied URLs, tidy modules
 	$(TOOLS)/golangci-lint run ./...
-	cd internal/itest && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
+	cd internal/dev/itest && $(TOOLS)/golangci-lint run --config ../../../.golangci.yml ./...
 	cd plugins/arrowc && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	$(GO) vet ./...
+	$(GO) build -o $(BIN)/tools/urlcopy ./urlcore/urlcopy && $(GO) vet -vettool=$(TOOLS)/urlcopy ./...
 	$(GO) mod tidy -diff
-	cd internal/itest && $(GO) mod tidy -diff
-	cd internal/itest/monitoring && $(GO) mod tidy -diff && $(GO) vet ./...
-	cd internal/itest/kubernetes && $(TOOLS)/golangci-lint run --config ../../../.golangci.yml ./... && $(GO) mod tidy -diff
-	cd internal/browsertest && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./... && $(GO) mod tidy -diff
+	cd internal/dev/itest && $(GO) mod tidy -diff
+	cd internal/dev/itest/monitoring && $(GO) mod tidy -diff && $(GO) vet ./...
+	cd internal/dev/itest/kubernetes && $(TOOLS)/golangci-lint run --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
+	cd internal/dev/browsertest && $(TOOLS)/golangci-lint run --config ../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd plugins/arrowc && $(GO) mod tidy -diff && $(GO) vet -tags crossing ./...
 	cd benchmarks && $(TOOLS)/golangci-lint run --config ../.golangci.yml ./... && $(GO) mod tidy -diff
-	cd internal/conformance/peers && $(GO) mod tidy -diff && $(GO) vet ./...
+	cd internal/dev/conformance/peers && $(GO) mod tidy -diff && $(GO) vet ./...
 	cd urlcore/internal/scan/_asm && $(GO) mod tidy -diff && $(GO) vet ./...
 
 $(TOOLS)/golangci-lint: Makefile
@@ -232,16 +233,16 @@ $(TOOLS)/golangci-lint: Makefile
 
 .PHONY: conformance
 conformance: ## cases passed of each conformance file beside other parsers, and the rows of the feature matrix
-	@$(GO) run ./internal/conformance/matrix
+	@$(GO) run ./internal/dev/conformance/matrix
 
 .PHONY: conformance-docs
 conformance-docs: ## the same, written into docs/conformance.md
-	@$(GO) run ./internal/conformance/matrix -write
+	@$(GO) run ./internal/dev/conformance/matrix -write
 
 CHAOS_VENV := $(or $(URLMILL_CHAOS_VENV),$(CURDIR)/$(BIN)/venv-chaos)
 
 # librdkafka as a producer, and pyiceberg.
-$(CHAOS_VENV)/.installed: internal/chaos/requirements.txt
+$(CHAOS_VENV)/.installed: internal/dev/chaos/requirements.txt
 	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
 	python3 -m venv $(CHAOS_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
 	$(AGAIN) $(CHAOS_VENV)/bin/python3 $(PIP_INSTALL) -r $<
@@ -249,7 +250,7 @@ $(CHAOS_VENV)/.installed: internal/chaos/requirements.txt
 
 .PHONY: chaos
 chaos: $(CHAOS_VENV)/.installed ## everything dies, in turn and at random, and every value is compared (Java, Maven, C compiler, python3, PostgreSQL); 45 minutes, or some with QUICK=1; URLMILL_SEED=N, ONLY=NAME[,NAME]
-	@URLMILL_CHAOS_PYTHON=$(CHAOS_VENV)/bin/python3 $(GO) run ./internal/chaos $(if $(ONLY),-only $(ONLY)) $(if $(QUICK),-quick,$(if $(ONLY),,-report docs/reliability.md))
+	@URLMILL_CHAOS_PYTHON=$(CHAOS_VENV)/bin/python3 $(GO) run ./internal/dev/chaos $(if $(ONLY),-only $(ONLY)) $(if $(QUICK),-quick,$(if $(ONLY),,-report docs/reliability.md))
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (default 10s)

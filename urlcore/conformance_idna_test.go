@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/conformance"
+	"github.com/urlmill/urlmill/internal/dev/conformance"
 	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/charset"
 )

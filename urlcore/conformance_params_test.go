@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/conformance"
+	"github.com/urlmill/urlmill/internal/dev/conformance"
 	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/form"
 )

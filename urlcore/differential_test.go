@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/conformance/differ"
+	"github.com/urlmill/urlmill/internal/dev/conformance/differ"
 )
 
 var differential = flag.Int("differential", 0, "how many generated URLs to compare with Node.js, instead of the usual number")

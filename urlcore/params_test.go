@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/cputime"
+	"github.com/urlmill/urlmill/internal/dev/cputime"
 	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/form"
 )

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/idna"
 
-	"github.com/urlmill/urlmill/internal/cputime"
+	"github.com/urlmill/urlmill/internal/dev/cputime"
 )
 
 // checkPunycode compares the Punycode of a label with that of x/net, which does as RFC 3492 says.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/benchmarks/internal/results"
-	"github.com/urlmill/urlmill/internal/cputime"
+	"github.com/urlmill/urlmill/internal/dev/cputime"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/codectest"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/cputime"
+	"github.com/urlmill/urlmill/internal/dev/cputime"
 	"github.com/urlmill/urlmill/pipeline"
 )
 

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/urlmill/urlmill/benchmarks/internal/results"
-	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/dev/kafkatest"
 )
 
 // What consuming may cost: see the section Consume of docs/performance.md.

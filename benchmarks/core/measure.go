@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/cputime"
+	"github.com/urlmill/urlmill/internal/dev/cputime"
 )
 
 // peer is something that goes over a list once. pass returns the time that it took.

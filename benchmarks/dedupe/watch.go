@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/machine"
-	"github.com/urlmill/urlmill/internal/testproc"
+	"github.com/urlmill/urlmill/internal/dev/machine"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
 const configText = `

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/urlmill/urlmill/internal/cputime"
-	"github.com/urlmill/urlmill/internal/machine"
+	"github.com/urlmill/urlmill/internal/dev/cputime"
+	"github.com/urlmill/urlmill/internal/dev/machine"
 )
 
 // fileJob is the kind of a job that reads files.

@@ -33,7 +33,7 @@ import (
 //	norename       moves to a name that must not be taken, and knowledge of the other processes' locks
 //	nolink         links, besides
 //
-// internal/chaos builds and runs it.
+// internal/dev/chaos builds and runs it.
 const faultEnv = "URLMILL_FAULT"
 
 var faultErrors = map[string]syscall.Errno{"ENOSPC": syscall.ENOSPC, "EROFS": syscall.EROFS, "EIO": syscall.EIO}

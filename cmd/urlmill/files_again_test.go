@@ -15,7 +15,7 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
-	"github.com/urlmill/urlmill/internal/testproc"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
 // again is a folder with inputs and an output that urlmill delivers to more than once.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/testproc"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
 // reloadRow is a row of TestHangUp.

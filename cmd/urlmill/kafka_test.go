@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/demo"
-	"github.com/urlmill/urlmill/internal/testproc"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
 // kafkaConfig writes a configuration that reads a topic, and returns its name and its output.

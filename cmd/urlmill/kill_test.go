@@ -20,8 +20,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/urlmill/urlmill/internal/kafkatest"
-	"github.com/urlmill/urlmill/internal/testproc"
+	"github.com/urlmill/urlmill/internal/dev/kafkatest"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
 const killConfig = `

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 )
 
 func newLint(a *app) *cobra.Command {
@@ -22,7 +23,7 @@ connected to and nothing is written. The exit code is 2 when there is a problem.
 		RunE: func(_ *cobra.Command, files []string) error {
 			failed := false
 			for _, file := range files {
-				c, err := config.Load(file, config.OSEnv())
+				c, err := settings.Load(file, config.OSEnv())
 				if err == nil {
 					err = a.registry.Check(c)
 				}

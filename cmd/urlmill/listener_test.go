@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/testproc"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
 // page returns what the admin listener at port answers, "" while it does not.

@@ -16,8 +16,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/demo"
-	"github.com/urlmill/urlmill/internal/kafkatest"
-	"github.com/urlmill/urlmill/internal/machine"
+	"github.com/urlmill/urlmill/internal/dev/kafkatest"
+	"github.com/urlmill/urlmill/internal/dev/machine"
 )
 
 // A process that catches up over a thousand partitions stays below its memory limit, and all rows arrive. (Not under the

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/kafkatest"
-	"github.com/urlmill/urlmill/internal/s3test"
+	"github.com/urlmill/urlmill/internal/dev/kafkatest"
+	"github.com/urlmill/urlmill/internal/dev/s3test"
 )
 
 const s3Config = `

@@ -18,7 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/testproc"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
 // eventually waits for something that a process does, as long as a slow machine needs.

@@ -18,8 +18,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/urlmill/urlmill/internal/kafkatest"
-	"github.com/urlmill/urlmill/internal/testproc"
+	"github.com/urlmill/urlmill/internal/dev/kafkatest"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
 // TestTracing checks that the trace context of a Kafka record comes to a collector with the spans of its batch.

@@ -21,9 +21,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/urlmill/urlmill/internal/kafkatest"
-	"github.com/urlmill/urlmill/internal/s3test"
-	"github.com/urlmill/urlmill/internal/testproc"
+	"github.com/urlmill/urlmill/internal/dev/kafkatest"
+	"github.com/urlmill/urlmill/internal/dev/s3test"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
 // troubled is a urlmill that runs with an admin listener, from a broker of one partition, while a test makes trouble.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/dev/kafkatest"
 )
 
 // certificate writes a server's certificate for 127.0.0.1 and its key, and returns the files and a client that trusts it.

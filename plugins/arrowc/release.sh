@@ -38,7 +38,7 @@ library() {
     -ldflags "-s -w -buildid= -X main.release=$version '-extldflags=$5 -s'" .
   rm "$to/${4%.*}.h" # cgo's own, which is not for users
   cp urlmill.h ../../LICENSE "$to/"
-  (cd ../.. && CGO_ENABLED=1 go run ./internal/notices -C plugins/arrowc -platforms "$1/$2" .) >"$to/THIRD_PARTY_LICENSES.txt"
+  (cd ../.. && CGO_ENABLED=1 go run ./internal/dev/notices -C plugins/arrowc -platforms "$1/$2" .) >"$to/THIRD_PARTY_LICENSES.txt"
 }
 
 # archive GOARCH makes liburlmill_VERSION_linux_GOARCH.tar.gz.

@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	iceberg "github.com/apache/iceberg-go"
 
-	"github.com/urlmill/urlmill/internal/leaktest"
+	"github.com/urlmill/urlmill/internal/dev/leaktest"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/store"

@@ -13,8 +13,8 @@ import (
 	"github.com/twmb/avro"
 	"github.com/twmb/franz-go/pkg/sr"
 
+	"github.com/urlmill/urlmill/internal/dev/registrytest"
 	"github.com/urlmill/urlmill/internal/registry"
-	"github.com/urlmill/urlmill/internal/registrytest"
 )
 
 // change is what may become of columns, and whether readers of the newer schema read what was written before.

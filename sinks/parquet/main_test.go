@@ -11,15 +11,13 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
-	"github.com/urlmill/urlmill/internal/leaktest"
+	"github.com/urlmill/urlmill/internal/dev/leaktest"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
-
-var encoders = []string{EncoderNative, EncoderArrow}
 
 var provenance = lanesink.Provenance{
 	Table: pipeline.Rows,
@@ -62,7 +60,7 @@ func openFile(t *testing.T, data []byte) *file.Reader {
 	return r
 }
 
-// decode reads a file with arrow's reader.
+// decode reads a file with arrow's reader, and with ours, which finds the same rows.
 func decode(t *testing.T, data []byte) []sinktest.Row {
 	t.Helper()
 	mem := memory.NewGoAllocator()
@@ -81,5 +79,6 @@ func decode(t *testing.T, data []byte) []sinktest.Row {
 	for tr.Next() {
 		rows = append(rows, sinktest.Rows(tr.Record())...)
 	}
+	compare(t, rows, readBack(t, data))
 	return rows
 }

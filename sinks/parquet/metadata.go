@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/apache/arrow/go/v15/parquet/file"
 
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
@@ -22,19 +21,18 @@ const (
 	keyStandard = "urlmill.standard" // the state of the URL Standard
 )
 
-// Lasting returns the metadata of a file that still holds for its rows when they are in another file: how they were made,
+// Lasting returns the metadata of the file that still holds for its rows when they are in another file: how they were made,
 // and what others have noted. Without all of the columns, what others note of columns does not hold.
-func Lasting(r *file.Reader, allColumns bool) arrow.Metadata {
-	md := r.MetaData().KeyValueMetadata()
+func (r *Reader) Lasting(allColumns bool) arrow.Metadata {
 	var keys, values []string
-	for i, key := range md.Keys() {
-		switch {
-		case key == arrowSchema, strings.HasPrefix(key, "urlmill.") && key != keyConfig && key != keyPSL && key != keyStandard:
+	for _, kv := range r.Metadata() {
+		switch key := kv.Key; {
+		case strings.HasPrefix(key, "urlmill.") && key != keyConfig && key != keyPSL && key != keyStandard:
 			continue
 		case !allColumns && slices.Contains(describeColumns, key):
 			continue
 		}
-		keys, values = append(keys, key), append(values, md.Values()[i])
+		keys, values = append(keys, kv.Key), append(values, kv.Value)
 	}
 	return arrow.NewMetadata(keys, values)
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"github.com/urlmill/urlmill/internal/take"
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/internal/rowbuf"
-	"github.com/urlmill/urlmill/sinks/internal/take"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
 
 // KeySortBy is the key of the metadata that has the columns by which the rows of each row group are sorted, as a JSON list.
 const KeySortBy = "urlmill.sort_by"
 
-// rowWriter writes one file with our own encoder: an [encode.Writer], or a sorter before one.
+// rowWriter writes one file: an [encode.Writer], or a sorter before one.
 type rowWriter interface {
 	Reset(w io.Writer) error
 	Write(r arrow.Record) error
@@ -91,9 +91,6 @@ func (o Options) validateSortBy() error {
 		if slices.Contains(o.SortBy[:i], name) {
 			return lanesink.Problem("SortBy", "%s is there twice; take one out", name)
 		}
-	}
-	if len(o.SortBy) > 0 && o.Encoder == EncoderArrow {
-		return lanesink.Problem("SortBy", "arrow's encoder does not have it; take it out, or give encoder: urlmill")
 	}
 	return nil
 }

@@ -169,7 +169,6 @@ func TestSortIsStable(t *testing.T) {
 func TestSortByProblems(t *testing.T) {
 	for want, o := range map[string]Options{
 		"SortBy: path is there twice":                  {Path: "out", SortBy: []string{"path", "path"}},
-		"SortBy: arrow's encoder does not have it":     {Path: "out", SortBy: []string{"path"}, Encoder: EncoderArrow},
 		`SortBy: there is no column "domain"`:          {Path: "out", SortBy: []string{"domain"}},
 		`SortBy: column "params" is of type list<item`: {Path: "out", SortBy: []string{"path", "params"}},
 	} {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/cputime"
+	"github.com/urlmill/urlmill/internal/dev/cputime"
 	"github.com/urlmill/urlmill/urlcore/percent"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/conformance"
+	"github.com/urlmill/urlmill/internal/dev/conformance"
 	"github.com/urlmill/urlmill/urlcore/charset"
 	"github.com/urlmill/urlmill/urlcore/form"
 	"github.com/urlmill/urlmill/urlcore/percent"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/conformance"
+	"github.com/urlmill/urlmill/internal/dev/conformance"
 )
 
 func TestConformanceGrammar(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/urlmill/urlmill/internal/cputime"
+	"github.com/urlmill/urlmill/internal/dev/cputime"
 )
 
 func TestRemoveDotSegments(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/urlmill/urlmill/benchmarks/internal/standin"
-	"github.com/urlmill/urlmill/internal/kafkatest"
+	"github.com/urlmill/urlmill/internal/dev/kafkatest"
 )
 
 // Command is the first argument of the child.

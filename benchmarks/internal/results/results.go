@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/urlmill/urlmill/internal/machine"
+	"github.com/urlmill/urlmill/internal/dev/machine"
 )
 
 // Head says where a benchmark ran, and of what. Reports embed it as their first field.

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/cputime"
+	"github.com/urlmill/urlmill/internal/dev/cputime"
 )
 
 // GroupRows is the rows of a row group, for all systems; BatchRows is those of a record.

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	pq "github.com/parquet-go/parquet-go"
 
-	"github.com/urlmill/urlmill/internal/leaktest"
+	"github.com/urlmill/urlmill/internal/dev/leaktest"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )

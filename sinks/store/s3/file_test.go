@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/s3test"
+	"github.com/urlmill/urlmill/internal/dev/s3test"
 	"github.com/urlmill/urlmill/sinks/store"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/urlmill/urlmill/internal/leaktest"
-	"github.com/urlmill/urlmill/internal/s3test"
+	"github.com/urlmill/urlmill/internal/dev/leaktest"
+	"github.com/urlmill/urlmill/internal/dev/s3test"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/storetest"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/dbtest"
-	"github.com/urlmill/urlmill/internal/leaktest"
+	"github.com/urlmill/urlmill/internal/dev/dbtest"
+	"github.com/urlmill/urlmill/internal/dev/leaktest"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/table"
 	"github.com/urlmill/urlmill/sinks/table/tabletest"

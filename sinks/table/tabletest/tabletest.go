@@ -18,7 +18,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/urlmill/urlmill/internal/dbtest"
+	"github.com/urlmill/urlmill/internal/dev/dbtest"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 	"github.com/urlmill/urlmill/sinks/table"

@@ -7,7 +7,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/conformance"
+	"github.com/urlmill/urlmill/internal/dev/conformance"
 )
 
 // urlCase is an entry of urltestdata.json.

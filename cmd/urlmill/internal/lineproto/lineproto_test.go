@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/urlmill/urlmill/internal/cputime"
+	"github.com/urlmill/urlmill/internal/dev/cputime"
 )
 
 func TestServe(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/demo"
-	"github.com/urlmill/urlmill/internal/leaktest"
+	"github.com/urlmill/urlmill/internal/dev/leaktest"
 )
 
 // numbers returns a function that makes the records 0, 1, 2, …

@@ -64,7 +64,7 @@ func TestStdin(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Stdin = bytes.NewReader(text)
-		r, err := Open(t.Context(), "-", o)
+		r, err := Open("-", o)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func TestStdin(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Open(t.Context(), "-", Options{Stdin: strings.NewReader("x,y\n")}); err == nil || !strings.Contains(err.Error(), "none of the formats") {
+	if _, err := Open("-", Options{Stdin: strings.NewReader("x,y\n")}); err == nil || !strings.Contains(err.Error(), "none of the formats") {
 		t.Error(err)
 	}
 }
@@ -108,7 +108,7 @@ func TestDamage(t *testing.T) {
 				if err := os.WriteFile(path, text, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				r, err := Open(t.Context(), path, Options{Format: ByName(name)})
+				r, err := Open(path, Options{Format: ByName(name)})
 				if err != nil {
 					continue
 				}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/udf"
-	"github.com/urlmill/urlmill/internal/testproc"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
 // query has ClickHouse, in the form of the Python package chdb, answer queries with the functions of a folder. Its standard

@@ -6,8 +6,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/dedupe"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
@@ -16,7 +18,7 @@ import (
 )
 
 // newPlan returns the plan of the columns that c asks for.
-func newPlan(c *config.Config, source Source, f codec.Factory, lists Lists) (*urlcols.Plan, []config.Problem) {
+func newPlan(c *settings.Config, source Source, f codec.Factory, lists Lists) (*urlcols.Plan, []config.Problem) {
 	options := urlcols.Options{
 		Include:      c.Columns.Include,
 		Exclude:      c.Columns.Exclude,
@@ -64,7 +66,7 @@ func newPlan(c *config.Config, source Source, f codec.Factory, lists Lists) (*ur
 var takes = map[string]urlcols.Take{"first": urlcols.First, "last": urlcols.Last, "all": urlcols.Every}
 
 // derived adds what the configuration says of derived columns.
-func derived(options *urlcols.Options, c *config.Config, lists Lists) {
+func derived(options *urlcols.Options, c *settings.Config, lists Lists) {
 	options.Rules = lists.Rules
 	if form := c.Columns.Canonical; form != nil {
 		options.Canonical = &canon.Options{With: steps(form.With), Without: steps(form.Without)}
@@ -88,7 +90,7 @@ func steps(names []string) (all canon.Step) {
 }
 
 // columnPath returns where c has the column that e is about.
-func columnPath(c *config.Config, e *urlcols.OptionError) string {
+func columnPath(c *settings.Config, e *urlcols.OptionError) string {
 	lists := map[string][]string{"include": c.Columns.Include, "exclude": c.Columns.Exclude}
 	if i := slices.Index(lists[e.Option], e.Column); i >= 0 {
 		return fmt.Sprintf("columns.%s[%d]", e.Option, i)
@@ -96,7 +98,7 @@ func columnPath(c *config.Config, e *urlcols.OptionError) string {
 	switch e.Option {
 	case "rename":
 	case "also":
-		i := slices.IndexFunc(c.Columns.Also, func(a config.Also) bool { return a.Field == e.Column || slices.Contains(a.Include, e.Column) })
+		i := slices.IndexFunc(c.Columns.Also, func(a settings.Also) bool { return a.Field == e.Column || slices.Contains(a.Include, e.Column) })
 		return fmt.Sprintf("columns.also[%d]", max(i, 0))
 	default:
 		return "columns." + e.Option
@@ -113,13 +115,13 @@ func columnPath(c *config.Config, e *urlcols.OptionError) string {
 }
 
 // twicePath returns where c gives a column a name that another has.
-func twicePath(c *config.Config, f codec.Factory, name string) string {
+func twicePath(c *settings.Config, f codec.Factory, name string) string {
 	for from, to := range c.Columns.Rename {
 		if to == name {
 			return "columns.rename." + from
 		}
 	}
-	if i := slices.IndexFunc(c.Columns.Promote, func(p config.Promote) bool { return p.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(c.Columns.Promote, func(p settings.Promote) bool { return p.Name == name }); i >= 0 {
 		return fmt.Sprintf("columns.promote[%d]", i)
 	}
 	if i := slices.IndexFunc(f.Fields(), func(f pipeline.Field) bool { return f.Name == name }); i >= 0 {
@@ -145,7 +147,7 @@ func flatten(err error) []error {
 }
 
 // fieldProblems turns an error whose lines begin with "Field: " into problems of the section at path.
-func fieldProblems(c *config.Config, path string, err error) []config.Problem {
+func fieldProblems(c *settings.Config, path string, err error) []config.Problem {
 	if err == nil {
 		return nil
 	}
@@ -168,11 +170,20 @@ var fieldName = regexp.MustCompile(`\b[A-Z]\w+\b`)
 
 // yamlName returns the key of a configuration for the name of a field, and any other word as it is.
 func yamlName(word string) string {
-	if key := keyOf(word); strings.Contains(key, "_") && config.IsKey(key) {
+	if key := keyOf(word); strings.Contains(key, "_") && isKey()[key] {
 		return key
 	}
 	return word
 }
+
+// isKey has the names of all keys.
+var isKey = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, k := range config.Keys(settings.Standard()) {
+		all[k.Path[strings.LastIndexByte(k.Path, '.')+1:]] = true
+	}
+	return all
+})
 
 // isField tells whether s is the path of a field, such as TLS.CAFile or Paths[0].
 func isField(s string) bool {

@@ -6,12 +6,12 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/sinks/iceberg"
 )
 
 // icebergOptions returns the options of the table that is made of a sink's files, and whether there is one.
-func icebergOptions(p *config.Parquet) (iceberg.Options, bool) {
+func icebergOptions(p *settings.Parquet) (iceberg.Options, bool) {
 	i := p.Iceberg
 	if i == nil {
 		return iceberg.Options{}, false

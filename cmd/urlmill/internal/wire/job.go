@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/internal/tracing"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
@@ -26,7 +27,7 @@ type Job struct {
 	// Rows is the schema of the rows that the sink gets, which dedupe may have changed.
 	Rows *arrow.Schema
 
-	config     *config.Config
+	config     *settings.Config
 	codec      codec.Factory
 	source     Source
 	sink       Sink
@@ -45,13 +46,13 @@ type Job struct {
 
 // Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything
 // outside.
-func (r Registry) Check(c *config.Config) error {
+func (r Registry) Check(c *settings.Config) error {
 	_, err := r.Prepare(c, Setting{Log: slog.New(slog.DiscardHandler), In: io.MultiReader(), Out: io.Discard})
 	return err
 }
 
 // Prepare checks c and returns its job. The error is a [*config.Error] with every problem.
-func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
+func (r Registry) Prepare(c *settings.Config, s Setting) (*Job, error) {
 	j := &Job{config: c, log: s.Log, dedupeStep: s.DedupeStep, limiter: throttle.New(c.Pipeline.Rate)}
 	var problems []config.Problem
 	note := func(path string, err error) { problems = append(problems, fieldProblems(c, path, err)...) }
@@ -107,7 +108,7 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 	return j, nil
 }
 
-func (r Registry) chooseSource(c *config.Config, s Setting, j *Job) (Source, bool) {
+func (r Registry) chooseSource(c *settings.Config, s Setting, j *Job) (Source, bool) {
 	for _, kind := range r.Sources {
 		if source, ok := kind.Configure(c, s); ok {
 			j.sourcePath = "source." + kind.Name
@@ -117,7 +118,7 @@ func (r Registry) chooseSource(c *config.Config, s Setting, j *Job) (Source, boo
 	return Source{}, false
 }
 
-func (r Registry) chooseSink(c *config.Config, s Setting, j *Job) (Sink, bool) {
+func (r Registry) chooseSink(c *settings.Config, s Setting, j *Job) (Sink, bool) {
 	for _, kind := range r.Sinks {
 		if sink, ok := kind.Configure(c, s); ok {
 			j.sinkPath = "sink." + kind.Name
@@ -128,7 +129,7 @@ func (r Registry) chooseSink(c *config.Config, s Setting, j *Job) (Sink, bool) {
 }
 
 // newCodec returns the codec of source, and else the one that c asks for.
-func (r Registry) newCodec(c *config.Config, source Source) (codec.Factory, error) {
+func (r Registry) newCodec(c *settings.Config, source Source) (codec.Factory, error) {
 	if source.Codec != nil {
 		return source.Codec, nil
 	}
@@ -140,7 +141,7 @@ func (r Registry) newCodec(c *config.Config, source Source) (codec.Factory, erro
 	return nil, errors.New("this urlmill has no codec of that kind")
 }
 
-func codecName(c *config.Config) string {
+func codecName(c *settings.Config) string {
 	switch k := c.Source.Codec; {
 	case k.NDJSON != nil:
 		return "ndjson"
@@ -213,7 +214,7 @@ func (j *Job) Run(ctx context.Context, drain <-chan struct{}, source pipeline.So
 }
 
 // roll translates limits: 0 is none in a configuration and the default in the pipeline.
-func roll(r config.Roll) pipeline.Roll {
+func roll(r settings.Roll) pipeline.Roll {
 	out := pipeline.Roll{Rows: r.Rows, Bytes: r.Bytes, Every: r.Every}
 	if out.Bytes == 0 {
 		out.Bytes = -1

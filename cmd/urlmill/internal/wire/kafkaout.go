@@ -4,15 +4,15 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/kafkaconn"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/kafka"
 )
 
 var kafkaSink = SinkKind{
 	Name: "kafka",
-	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
 		k := c.Sink.Kafka
 		if k == nil {
 			return Sink{}, false
@@ -32,7 +32,7 @@ var kafkaSink = SinkKind{
 }
 
 // kafkaOut returns the options of the sink without those of dead letters.
-func kafkaOut(c *config.Config, k *config.KafkaOut) kafka.Options {
+func kafkaOut(c *settings.Config, k *settings.KafkaOut) kafka.Options {
 	o := kafka.Options{Target: kafkaTarget(c, &k.KafkaTopic), Format: k.Format, Key: k.Key}
 	if a := k.Avro; a != nil {
 		o.Avro = &kafka.AvroOptions{Registry: registryOptions(&a.Registry), Record: a.Record, Subject: a.Subject, LookUp: !a.Register}
@@ -52,7 +52,7 @@ func (j *Job) AvroSchema() (text, subject string, err error) {
 
 // kafkaTarget returns the options of a topic to write to. Without brokers of its own, those of the source are its, and
 // how to connect to them.
-func kafkaTarget(c *config.Config, t *config.KafkaTopic) kafka.Target {
+func kafkaTarget(c *settings.Config, t *settings.KafkaTopic) kafka.Target {
 	brokers, encryption, login := t.Brokers, t.TLS, t.SASL
 	if len(brokers) == 0 && c.Source.Kafka != nil {
 		brokers, encryption, login = c.Source.Kafka.Brokers, c.Source.Kafka.TLS, c.Source.Kafka.SASL
@@ -63,14 +63,14 @@ func kafkaTarget(c *config.Config, t *config.KafkaTopic) kafka.Target {
 	}
 }
 
-func kafkaTLS(t config.TLS) kafkaconn.TLS {
+func kafkaTLS(t settings.TLS) kafkaconn.TLS {
 	return kafkaconn.TLS{
 		Enabled: t.Enabled, CAFile: t.CAFile, CertFile: t.CertFile, KeyFile: t.KeyFile,
 		ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify,
 	}
 }
 
-func kafkaSASL(s *config.SASL) kafkaconn.SASL {
+func kafkaSASL(s *settings.SASL) kafkaconn.SASL {
 	if s == nil {
 		return kafkaconn.SASL{}
 	}
@@ -80,7 +80,7 @@ func kafkaSASL(s *config.SASL) kafkaconn.SASL {
 // deadLetterOutput is where the dead letters of a sink that writes files go, when that is a topic.
 type deadLetterOutput struct{ target *kafka.Target }
 
-func newDeadLetterOutput(c *config.Config, t *config.KafkaTopic) deadLetterOutput {
+func newDeadLetterOutput(c *settings.Config, t *settings.KafkaTopic) deadLetterOutput {
 	if t == nil {
 		return deadLetterOutput{}
 	}

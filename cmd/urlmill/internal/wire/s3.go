@@ -4,15 +4,15 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/s3"
 )
 
 // OpenStores returns what opens the folders of sinks: directories, and places on S3 with the given settings.
-func OpenStores(c config.S3) store.Opener { return s3.Opener(s3Options(c)) }
+func OpenStores(c settings.S3) store.Opener { return s3.Opener(s3Options(c)) }
 
-func s3Options(c config.S3) s3.Options {
+func s3Options(c settings.S3) s3.Options {
 	return s3.Options{
 		Endpoint: c.Endpoint, Region: c.Region, Addressing: c.Addressing, Profile: c.Profile,
 		Encryption: c.Encryption, KMSKey: c.KMSKey, StorageClass: c.StorageClass, Checksum: c.Checksum,
@@ -21,7 +21,7 @@ func s3Options(c config.S3) s3.Options {
 }
 
 // stores returns what opens the folders of the sink of c.
-func (s Setting) stores(c *config.Config) store.Opener {
+func (s Setting) stores(c *settings.Config) store.Opener {
 	if s.Stores != nil {
 		return s.Stores
 	}

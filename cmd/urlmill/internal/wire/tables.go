@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/table"
 	"github.com/urlmill/urlmill/sinks/table/clickhouse"
@@ -14,7 +14,7 @@ import (
 )
 
 // tableOptions returns what the sinks of databases have in common.
-func tableOptions(l config.Loading, s Setting) table.Options {
+func tableOptions(l settings.Loading, s Setting) table.Options {
 	return table.Options{
 		Table: l.Table, DeadLetters: l.DeadLetters, BatchBytes: l.BatchBytes, RetryFor: l.RetryFor, Memory: s.memory.Files, Log: s.Log,
 	}
@@ -22,7 +22,7 @@ func tableOptions(l config.Loading, s Setting) table.Options {
 
 var postgresSink = SinkKind{
 	Name: "postgres",
-	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
 		p := c.Sink.Postgres
 		if p == nil {
 			return Sink{}, false
@@ -36,7 +36,7 @@ var postgresSink = SinkKind{
 
 var clickhouseSink = SinkKind{
 	Name: "clickhouse",
-	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
 		p := c.Sink.ClickHouse
 		if p == nil {
 			return Sink{}, false

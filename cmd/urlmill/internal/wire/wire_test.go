@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -45,7 +46,7 @@ func TestYAMLNames(t *testing.T) {
 }
 
 // parse reads a configuration in which ${DIR} is an empty folder and ${SECRET} a secret.
-func parse(t *testing.T, text string) *config.Config {
+func parse(t *testing.T, text string) *settings.Config {
 	t.Helper()
 	dir := t.TempDir()
 	env := config.Env{
@@ -55,7 +56,7 @@ func parse(t *testing.T, text string) *config.Config {
 		},
 		ReadFile: os.ReadFile,
 	}
-	c, err := config.Parse("x.yaml", []byte(text), env)
+	c, err := settings.Parse("x.yaml", []byte(text), env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,9 +243,9 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(input, []byte("https://example.com/\nnope\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := config.Default()
-	c.Source.File = &config.File{Paths: []string{input}, MaxRecordBytes: 1 << 20}
-	p := config.DefaultParquet()
+	c := settings.Default()
+	c.Source.File = &settings.File{Paths: []string{input}, MaxRecordBytes: 1 << 20}
+	p := settings.DefaultParquet()
 	p.Path = filepath.Join(dir, "out")
 	c.Sink.Parquet = &p
 	job, err := Standard().Prepare(&c, Setting{})
@@ -265,19 +266,19 @@ func TestRun(t *testing.T) {
 }
 
 func TestTranslations(t *testing.T) {
-	if got := roll(config.Roll{}); got != (pipeline.Roll{Bytes: -1, Every: -1}) {
+	if got := roll(settings.Roll{}); got != (pipeline.Roll{Bytes: -1, Every: -1}) {
 		t.Errorf("roll: %+v", got)
 	}
-	if got := roll(config.Roll{Rows: 1, Bytes: 2, Every: 3}); got != (pipeline.Roll{Rows: 1, Bytes: 2, Every: 3}) {
+	if got := roll(settings.Roll{Rows: 1, Bytes: 2, Every: 3}); got != (pipeline.Roll{Rows: 1, Bytes: 2, Every: 3}) {
 		t.Errorf("roll: %+v", got)
 	}
 	at := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
-	if got := kafkaStart(config.Start{Policy: config.StartTime, Time: at}); got != "2026-07-01T00:00:00Z" {
+	if got := kafkaStart(settings.Start{Policy: settings.StartTime, Time: at}); got != "2026-07-01T00:00:00Z" {
 		t.Errorf("start: %s", got)
 	}
-	k := config.DefaultKafka()
+	k := settings.DefaultKafka()
 	k.TopicTimeout = 0
-	k.SASL = &config.SASL{Mechanism: "plain", Username: "u", Password: "p"}
+	k.SASL = &settings.SASL{Mechanism: "plain", Username: "u", Password: "p"}
 	if o := kafkaOptions(&k); o.TopicTimeout >= 0 || o.SASL.Password != "p" || o.Start != "committed" {
 		t.Errorf("kafka: %+v", o)
 	}
