@@ -56,8 +56,8 @@
 //	net/url                       urlcore
 //	url.Parse(s)                  urlcore.Parse(s), or ParseRef(s, base) for a reference
 //	base.Parse(ref)               base.Resolve(ref)
-//	base.ResolveReference(r)      ParseRef(ref, base): references are strings, not URLs
-//	url.ParseRequestURI(s)        Parse(s) for an absolute URL; base.Resolve(s) for a path
+//	base.ResolveReference(r)      base.ResolveReference(r); relative references are strings, for base.Resolve
+//	url.ParseRequestURI(s)        Parse(s) for an absolute URL; nethttp.URL(r) for that of a request
 //	u.String()                    u.Href() or u.String()
 //	u.Scheme                      u.Bytes(urlcore.Scheme), or u.Protocol() with its colon
 //	u.Opaque                      u.Pathname() where u.OpaquePath()
@@ -66,7 +66,7 @@
 //	u.Host                        u.Host()
 //	u.Hostname()                  u.Hostname(), with brackets round an IPv6 address; u.Addr()
 //	u.Port()                      u.Port(), "" for the default port; u.EffectivePort()
-//	u.Path (decoded)              percent.Decode(u.Pathname())
+//	u.Path (decoded)              u.Segments().All()
 //	u.EscapedPath(), u.RawPath    u.Pathname()
 //	u.RawQuery                    u.Bytes(urlcore.Query), or u.Search() with its question mark
 //	u.ForceQuery                  u.HasQuery()
@@ -74,7 +74,7 @@
 //	u.Fragment (decoded)          u.DecodedFragment()
 //	u.EscapedFragment()           u.Bytes(urlcore.Fragment), or u.Hash() with its number sign
 //	u.IsAbs()                     always true
-//	u.JoinPath(elem...)           u.Resolve(ref)
+//	u.JoinPath(elem...)           u.JoinPath(elem...); u.Segments().Push(text...) for names of any characters
 //	u.Redacted()                  u.Redacted(); u.LogValue() hides the username as well
 //	url.QueryEscape(s)            form.AppendEncode
 //	url.QueryUnescape(s)          form.AppendDecode
@@ -83,4 +83,8 @@
 //	*url.Error, EscapeError       *urlcore.Error
 //	assigning to a field          the setters, or TrySet... with an error
 //	u2 := *u                      the same, or u.Clone() of a URL that is parsed into again
+//	&url.URL{...}                 Builder{...}.URL()
+//
+// [URL.NetURL] and [FromNetURL] convert. docs/migrate-net-url.md says what differs how often, and
+// "urlmill url --diff net/url" what does in a list.
 package urlcore
