@@ -72,7 +72,7 @@ func (u ClickHouse) Protocol() string {
 	return string(u[:i])
 }
 
-// Domain is the host: "" for one without a dot, for addresses of IPv6, and where a password has one of "%~;=&".
+// Domain is the host: "" for one without a dot, for addresses of IPv6, and where one of "%~;=&" is before its end.
 func (u ClickHouse) Domain() string {
 	start, end := u.domain()
 	return string(u[start:end])
@@ -118,7 +118,8 @@ func (u ClickHouse) Port(fallback uint16) uint16 {
 	return uint16(port)
 }
 
-// Path is what begins with the first slash that no other one follows, up to a "?" or "#".
+// Path is what begins with the first slash, or with the next one behind it where another follows it at once, up to a "?" or
+// "#". Slashes of a query count, too, where no path comes before it.
 func (u ClickHouse) Path() string {
 	path := u.PathFull()
 	if i := strings.IndexAny(path, "?#"); i >= 0 {
@@ -168,7 +169,7 @@ func (u ClickHouse) QueryStringAndFragment() string {
 	return ""
 }
 
-// Netloc is the authority. With more than one slash behind it, it has all of them but the last, as in ClickHouse:
+// Netloc is the authority, with what is behind it up to the last slash, or up to the last "?" where that comes before:
 // netloc('http://a.b/c/d') is "a.b/c".
 func (u ClickHouse) Netloc() string {
 	start, ok := u.netlocStart()

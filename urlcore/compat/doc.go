@@ -9,8 +9,9 @@
 // # What is reproduced
 //
 // [Spark] is parse_url and try_parse_url of Spark 3 and 4, that is, the grammar of java.net.URI (RFC 2396 with what Java
-// changes in it) and the regular expression that finds parameters. [ClickHouse] is ClickHouse 25.8. Both are compared
-// with the programs themselves, pyspark and chdb, on a million URLs each: see "make compat".
+// changes in it) and the regular expression that finds parameters. [ClickHouse] is ClickHouse 25.8; releases
+// from 26.9 on give something else for ports with a fallback, hierarchies and parameters that are cut out. Both are compared with
+// the programs themselves, pyspark and chdb, on a million URLs each: see "make compat".
 //
 // What the functions do not agree on with themselves is not here: the functions of ClickHouse that end in RFC, which
 // change from release to release, and parse_url of Hive, which reads with java.net.URL, asks the protocol handlers of

@@ -3,6 +3,7 @@ package compat_test
 import (
 	"bufio"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -166,8 +167,8 @@ func engines(t *testing.T) []engine {
 // fatal reports whether url ends a query of Spark.
 func fatal(url string) bool {
 	_, err := compat.ParseSpark(url)
-	e, _ := err.(*compat.SparkError)
-	return e != nil && e.Fatal
+	var e *compat.SparkError
+	return errors.As(err, &e) && e.Fatal
 }
 
 // ask has the engine answer for the URLs, and calls see with every line of its answers.

@@ -33,8 +33,8 @@ func ParseSpark(url string) (Spark, error) {
 
 // SparkError says why Spark does not take a text for a URL.
 type SparkError struct {
-	Input  string
-	Pos    int    // the byte of Input
+	Input  string // in UTF-8
+	Pos    int    // the byte of Input; the releases of Java point at the character, or at what it is part of
 	Reason string // as java.net.URISyntaxException has it, such as "Illegal character in path"
 	// Fatal is set where Java fails with another exception, which Spark does not expect: the query ends then whatever the
 	// mode is. That is so for numbers of more than 31 bits in the IPv4 part of an IPv6 address.

@@ -116,15 +116,15 @@ func (p *uriParser) check(i, end int, s set, what string) {
 // parse reads [scheme:]rest[#fragment].
 func (p *uriParser) parse() {
 	n := len(p.in)
-	i := 0
+	i, opaque := 0, false
 	if colon := p.until(0, n, "/?#:"); p.at(colon, n, ':') {
-		if i = p.scheme(colon); !p.at(i, n, '/') {
-			i = p.opaque(i)
-		} else {
-			i = p.hierarchy(i)
-		}
+		i = p.scheme(colon)
+		opaque = !p.at(i, n, '/')
+	}
+	if opaque {
+		i = p.opaque(i)
 	} else {
-		i = p.hierarchy(0)
+		i = p.hierarchy(i)
 	}
 	if p.failure == nil && p.at(i, n, '#') {
 		p.check(i+1, n, uricChars, "fragment")

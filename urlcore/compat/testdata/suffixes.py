@@ -1,4 +1,5 @@
-"""Prints the suffixes of two labels that the functions of ClickHouse know, one a line, sorted by bytes."""
+"""Prints the suffixes of two labels that the functions of ClickHouse know, one a line, sorted by bytes: suffixes.py FILE, which it
+uses for what could be one."""
 
 import mmap
 import re

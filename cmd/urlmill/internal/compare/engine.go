@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/urlmill/urlmill/urlcore/compat"
@@ -85,8 +86,8 @@ func (spark) same(before, after value) bool { return before == after }
 
 func (spark) nothing(url, column string) string {
 	u, err := compat.ParseSpark(url)
-	if err, ok := err.(*compat.SparkError); ok {
-		return "NULL before: " + err.Reason
+	if e := (*compat.SparkError)(nil); errors.As(err, &e) {
+		return "NULL before: " + e.Reason
 	}
 	_, hierarchical := u.Path()
 	_, authority := u.Authority()

@@ -103,6 +103,10 @@ func pathKind(r row) string {
 		return `"\" read as "/"`
 	case strings.ContainsAny(r.url, "\t\n\r"):
 		return "tabs and line ends taken out"
+	case strings.TrimRight(decoded, " ") == unescape(after):
+		return "spaces at the end of the URL taken off"
+	case !strings.HasPrefix(after, "/"):
+		return "all of the path of a URL without a slash behind its scheme"
 	case strings.Contains(decoded, "/.") || strings.HasPrefix(decoded, "."):
 		return `"." and ".." taken out`
 	}
@@ -115,7 +119,7 @@ func queryKind(r row) string {
 		return "percent-encoded"
 	case strings.ContainsAny(r.url, "\t\n\r"):
 		return "tabs and line ends taken out"
-	case strings.TrimRight(unescape(r.before.text), " ") == strings.TrimRight(unescape(r.after.text), " "):
+	case strings.TrimRight(unescape(r.before.text), " ") == unescape(r.after.text):
 		return "spaces at the end of the URL taken off"
 	}
 	return "another query"
@@ -128,6 +132,8 @@ func paramKind(r row) string {
 		return "decoded"
 	case strings.Contains(r.before.text, "%") || strings.Contains(r.before.text, "+"):
 		return "decoded, and what was no UTF-8 replaced"
+	case r.after.text == "":
+		return `the first one is without "="`
 	}
 	return "another value"
 }

@@ -30,6 +30,8 @@ func TestKinds(t *testing.T) {
 		{"clickhouse", row{`http://a.b/c\d`, columnPath, text(`/c\d`), text("/c/d"), ""}, `"\" read as "/"`},
 		{"clickhouse", row{"http://a.b/c\td", columnPath, text("/c\td"), text("/cd"), ""}, "tabs and line ends taken out"},
 		{"spark", row{"http://a/%2e/b", columnPath, text("/%2e/b"), text("/b"), ""}, `"." and ".." taken out`},
+		{"clickhouse", row{"http://a.b/c ", columnPath, text("/c "), text("/c"), ""}, "spaces at the end of the URL taken off"},
+		{"clickhouse", row{"data:a/b", columnPath, text("/b"), text("a/b"), ""}, "all of the path of a URL without a slash behind its scheme"},
 		{"clickhouse", row{"http:a/b", columnPath, text("/b"), text("/c"), ""}, "another path"},
 		{"clickhouse", row{"http://a/#?q", columnQuery, text("q"), null, ""}, `NULL now: the "?" is of the fragment`},
 		{"clickhouse", row{"http://a/?a b", columnQuery, text("a b"), text("a%20b"), ""}, "percent-encoded"},
@@ -42,7 +44,8 @@ func TestKinds(t *testing.T) {
 		{"clickhouse", row{"http://a/#b=1", columnParam, text("1"), null, ""}, "NULL now: the parameter is of the fragment, or the name part of another one"},
 		{"spark", row{"http://a/?b=%20+", columnParam, text("%20+"), text("  "), ""}, "decoded"},
 		{"spark", row{"http://a/?b=%ff%fe", columnParam, text("%ff%fe"), text("\ufffd\ufffd"), ""}, "decoded, and what was no UTF-8 replaced"},
-		{"spark", row{"http://a/?b&b=1", columnParam, text("1"), text(""), ""}, "another value"},
+		{"spark", row{"http://a/?b&b=1", columnParam, text("1"), text(""), ""}, `the first one is without "="`},
+		{"spark", row{"http://a/?%62=2&b=1", columnParam, text("1"), text("2"), ""}, "another value"},
 	} {
 		e, err := newEngine(c.with, nil)
 		if err != nil {
