@@ -237,6 +237,12 @@ $(TOOLS)/golangci-lint: Makefile
 	GOBIN=$(TOOLS) $(AGAIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	@touch $@
 
+.PHONY: size
+size: ## lines of Go of each room, without tests, what is generated, and the tools of tests
+	@git ls-files '*.go' ':!*_test.go' ':!internal/dev' ':!benchmarks' | xargs grep -LE '^// Code generated .* DO NOT EDIT' | xargs wc -l | \
+		awk '$$2 != "total" { split($$2, p, "/"); room = p[1]; if (p[1] ~ /^(cmd|internal|plugins)$$/ && p[3]) room = p[1] "/" p[2]; n[room] += $$1; all += $$1 } \
+		END { for (room in n) printf "%7d  %s\n", n[room], room | "sort -k2"; close("sort -k2"); printf "%7d  in all\n", all }'
+
 # A Go that builds urlmill as well, with the tables of Unicode 15: the toolchain of go.mod has those of 17.
 OLDER_GO := go1.26.8
 
