@@ -9,7 +9,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/compare"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -64,7 +64,7 @@ func (a *app) compare(ctx context.Context, f parseFlags, o compare.Options, file
 	registry := a.registry
 	registry.Sinks = []wire.SinkKind{{
 		Name: "compare",
-		Configure: func(*config.Config, wire.Setting) (wire.Sink, bool) {
+		Configure: func(*settings.Config, wire.Setting) (wire.Sink, bool) {
 			return wire.Sink{
 				Validate: func() error { return nil },
 				Open:     func() (pipeline.Sink, error) { return sink, nil },
