@@ -4,7 +4,8 @@ import "encoding/binary"
 
 const magic = "PAR1"
 
-// chunk is what the footer says of a column chunk. Positions are those in the file, bounds are in Writer.bounds.
+// chunk is what the footer says of a column chunk. Positions are those in the file, bounds are in Writer.bounds. It has no
+// pointers: a file may have many thousands, which the garbage collector then need not look at.
 type chunk struct {
 	start, data  int64
 	size         int64
