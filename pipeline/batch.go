@@ -226,7 +226,7 @@ func (b *Batch) Memory() int64 {
 	return int64(n)
 }
 
-// Full tells whether the batch has reached MaxRows or MaxBytes.
+// Full reports whether the batch has reached MaxRows or MaxBytes.
 func (b *Batch) Full() bool {
 	if b.Len() >= b.MaxRows || max(len(b.Records.Data), len(b.URLs.Data), len(b.Bases.Data), len(b.Keys.Data),
 		len(b.Headers.Keys.Data), len(b.Headers.Values.Data)) >= b.MaxBytes {

@@ -16,7 +16,7 @@ var errStopped = errors.New("stopped")
 // layout is how many partitions each topic has.
 type layout map[string]int
 
-// grownTo tells whether a topic has more partitions in now.
+// grownTo reports whether a topic has more partitions in now.
 func (l layout) grownTo(now layout) bool {
 	for topic, n := range now {
 		if n > l[topic] {
@@ -26,8 +26,8 @@ func (l layout) grownTo(now layout) bool {
 	return false
 }
 
-// awaitTopics returns when a broker is there and every topic exists. It waits for brokers as long as
-// ConnectTimeout says and for topics as long as TopicTimeout says, stops at once at an error that waiting does
+// awaitTopics returns the layout of the topics when a broker is there and every topic exists. It waits for brokers as long as
+// ConnectTimeout says and for topics as long as TopicTimeout says, returns at once an error that waiting does
 // not cure, and returns errStopped if stop was closed or ctx ended.
 func (s *session) awaitTopics(ctx context.Context, stop <-chan struct{}) (layout, error) {
 	began := time.Now()

@@ -23,7 +23,7 @@ type interner struct {
 	ends   []int32  // of value i in data, at i+1; the first is zero
 	slots  []uint32 // as above
 	bits   uint     // of a place, and of number+1
-	expect int      // values of the dictionary before, for the size of the first table
+	expect int      // values that the first table is made for
 }
 
 // release gives all memory back.

@@ -144,7 +144,8 @@ func flatten(err error) []error {
 	return out
 }
 
-// fieldProblems turns an error whose lines begin with "Field: " into problems of the section at path.
+// fieldProblems turns an error whose lines begin with "Field: " into problems of the section at path. Lines without a field
+// become problems of the section. Names of fields within a sentence become keys as well, if such a key exists.
 func fieldProblems(c *config.Config, path string, err error) []config.Problem {
 	if err == nil {
 		return nil
@@ -174,7 +175,7 @@ func yamlName(word string) string {
 	return word
 }
 
-// isField tells whether s is the path of a field, such as TLS.CAFile or Paths[0].
+// isField reports whether s is the path of a field, such as TLS.CAFile or Paths[0].
 func isField(s string) bool {
 	if s == "" || s[0] < 'A' || s[0] > 'Z' {
 		return false

@@ -50,8 +50,8 @@ func (j *Job) AvroSchema() (text, subject string, err error) {
 	return kafkaOut(j.config, k).AvroSchema(j.Rows)
 }
 
-// kafkaTarget returns the options of a topic to write to. Without brokers of its own, those of the source are its, and
-// how to connect to them.
+// kafkaTarget returns the options of a topic to write to. If it has no brokers of its own, those of the source are taken, with
+// their TLS and SASL.
 func kafkaTarget(c *config.Config, t *config.KafkaTopic) kafka.Target {
 	brokers, encryption, login := t.Brokers, t.TLS, t.SASL
 	if len(brokers) == 0 && c.Source.Kafka != nil {
@@ -102,7 +102,8 @@ func (o deadLetterOutput) open(stream *kafka.Stream, s Setting) error {
 	return err
 }
 
-// validateDeadLetters names the fields of a target as those of the sink's dead letters.
+// validateDeadLetters returns what is wrong with a target, whose fields it names as those of the sink's dead letters. A nil one
+// is right.
 func validateDeadLetters(t *kafka.Target) error {
 	if t == nil {
 		return nil

@@ -63,7 +63,7 @@ func needs(c *config.Config) budget.Needs {
 	return n
 }
 
-// partsOf is what parts of files take that are on their way to S3.
+// partsOf returns the bytes of memory that parts of files take on their way to S3.
 func partsOf(c *config.Config) int64 {
 	folder := ""
 	switch s := c.Sink; {
@@ -80,7 +80,8 @@ func partsOf(c *config.Config) int64 {
 	return int64(c.Sink.S3.Parallel) * c.Sink.S3.PartSize
 }
 
-// remedies names what may be lowered.
+// remedies names the keys that a user may lower when the limit is too small: those that are given come first, since they are
+// the reason.
 func remedies(c *config.Config) string {
 	switch {
 	case c.Given("dedupe.memory"):
@@ -102,7 +103,8 @@ func workers(c *config.Config) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// availableMemory is what a configuration without memory_limit may use here.
+// availableMemory returns the bytes that a configuration without memory_limit may use here: most of a container, which has
+// nothing else in it, or half of a machine.
 func availableMemory() int64 {
 	machine, err := memlimit.FromSystem()
 	if err != nil || machine == 0 {

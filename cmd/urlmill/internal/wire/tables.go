@@ -48,7 +48,7 @@ var clickhouseSink = SinkKind{
 	},
 }
 
-// tablePlace is the place of a table, without names and passwords of who writes there.
+// tablePlace returns the place of a table, without the user and password in its address: a place is stored and shown.
 func tablePlace(address, table string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -57,7 +57,8 @@ func tablePlace(address, table string) string {
 	return u.Scheme + "://" + u.Host + u.Path + " " + table
 }
 
-// loading returns the sink of a database, in a table at place. What is wrong with its address is said of URL, and with the rows of Table.
+// loading returns the sink of a database, in a table at place. Errors of check become errors of the field URL, and those of
+// rows errors of the field Table.
 func loading(place string, check func() error, rows func(*arrow.Schema) error, open func() pipeline.Sink) Sink {
 	about := func(field string, err error) error {
 		if err != nil {
