@@ -239,6 +239,7 @@ func (c *Chain) Compact(ctx context.Context, number int64, undone []string, grou
 	for _, g := range groups {
 		files = append(files, g.File)
 	}
+	// The new files are durable before the record names them: old ones are removed because of it.
 	err := c.each(files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
 	if err == nil && number == 1 { // the first one claims the output for compactions; later ones need not ask again
 		err = replaceable(ctx, c.root)

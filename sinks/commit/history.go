@@ -256,6 +256,7 @@ func (w *walk) skip() bool {
 		}
 	}
 	for _, first := range w.checkpoints {
+		// Of a record and a checkpoint at the same position, the checkpoint counts: the record may have come too late.
 		if first > w.h.Next && (next < 0 || first <= next) {
 			next = first
 			break

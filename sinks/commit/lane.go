@@ -97,6 +97,7 @@ func (l *Lane) prepare(ctx context.Context, span pipeline.Span, files []File) (*
 	if span.First < l.next || span.Next <= l.next {
 		return nil, fmt.Errorf("%s: positions %d to %d cannot be committed after %d", l.id, span.First, span.Next, l.next)
 	}
+	// A record must name no file that a crash can take away: they are made durable before it is written.
 	err := l.chain.each(files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
 	if err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func (l *Lane) prepare(ctx context.Context, span pipeline.Span, files []File) (*
 		First: l.next, Next: span.Next, Files: files, Origin: l.chain.newOrigin(),
 	}
 	if r.Files == nil {
-		r.Files = []File{}
+		r.Files = []File{} // [] in JSON, not null
 	}
 	if span.First > l.next {
 		r.From = span.First
@@ -129,6 +130,8 @@ func (l *Lane) begin(ctx context.Context, span pipeline.Span) error {
 		l.next, l.covered = first, first
 		return nil
 	}
+	// Another process has begun the lane, or a call of this one that seemed to fail has. That is no harm as long as the next
+	// position is ours.
 	h, err := readHead(ctx, l.chain.root, l.name)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func (l *lane) commitAll(ctx context.Context, offsets []kafkago.OffsetCommit) er
 		if err = g.session.hopeless(err, &missing); isFatal(err) {
 			return fmt.Errorf("%s: committing offset %d: %w", id, next, err)
 		}
-		if pause.tries > 0 {
+		if pause.tries > 0 { // once is nothing: connections that were idle break
 			g.session.log.Warn("committing an offset failed; trying again", "lane", id.String(), "offset", next, "error", err)
 		}
 		if !pause.wait(ctx, nil) {

@@ -30,7 +30,7 @@ type session struct {
 	tls  *tls.Config    // nil: plain text
 	sasl sasl.Mechanism // nil: no login
 
-	trouble *trouble // nil: nobody asks
+	trouble *trouble // nil for a session that is not shown to users, as that of a survey
 
 	// Every lane may want to ask something at the same time, and each request has a connection to itself.
 	commits, lookups places

@@ -29,7 +29,7 @@ func (i identity) String() string {
 	return i.cluster + "/" + base64.RawURLEncoding.EncodeToString(i.topic[:])
 }
 
-// parseIdentity takes apart what String has made.
+// parseIdentity is the inverse of String. Text that String cannot have made is taken for a cluster's ID without a topic's.
 func parseIdentity(s string) identity {
 	at := strings.LastIndexByte(s, '/')
 	if id, err := base64.RawURLEncoding.DecodeString(s[at+1:]); at >= 0 && err == nil && len(id) == 16 {

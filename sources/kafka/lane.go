@@ -84,7 +84,7 @@ func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
 	l.unknown.retries = &g.source.retries
 	l.ctx, l.cancel = context.WithCancel(g.ctx)
 	for _, v := range []*atomic.Int64{&l.position, &l.acknowledged, &l.highWatermark, &l.lastStable} {
-		v.Store(-1)
+		v.Store(-1) // not known yet; 0 is an offset
 	}
 	if assigned >= 0 {
 		l.acknowledged.Store(assigned)

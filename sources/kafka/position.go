@@ -147,7 +147,7 @@ func (l *lane) begun(offset int64, policy start) (int64, error) {
 // settles where all begin, in one commit, which the brokers make as a whole; the others wait for it. If each committed for
 // itself, a lane would find the offset of another one and take its own partition for an added one.
 func (l *lane) firstStart(ctx context.Context, policy start) (offset int64, err error) {
-	all := []int{0, int(l.id.Partition)} // partition 0 tells whether the topic has been begun
+	all := []int{0, int(l.id.Partition)} // an offset of partition 0 means that the topic has been begun
 	if l.id.Partition == 0 {
 		all = l.g.partitions[l.id.Stream]
 		if known, err := l.sinkKnows(ctx, "", all[1:]); known || err != nil {

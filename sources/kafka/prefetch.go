@@ -140,7 +140,7 @@ func (f *prefetcher) tolerate(ctx context.Context, err error) (chunk, bool) {
 		return c, c.anew || c.err != nil
 	}
 	if errors.Is(err, kafkago.InvalidMessage) || errors.Is(err, kafkago.UnsupportedCompressionType) {
-		return chunk{damage: &damage{nil, -1, err}}, true
+		return chunk{damage: &damage{nil, -1, err}}, true // the broker sends nothing of the batch
 	}
 	if isMissing(err) {
 		f.g.look(ctx) // the topic may be another one by now, which ends the generation

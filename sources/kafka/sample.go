@@ -109,9 +109,9 @@ func (l *sampleLane) Start(ctx context.Context, _ int64) error {
 			return err
 		}
 	}
-	l.origin = fromFirst
+	l.origin = fromFirst // retention may move it on: a sample wants some records, not these
 	l.position.Store(from)
-	if from < l.end {
+	if from < l.end { // else there is nothing to fetch, and Next says so at once
 		l.fetchFrom(from)
 	}
 	return nil

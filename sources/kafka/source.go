@@ -170,10 +170,10 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 	}
 	r.group = group
 	defer group.leave()
-	soft, stop := context.WithCancel(ctx)
+	soft, stop := context.WithCancel(ctx) // ends with a drain as well: a join must not go on then
 	var ghosts sync.WaitGroup
 	defer ghosts.Wait()
-	defer stop()
+	defer stop() // before ghosts.Wait, which would wait for what soft ends
 	go func() {
 		select {
 		case <-drain:

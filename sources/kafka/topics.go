@@ -57,7 +57,7 @@ func (s *session) awaitTopics(ctx context.Context, stop <-chan struct{}) (layout
 			if limit := s.opts.TopicTimeout; limit >= 0 && time.Since(topicsMissing) > limit {
 				return nil, s.missingTopics(missing)
 			}
-			pause.reset()
+			pause.reset() // a broker answers, so it may be asked often
 		}
 		if !pause.wait(ctx, stop) {
 			return nil, errStopped
@@ -100,7 +100,7 @@ func (s *session) describe(ctx context.Context) (layout, []string, error) {
 	partitions, missing := make(layout), []string(nil)
 	for _, t := range meta.Topics {
 		switch {
-		case isMissing(t.Error) || errors.Is(t.Error, kafkago.LeaderNotAvailable):
+		case isMissing(t.Error) || errors.Is(t.Error, kafkago.LeaderNotAvailable): // no leader: it is being created
 			missing = append(missing, t.Name)
 		case t.Error != nil:
 			return nil, nil, s.classify(fmt.Errorf("topic %q: %w", t.Name, t.Error))

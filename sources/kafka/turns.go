@@ -75,7 +75,7 @@ func (t *turns) take(ctx context.Context, id pipeline.LaneID) (done func(leader 
 		return nil, err
 	}
 	return func(leader int32) {
-		at.leave()
+		at.leave() // of the broker that was expected to lead, also if another one was asked
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.leaders[id] = leader

@@ -185,7 +185,7 @@ func (t *fileTable) account(f *openFile) {
 func (t *fileTable) shrink() error {
 	target := t.held / 2
 	files := t.files(func(a, b *openFile) int { return int(b.held - a.held) })
-	for _, f := range files {
+	for _, f := range files { // the largest first: fewer row groups are cut short
 		if t.held <= target || f.enc.Memory() < minFlush {
 			break
 		}

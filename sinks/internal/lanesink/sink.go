@@ -311,7 +311,7 @@ func (s *Sink) startDelivery(ctx context.Context) error {
 			s.opts.Log.Warn("cannot end a compaction that another process has begun", "error", err)
 		}
 	}
-	for _, p := range append(s.stores[:], s.late) {
+	for _, p := range append(s.stores[:], s.late) { // a copy: the array has no room for late
 		if p == nil {
 			continue
 		}

@@ -29,10 +29,10 @@ type table interface {
 	full() bool
 	// memory returns the bytes of memory held for them.
 	memory() int64
-	// shrink lets go of about half of that, or of what can be.
+	// shrink gives back about half of that, or as much as can be given back.
 	shrink() error
-	// finish completes what was written up to the end of span and returns its files, which are not published yet. With
-	// an error it returns those that are complete.
+	// finish completes what was written up to the end of span and returns its files, which are not published yet and are the
+	// caller's. With an error it returns those that are complete, and revert has to be called for the others.
 	finish(span pipeline.Span) ([]commit.File, error)
 	// revert drops what was written and is not complete, and returns the files that are, which are to be discarded.
 	revert() ([]commit.File, error)
@@ -132,6 +132,7 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	if r != nil && w.tables[t] != nil {
 		n += w.tables[t].room()
 	}
+	// An estimate of what the write will hold. leave corrects it to what is held.
 	if err := w.enter(ctx, n); err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (l *leaf) finishChunk(s *scratch) error {
 			return err
 		}
 	}
-	if n := g.dict.len(); n > 0 {
+	if n := g.dict.len(); n > 0 { // also if it was given up: the pages before have indices into it
 		s.packed = g.dict.appendDictionary(s.packed[:0], l.width)
 		parts := [1][]byte{s.packed}
 		size := len(s.packed)
@@ -112,6 +112,8 @@ func (l *leaf) makeBloom() {
 	for _, h := range g.hashes {
 		setBloom(g.bloom, h)
 	}
+	// Those of the dictionary once each, however often they are there. The format asks for XXH64, so hashes of the look-ups
+	// are of no use here.
 	for i := range g.dict.len() {
 		setBloom(g.bloom, xxhash.Sum64(g.dict.value(i)))
 	}

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// The keys of hashes are random for each process, so that nobody can send values that collide on purpose. What is written
-// does not depend on them.
+// The keys of hashes are random for each process, so that an attacker cannot send values that collide on purpose. What is
+// written does not depend on them: they decide where a value is in the table, and not its number.
 var (
 	seed = maphash.MakeSeed()
 	keys = [4]uint64{key(0), key(1), key(2), key(3)}

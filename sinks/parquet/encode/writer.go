@@ -89,6 +89,7 @@ func New(s *arrow.Schema, root *schema.GroupNode, opts Options) (*Writer, error)
 		l := &leaf{column: c, opts: &w.opts, views: make([]view, len(c.path))}
 		l.rep.width, l.def.width = levelWidth(c.maxRep), levelWidth(c.maxDef)
 		l.bloom = slices.Contains(opts.Bloom, c.name) && c.physical != typeBoolean
+		// Signed integers without nulls alone: checkOrder compares the values of a page as they stand.
 		if c.name == opts.Sorted && len(opts.SortedBy) == 0 && c.maxDef == 0 && c.order == signed {
 			w.sorted, l.sortable = i, true
 		}
