@@ -40,7 +40,7 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 	if err := c.root.Sync(ctx, path.Join(Dir, lane)); err != nil {
 		return h, err
 	}
-	var replaced map[string]bool // read once a file is missing: most starts find all of them in their places
+	var replaced map[string]bool // read when the first file is missing: most starts find all of them
 	for _, f := range h.last.Files {
 		s, err := c.place(f.Place)
 		if err != nil {

@@ -54,8 +54,8 @@ func (k *work) finish() error {
 	return k.all(int(k.w.rows) * len(k.w.leaves))
 }
 
-// all starts helpers where they pay, works along with them, and returns when every leaf is done or one has failed. values is
-// about how many values there are to work on.
+// all starts helpers where they pay, works along with them, and returns when all of them have ended: every leaf is done, or one
+// has failed. values is about how many values there are to work on.
 func (k *work) all(values int) error {
 	k.next.Store(0)
 	k.err = nil
