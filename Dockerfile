@@ -4,7 +4,8 @@
 #   docker run --rm urlmill url 'https://user@example.co.uk/?a=1'
 #   docker run -v ./my.yaml:/etc/urlmill/config.yaml:ro -v urlmill:/data urlmill run /etc/urlmill/config.yaml
 
-FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+# The toolchain of go.mod: the image does not get another one.
+FROM --platform=$BUILDPLATFORM golang:1.27.3 AS build
 WORKDIR /src
 # The modules first: they change less often than the code.
 COPY go.mod go.sum ./

@@ -115,6 +115,12 @@ plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## th
 	$(PLUGINS_PYTHON) $(PIP_INSTALL) --no-deps --no-index --force-reinstall $(BIN)/dist/*.whl
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider
 
+.PHONY: compat
+compat: $(PLUGINS_VENV)/.chdb ## package urlcore/compat beside Spark and ClickHouse themselves, a million URLs each (python3, Java 17); QUICK=1
+	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
+	URLMILL_REQUIRE_COMPAT=1 URLMILL_COMPAT_PYTHON=$(PLUGINS_PYTHON) URLMILL_COMPAT_URLS=$(if $(QUICK),30000,1000000) \
+	  $(GO) test -count=1 -v -timeout 120m -run 'TestEngines|TestFatal' ./urlcore/compat
+
 # Wheels of other platforms, into a folder beside the interpreter that is to import them.
 SITE := $(PIP_INSTALL) --target
 
@@ -211,11 +217,12 @@ vuln: ## known vulnerabilities that can be reached (needs vuln.go.dev)
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
 
 .PHONY: lint
-lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, tidy modules
+lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, copied URLs, tidy modules
 	$(TOOLS)/golangci-lint run ./...
 	cd internal/dev/itest && $(TOOLS)/golangci-lint run --config ../../../.golangci.yml ./...
 	cd plugins/arrowc && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	$(GO) vet ./...
+	$(GO) build -o $(BIN)/tools/urlcopy ./urlcore/urlcopy && $(GO) vet -vettool=$(TOOLS)/urlcopy ./...
 	$(GO) mod tidy -diff
 	cd internal/dev/itest && $(GO) mod tidy -diff
 	cd internal/dev/itest/monitoring && $(GO) mod tidy -diff && $(GO) vet ./...
@@ -230,13 +237,21 @@ $(TOOLS)/golangci-lint: Makefile
 	GOBIN=$(TOOLS) $(AGAIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	@touch $@
 
+# A Go that builds urlmill as well, with the tables of Unicode 15: the toolchain of go.mod has those of 17.
+OLDER_GO := go1.26.8
+
 .PHONY: conformance
-conformance: ## cases passed of each conformance file beside other parsers, and the rows of the feature matrix
-	@$(GO) run ./internal/dev/conformance/matrix
+conformance: ## cases passed of each conformance file, also when an older Go builds, beside other parsers, and the rows of the feature matrix
+	@$(GO) run ./internal/dev/conformance/matrix -older $(OLDER_GO)
 
 .PHONY: conformance-docs
 conformance-docs: ## the same, written into docs/conformance.md
-	@$(GO) run ./internal/dev/conformance/matrix -write
+	@$(GO) run ./internal/dev/conformance/matrix -older $(OLDER_GO) -write
+
+.PHONY: test-older
+test-older: ## an older Go builds urlmill, and what it builds conforms but for what is known
+	GOTOOLCHAIN=$(OLDER_GO) $(GO) build ./...
+	GOTOOLCHAIN=$(OLDER_GO) $(GO) test -timeout 30m ./urlcore/... ./internal/dev/conformance/...
 
 CHAOS_VENV := $(or $(URLMILL_CHAOS_VENV),$(CURDIR)/$(BIN)/venv-chaos)
 

@@ -2,6 +2,8 @@ module github.com/urlmill/urlmill/benchmarks
 
 go 1.26.0
 
+toolchain go1.27.3
+
 require (
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/apache/arrow/go/v15 v15.0.2

@@ -8,14 +8,15 @@ import (
 
 // decoder turns the nodes of a document into the values of a schema, and collects what is wrong on the way.
 type decoder struct {
+	root    Section
 	env     Env
 	dir     string // where ${file:...} begins
 	anchors map[string]ast.Node
 
 	problems []Problem
+	expanded map[string]expansion // the values that had substitutions, by path
 	bad      map[string]bool      // paths with a problem
 	at       map[string]position  // where each path was written
-	expanded map[string]expansion // the values that had substitutions
 }
 
 // report adds a problem. A path that has one already gets no second.
@@ -29,26 +30,15 @@ func (d *decoder) report(at position, path, format string, args ...any) {
 	d.problems = append(d.problems, Problem{Line: at.line, Column: at.column, Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// conflict adds a problem at path unless one of the paths that it is about has a problem of its own, which has to be
-// solved first.
-func (d *decoder) conflict(path string, about []string, format string, args ...any) {
-	for _, p := range about {
-		if d.bad[p] {
-			return
-		}
-	}
-	d.report(d.at[path], path, format, args...)
-}
-
-// given tells whether the file has a value at path.
+// given reports whether the file has a value at path.
 func (d *decoder) given(path string) bool {
 	_, ok := d.at[path]
 	return ok
 }
 
-// scalar is a single value after substitution.
-type scalar struct {
-	text string
+// Scalar is a single value of a file after substitution.
+type Scalar struct {
+	Text string
 	// kind is what YAML makes of it; substituted values are any kind that their text fits.
 	kind scalarKind
 	// shown is how messages may call it: as it was written, never what was put in for a variable.
@@ -66,40 +56,40 @@ const (
 
 // scalar reads a single value. ok is false after a problem was reported: the node is none, or a variable is not
 // set. want says what is wanted instead.
-func (d *decoder) scalar(n ast.Node, path, want string) (s scalar, ok bool) {
+func (d *decoder) scalar(n ast.Node, path, want string) (s Scalar, ok bool) {
 	switch n := n.(type) {
 	case *ast.MappingNode:
 		joined, isText := hostPort(n)
 		if !isText {
 			d.report(positionOf(n), path, "%s is a mapping; give %s", leaf(path), want)
-			return scalar{}, false
+			return Scalar{}, false
 		}
-		s = scalar{joined, textKind, fmt.Sprintf("the text %q", clip(joined))}
+		s = Scalar{joined, textKind, fmt.Sprintf("the text %q", Clip(joined))}
 	case *ast.StringNode:
-		s = scalar{n.Value, textKind, fmt.Sprintf("the text %q", clip(n.Value))}
+		s = Scalar{n.Value, textKind, fmt.Sprintf("the text %q", Clip(n.Value))}
 	case *ast.LiteralNode:
-		s = scalar{n.Value.Value, textKind, "a text of several lines"}
+		s = Scalar{n.Value.Value, textKind, "a text of several lines"}
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		s = scalar{n.GetToken().Value, numberKind, "the number " + clip(n.GetToken().Value)}
+		s = Scalar{n.GetToken().Value, numberKind, "the number " + Clip(n.GetToken().Value)}
 	case *ast.BoolNode:
-		s = scalar{n.GetToken().Value, boolKind, n.GetToken().Value}
+		s = Scalar{n.GetToken().Value, boolKind, n.GetToken().Value}
 	default:
 		d.report(positionOf(n), path, "%s is %s; give %s", leaf(path), describe(n), want)
-		return scalar{}, false
+		return Scalar{}, false
 	}
-	text, changed, problem := d.env.expand(s.text, d.resolvePath)
+	text, changed, problem := d.env.expand(s.Text, d.resolvePath)
 	if problem != "" {
 		d.report(positionOf(n), path, "%s: %s", leaf(path), problem)
-		return scalar{}, false
+		return Scalar{}, false
 	}
 	if changed {
 		if text != "" {
-			d.expanded[path] = expansion{source: s.text, value: text}
+			d.expanded[path] = expansion{source: s.Text, value: text}
 		}
 		s.kind = anyKind
-		s.shown = fmt.Sprintf("the value of %q", clip(s.text))
+		s.shown = fmt.Sprintf("the value of %q", Clip(s.Text))
 	}
-	s.text = text
+	s.Text = text
 	return s, true
 }
 
@@ -125,14 +115,17 @@ func hostPort(m *ast.MappingNode) (string, bool) {
 	return key.Value + ":" + value.GetToken().Value, adjacent
 }
 
-// clip shortens a text for a message.
-func clip(s string) string {
+// Clip shortens a text for a message.
+func Clip(s string) string {
 	const most = 60
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"
 	}
 	return s
 }
+
+// Written reports whether the file has the text itself: what was put in for a variable is not to be seen in a hint.
+func (s Scalar) Written() bool { return s.kind != anyKind }
 
 // describe names the kind of a node.
 func describe(n ast.Node) string {
@@ -154,7 +147,7 @@ func describe(n ast.Node) string {
 }
 
 // decode reads n, the value of the key at keyAt, as v.
-func (d *decoder) decode(n ast.Node, keyAt position, path string, v value, required bool) {
+func (d *decoder) decode(n ast.Node, keyAt position, path string, v Value, required bool) {
 	resolved := d.resolve(n)
 	if resolved == nil {
 		d.bad[path] = true

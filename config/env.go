@@ -29,7 +29,7 @@ type Env struct {
 // OSEnv is the environment of the process.
 func OSEnv() Env { return Env{Lookup: os.LookupEnv, ReadFile: readFile} }
 
-// expand puts in the substitutions of s. changed tells whether there were any. problem says what is wrong with
+// expand puts in the substitutions of s. changed reports whether there were any. problem says what is wrong with
 // them, without a value.
 func (e Env) expand(s string, resolve func(string) string) (out string, changed bool, problem string) {
 	if !strings.Contains(s, "${") {
@@ -94,14 +94,14 @@ func (e Env) file(path string, resolve func(string) string) (value, problem stri
 			err = e.Err // the path is in the message already
 		}
 		return "", fmt.Sprintf("${file:%s} cannot be read: %v; relative paths begin in the folder of the configuration", path, err)
-	case len(data) > maxFileSize:
-		return "", fmt.Sprintf("${file:%s} is larger than %s; it has to hold a single value", path, FormatSize(maxFileSize))
+	case len(data) > MaxFileSize:
+		return "", fmt.Sprintf("${file:%s} is larger than %s; it has to hold a single value", path, FormatSize(MaxFileSize))
 	}
 	text := strings.TrimSuffix(string(data), "\n")
 	return strings.TrimSuffix(text, "\r"), ""
 }
 
-// validName tells whether s is a name that a shell would accept for a variable.
+// validName reports whether s is a name that a shell would accept for a variable.
 func validName(s string) bool {
 	for i, c := range []byte(s) {
 		letter := c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'

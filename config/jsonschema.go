@@ -2,28 +2,27 @@ package config
 
 import "encoding/json"
 
-// shape is a JSON Schema, or a part of one.
-type shape map[string]any
+// Shape is a JSON Schema, or a part of one.
+type Shape map[string]any
 
 const number = `[0-9]+(\.[0-9]*)?|\.[0-9]+`
 
 var (
 	// sizeShape and durationShape take what parseSize and time.ParseDuration do, but for the bounds.
-	sizeShape = shape{"anyOf": []shape{
+	sizeShape = Shape{"anyOf": []Shape{
 		{"type": "string", "pattern": `^\s*(` + number + `)\s*(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)\s*$`}, {"enum": []any{0, "0"}},
 	}}
-	durationShape = shape{"anyOf": []shape{
+	durationShape = Shape{"anyOf": []Shape{
 		{"type": "string", "pattern": `^\s*[+-]?((` + number + `)(ns|us|µs|μs|ms|s|m|h))+\s*$`}, {"enum": []any{0, "0"}},
 	}}
 	// variableShape is a text with a variable in it, which stands for any single value.
-	variableShape = shape{"type": "string", "pattern": `\$\{`}
+	variableShape = Shape{"type": "string", "pattern": `\$\{`}
 )
 
 // JSONSchema returns a JSON Schema (draft 2020-12) of configurations, for editors. It takes every configuration that
 // [Load] takes; conflicts between values, which Load reports, are beyond it.
-func JSONSchema() []byte {
-	c := Default()
-	s := objectShape("", rootSchema(&c))
+func JSONSchema(root Section) []byte {
+	s := sectionShape(root)
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = "urlmill configuration"
 	out, err := json.MarshalIndent(s, "", "  ")
@@ -33,64 +32,63 @@ func JSONSchema() []byte {
 	return append(out, '\n')
 }
 
-func objectShape(path string, o object) shape {
-	properties := map[string]shape{}
+func sectionShape(o Section) Shape {
+	properties := map[string]Shape{}
 	var required []string
-	for _, f := range o.fields {
-		at := join(path, f.name)
-		s := valueShape(at, f.value)
-		if doc := keyDoc(at); doc != "" {
-			s["description"] = doc
+	for _, f := range o.Fields {
+		s := valueShape(f.Value)
+		if f.Doc != "" {
+			s["description"] = f.Doc
 		}
-		properties[f.name] = s
-		if f.example != "" {
-			required = append(required, f.name)
+		properties[f.Name] = s
+		if f.Example != "" {
+			required = append(required, f.Name)
 		}
 	}
-	out := shape{"type": "object", "additionalProperties": false, "properties": properties}
+	out := Shape{"type": "object", "additionalProperties": false, "properties": properties}
 	if len(required) > 0 {
 		out["required"] = required
 	}
-	if len(o.oneOf) > 0 {
-		var one []shape
-		for _, name := range o.oneOf {
-			one = append(one, shape{"required": []string{name}})
+	if len(o.OneOf) > 0 {
+		var one []Shape
+		for _, name := range o.OneOf {
+			one = append(one, Shape{"required": []string{name}})
 		}
 		out["oneOf"] = one
 	}
 	return out
 }
 
-func valueShape(path string, v value) shape {
+func valueShape(v Value) Shape {
 	switch v := v.(type) {
 	case sectionValue:
-		return objectShape(path, v.object())
-	case scalarValue:
+		return sectionShape(v.section())
+	case Single:
 		return scalarShape(v)
 	case listValue:
-		return listShape(path, v)
+		return listShape(v)
 	case pairsValue:
-		return shape{"type": "object", "additionalProperties": shape{"type": "string", "minLength": 1}}
-	case deadLettersValue:
-		topic := objectShape(path, v.object())
-		if v.folder == nil {
-			return topic
+		return Shape{"type": "object", "additionalProperties": Shape{"type": "string", "minLength": 1}}
+	case eitherValue:
+		other := sectionShape(v.mapping())
+		if v.text == nil {
+			return other
 		}
-		return shape{"anyOf": []shape{{"type": "string", "minLength": 1}, topic}}
+		return Shape{"anyOf": []Shape{{"type": "string", "minLength": 1}, other}}
 	}
-	return shape{}
+	return Shape{}
 }
 
-func scalarShape(v scalarValue) shape {
-	out := shape{"anyOf": []shape{v.shape, variableShape}}
+func scalarShape(v Single) Shape {
+	out := Shape{"anyOf": []Shape{v.Shape, variableShape}}
 	if s := v.standard(); s != "" {
-		out["default"] = typed(v.shape, s)
+		out["default"] = typed(v.Shape, s)
 	}
 	return out
 }
 
 // typed returns the default s as JSON has it.
-func typed(want shape, s string) any {
+func typed(want Shape, s string) any {
 	var v any
 	switch want["type"] {
 	case "integer", "number", "boolean":
@@ -101,16 +99,16 @@ func typed(want shape, s string) any {
 	return s
 }
 
-func listShape(path string, v listValue) shape {
-	items := shape{"type": "array", "minItems": 1}
-	switch item := v.item().(type) {
+func listShape(v listValue) Shape {
+	items := Shape{"type": "array", "minItems": 1}
+	switch item := v.item.(type) {
 	case sectionValue:
-		items["items"] = objectShape(path+"[]", item.object())
-	case scalarValue:
+		items["items"] = sectionShape(item.section())
+	case Single:
 		items["items"] = scalarShape(item)
 	}
 	if !v.split {
 		return items
 	}
-	return shape{"anyOf": []shape{items, variableShape}}
+	return Shape{"anyOf": []Shape{items, variableShape}}
 }

@@ -2,8 +2,6 @@ package config
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -24,90 +22,62 @@ type Key struct {
 	Doc string
 }
 
-// Required tells whether a section has to have the key.
+// Required reports whether a section has to have the key.
 func (k Key) Required() bool { return k.Example != "" }
 
-// Keys returns all keys, each section's below it. The caller owns the slice.
-func Keys() []Key {
-	c := Default()
+// Keys returns all keys of a section, each section's below it. The caller owns the slice.
+func Keys(root Section) []Key {
 	var all []Key
-	walk("", rootSchema(&c), func(path string, f field) { all = append(all, newKey(path, f)) })
+	walk("", root, func(path string, f Field) { all = append(all, newKey(path, f)) })
 	return all
 }
 
-// walk calls visit for all fields of o and below, the field before what is below it.
-func walk(path string, o object, visit func(path string, f field)) {
-	for _, f := range o.fields {
-		at := join(path, f.name)
+// walk calls visit for all fields of s and below, the field before what is below it.
+func walk(path string, s Section, visit func(path string, f Field)) {
+	for _, f := range s.Fields {
+		at := Join(path, f.Name)
 		visit(at, f)
-		switch v := f.value.(type) {
+		switch v := f.Value.(type) {
 		case sectionValue:
-			walk(at, v.object(), visit)
-		case deadLettersValue:
-			walk(at, v.object(), visit)
+			walk(at, v.section(), visit)
+		case eitherValue:
+			walk(at, v.mapping(), visit)
 		case listValue:
-			if item, ok := v.item().(sectionValue); ok {
-				walk(at+"[]", item.object(), visit)
+			if item, ok := v.item.(sectionValue); ok {
+				walk(at+"[]", item.section(), visit)
 			}
 		}
 	}
 }
 
-func newKey(path string, f field) Key {
-	k := Key{Path: path, Want: f.value.want(), Example: f.example, Doc: keyDoc(path)}
-	switch v := f.value.(type) {
+func newKey(path string, f Field) Key {
+	k := Key{Path: path, Want: f.Value.want(), Example: f.Example, Doc: f.Doc}
+	switch v := f.Value.(type) {
 	case sectionValue:
 		k.Section = true
-	case scalarValue:
+	case Single:
 		k.Default = v.standard()
 	}
 	return k
 }
 
 // standard returns the value that there is now as it would be written, "" when it stands for none.
-func (v scalarValue) standard() string {
-	if v.current == nil {
+func (v Single) standard() string {
+	if v.Current == nil {
 		return ""
 	}
-	s := v.current()
-	if fits, _ := v.set(scalar{text: s, kind: anyKind}); !fits {
+	s := v.Current()
+	if fits, _ := v.Set(Scalar{Text: s, kind: anyKind}); !fits {
 		return "" // such as 0 where only numbers from 1 on can be given
 	}
 	return s
 }
 
-// keyDoc returns what [docs] says of the key at path: of that path itself, or else of the longest end of it that is
-// there.
-func keyDoc(path string) string {
-	for rest, more := path, true; more; _, rest, more = strings.Cut(rest, ".") {
-		if doc, ok := docs[rest]; ok {
-			return doc
-		}
-	}
-	return ""
-}
-
-// unusedDocs returns the entries of [docs] that no key has.
-func unusedDocs() []string {
-	left := maps.Clone(docs)
-	c := Default()
-	walk("", rootSchema(&c), func(path string, _ field) {
-		for rest, more := path, true; more; _, rest, more = strings.Cut(rest, ".") {
-			if _, ok := docs[rest]; ok {
-				delete(left, rest)
-				return
-			}
-		}
-	})
-	return slices.Sorted(maps.Keys(left))
-}
-
 // Reference returns the reference of all keys in Markdown.
-func Reference() []byte {
+func Reference(root Section) []byte {
 	var b strings.Builder
 	b.WriteString(referenceHead)
-	c := Default()
-	writeSection(&b, "", rootSchema(&c), "")
+	writeSection(&b, "", root, "")
 	return []byte(b.String())
 }
 
@@ -126,7 +96,7 @@ YAML as well, so a configuration may be JSON.
 `
 
 // writeSection writes a table of the keys of o, and then those of the sections below it.
-func writeSection(b *strings.Builder, path string, o object, doc string) {
+func writeSection(b *strings.Builder, path string, o Section, doc string) {
 	heading := "The file"
 	if path != "" {
 		heading = "`" + path + "`"
@@ -135,38 +105,38 @@ func writeSection(b *strings.Builder, path string, o object, doc string) {
 	if doc != "" {
 		fmt.Fprintf(b, "%s\n\n", doc)
 	}
-	if len(o.oneOf) > 0 {
-		fmt.Fprintf(b, "Exactly one of %s.\n\n", listOf(quoted(o.oneOf), "and"))
+	if len(o.OneOf) > 0 {
+		fmt.Fprintf(b, "Exactly one of %s.\n\n", Listed(quoted(o.OneOf), "and"))
 	}
 	b.WriteString("| key | value | default | what it does |\n| --- | --- | --- | --- |\n")
-	for _, f := range o.fields {
-		k := newKey(join(path, f.name), f)
+	for _, f := range o.Fields {
+		k := newKey(Join(path, f.Name), f)
 		want := k.Want
 		if k.Section {
 			want = "section, below"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.name, cell(want), cell(k.defaultText()), cell(k.Doc))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.Name, cell(want), cell(k.defaultText()), cell(k.Doc))
 	}
-	for _, f := range o.fields {
-		at := join(path, f.name)
-		switch v := f.value.(type) {
+	for _, f := range o.Fields {
+		at := Join(path, f.Name)
+		switch v := f.Value.(type) {
 		case sectionValue:
-			writeSection(b, at, v.object(), keyDoc(at))
-		case deadLettersValue:
-			writeNested(b, at, v.object())
+			writeSection(b, at, v.section(), f.Doc)
+		case eitherValue:
+			writeNested(b, at, v.mapping())
 		case listValue:
-			if item, ok := v.item().(sectionValue); ok {
-				writeSection(b, at+"[]", item.object(), "An item of the list. "+keyDoc(at))
+			if item, ok := v.item.(sectionValue); ok {
+				writeSection(b, at+"[]", item.section(), "An item of the list. "+f.Doc)
 			}
 		}
 	}
 }
 
 // writeNested writes the sections of o alone, whose own keys are said already.
-func writeNested(b *strings.Builder, path string, o object) {
-	for _, f := range o.fields {
-		if v, ok := f.value.(sectionValue); ok {
-			writeSection(b, join(path, f.name), v.object(), keyDoc(join(path, f.name)))
+func writeNested(b *strings.Builder, path string, o Section) {
+	for _, f := range o.Fields {
+		if v, ok := f.Value.(sectionValue); ok {
+			writeSection(b, Join(path, f.Name), v.section(), f.Doc)
 		}
 	}
 }

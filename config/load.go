@@ -16,58 +16,55 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// maxFileSize bounds a configuration, and a file that is put into one.
-const maxFileSize = 1 << 20
+// MaxFileSize bounds a configuration, and a file that is put into one.
+const MaxFileSize = 1 << 20
 
-// Load reads the configuration in a file. The error is an [*Error] when the file was read and is not right.
-func Load(path string, env Env) (*Config, error) {
+// Load reads the configuration in a file into what root is bound to. The error is an [*Error] when the file was read and is not right.
+func Load(path string, env Env, root Section) (*Document, error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	if len(data) > maxFileSize {
-		return nil, fmt.Errorf("configuration: %s is larger than %s", path, FormatSize(maxFileSize))
+	if len(data) > MaxFileSize {
+		return nil, fmt.Errorf("configuration: %s is larger than %s", path, FormatSize(MaxFileSize))
 	}
-	return Parse(path, data, env)
+	return Parse(path, data, env, root)
 }
 
-// readFile reads a file, or of one that is larger than maxFileSize, or has no end, a byte more than that.
+// readFile reads a file, or of one that is larger than MaxFileSize, or has no end, a byte more than that.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was read alone
-	return io.ReadAll(io.LimitReader(f, maxFileSize+1))
+	return io.ReadAll(io.LimitReader(f, MaxFileSize+1))
 }
 
-// Parse reads a configuration that is called file in messages. Relative paths of ${file:...} begin in its folder.
-// The error is an [*Error].
-func Parse(file string, data []byte, env Env) (*Config, error) {
+// Parse reads a configuration that is called file in messages into what root is bound to. Relative paths of ${file:...} begin
+// in its folder. The error is an [*Error].
+func Parse(file string, data []byte, env Env, root Section) (*Document, error) {
 	d := &decoder{
-		env: env, dir: filepath.Dir(file),
+		root: root, env: env, dir: filepath.Dir(file),
 		anchors: map[string]ast.Node{}, bad: map[string]bool{}, at: map[string]position{}, expanded: map[string]expansion{},
 	}
-	c := Default()
-	c.file, c.at, c.expanded = file, d.at, d.expanded
-	c.hash = fmt.Sprintf("sha256:%x", sha256.Sum256(data))
-	if root := d.parse(data); root != nil {
-		d.collectAnchors(root)
-		if n := d.resolve(root); n != nil {
-			d.decodeObject(n, position{1, 1}, "", rootSchema(&c))
+	if node := d.parse(data); node != nil {
+		d.collectAnchors(node)
+		if n := d.resolve(node); n != nil {
+			d.decodeSection(n, position{1, 1}, "", root)
 		}
 	}
 	if err := newError(file, d.problems); err != nil {
 		return nil, err
 	}
-	return &c, nil
+	return &Document{file: file, at: d.at, expanded: d.expanded, hash: fmt.Sprintf("sha256:%x", sha256.Sum256(data))}, nil
 }
 
 // parse returns the root of the only document in data, or nil after it has reported what is wrong.
 func (d *decoder) parse(data []byte) ast.Node {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if len(data) > maxFileSize {
-		d.report(position{1, 1}, "", "larger than %s", FormatSize(maxFileSize))
+	if len(data) > MaxFileSize {
+		d.report(position{1, 1}, "", "larger than %s", FormatSize(MaxFileSize))
 		return nil
 	}
 	if at, ok := invalidUTF8(data); ok {

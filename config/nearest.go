@@ -26,7 +26,7 @@ func fold(s string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
 }
 
-// isPrefix tells whether one of the names is the other one cut short: int for int64, warning for warn.
+// isPrefix reports whether one of the names is the other one cut short: int for int64, warning for warn.
 func isPrefix(a, b string) bool {
 	return min(len(a), len(b)) >= 3 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
 }

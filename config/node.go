@@ -47,7 +47,7 @@ func (d *decoder) entries(m *ast.MappingNode, path string) []entry {
 		at := positionOf(v.Key)
 		key := keyText(v.Key)
 		if first, ok := seen[key]; ok {
-			d.report(at, join(path, key), "%q was given before, in line %d; keep one of them", key, first.line)
+			d.report(at, Join(path, key), "%q was given before, in line %d; keep one of them", key, first.line)
 			continue
 		}
 		seen[key] = at
@@ -167,8 +167,8 @@ func (v anchorVisitor) Visit(n ast.Node) ast.Visitor {
 	return v
 }
 
-// join extends a path by a key.
-func join(path, key string) string {
+// Join extends a path by a key.
+func Join(path, key string) string {
 	if path == "" {
 		return key
 	}

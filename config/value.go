@@ -10,34 +10,40 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// value is a place in the typed configuration that a node is decoded into.
-type value interface {
+// Value is a variable that a node of a file is decoded into.
+type Value interface {
 	// want says in a message what fits: "a whole number from 1 to 10".
 	want() string
 	decode(d *decoder, n ast.Node, path string)
+	// get returns what there is now, to be compared; of a section, whether it is there.
+	get() any
 }
 
-// scalarValue is a single value.
-type scalarValue struct {
-	wanted string
-	secret bool // the value is not shown in messages
-	// shape is what a JSON Schema says of values that are written out, and current the value that there is now, as
-	// it would be written.
-	shape   shape
-	current func() string
-	// set takes a value that has substitutions put in. It returns false when the value does not fit, and may
+// Single is a single value.
+type Single struct {
+	// Wanted says what fits: "a whole number from 1 to 10".
+	Wanted string
+	// Shape is what a JSON Schema says of values that are written out.
+	Shape Shape
+	// Current returns the value that there is now, as it would be written. It is nil for a secret, which messages do not show.
+	Current func() string
+	// Get returns the value that there is now, to be compared with another.
+	Get func() any
+	// Set takes a value that has substitutions put in. It returns false when the value does not fit, and may
 	// say what comes near, to be added to the message, or, beginning with "is", what is wrong.
-	set func(s scalar) (ok bool, hint string)
+	Set func(s Scalar) (ok bool, hint string)
 }
 
-func (v scalarValue) want() string { return v.wanted }
+func (v Single) want() string { return v.Wanted }
 
-func (v scalarValue) decode(d *decoder, n ast.Node, path string) {
-	s, ok := d.scalar(n, path, v.wanted)
+func (v Single) get() any { return v.Get() }
+
+func (v Single) decode(d *decoder, n ast.Node, path string) {
+	s, ok := d.scalar(n, path, v.Wanted)
 	if !ok {
 		return
 	}
-	ok, hint := v.set(s)
+	ok, hint := v.Set(s)
 	if ok {
 		return
 	}
@@ -46,43 +52,43 @@ func (v scalarValue) decode(d *decoder, n ast.Node, path string) {
 		return
 	}
 	shown := s.shown
-	if v.secret {
+	if v.Current == nil {
 		shown = "not usable"
 	}
-	d.report(positionOf(n), path, "%s is %s; give %s%s", leaf(path), shown, v.wanted, hint)
+	d.report(positionOf(n), path, "%s is %s; give %s%s", leaf(path), shown, v.Wanted, hint)
 }
 
-// text is any text that is not empty.
-func text(p *string, example string) value {
-	return scalarValue{wanted: "a text such as " + example, shape: shape{"type": "string", "minLength": 1}, current: func() string { return *p }, set: func(s scalar) (bool, string) {
+// Text is any text that is not empty.
+func Text(p *string, example string) Single {
+	return Single{Wanted: "a text such as " + example, Shape: Shape{"type": "string", "minLength": 1}, Current: func() string { return *p }, Get: func() any { return *p }, Set: func(s Scalar) (bool, string) {
 		if s.kind == numberKind || s.kind == boolKind {
 			return false, ", in quotes if this is meant"
 		}
-		*p = s.text
-		return s.text != "", ""
+		*p = s.Text
+		return s.Text != "", ""
 	}}
 }
 
-// secret is a text that messages do not show.
-func secret(p *Secret) value {
-	return scalarValue{wanted: "a text, best as ${NAME} or ${file:/path}", secret: true, shape: shape{"type": "string", "minLength": 1}, set: func(s scalar) (bool, string) {
-		*p = Secret(s.text)
+// SecretText is a text that messages do not show.
+func SecretText[T ~string](p *T) Single {
+	return Single{Wanted: "a text, best as ${NAME} or ${file:/path}", Shape: Shape{"type": "string", "minLength": 1}, Get: func() any { return *p }, Set: func(s Scalar) (bool, string) {
+		*p = T(s.Text)
 		if s.kind == numberKind || s.kind == boolKind {
 			return false, ", in quotes if it is a number, true or false"
 		}
-		return s.text != "", ""
+		return s.Text != "", ""
 	}}
 }
 
-// boolean is true or false.
-func boolean(p *bool) value {
-	return scalarValue{wanted: "true or false", shape: shape{"type": "boolean"}, current: func() string { return strconv.FormatBool(*p) }, set: func(s scalar) (bool, string) {
+// Bool is true or false.
+func Bool(p *bool) Single {
+	return Single{Wanted: "true or false", Shape: Shape{"type": "boolean"}, Current: func() string { return strconv.FormatBool(*p) }, Get: func() any { return *p }, Set: func(s Scalar) (bool, string) {
 		switch {
 		case s.kind != boolKind && s.kind != anyKind:
-			return false, boolHint(s.text)
-		case strings.EqualFold(s.text, "true"):
+			return false, boolHint(s.Text)
+		case strings.EqualFold(s.Text, "true"):
 			*p = true
-		case strings.EqualFold(s.text, "false"):
+		case strings.EqualFold(s.Text, "false"):
 			*p = false
 		default:
 			return false, ""
@@ -104,14 +110,17 @@ func boolHint(s string) string {
 	return ""
 }
 
-// integer is a whole number within bounds.
-func integer[T int | int32 | int64 | uint64](p *T, low, high T) value {
-	limits := shape{"type": "integer", "minimum": low, "maximum": high}
-	return scalarValue{wanted: fmt.Sprintf("a whole number from %d to %d", low, high), shape: limits, current: func() string { return fmt.Sprint(*p) }, set: func(s scalar) (bool, string) {
+// Int is a whole number within bounds.
+func Int[T int | int32 | int64 | uint64](p *T, low, high T) Single {
+	limits := Shape{"type": "integer", "minimum": low, "maximum": high}
+	return Single{Wanted: fmt.Sprintf("a whole number from %d to %d", low, high), Shape: limits, Current: func() string { return fmt.Sprint(*p) }, Get: func() any { return *p }, Set: func(s Scalar) (bool, string) {
 		if s.kind == textKind {
 			return false, ""
 		}
-		digits := strings.ReplaceAll(s.text, "_", "")
+		digits := strings.ReplaceAll(s.Text, "_", "")
+		if len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' {
+			return false, ", without a zero before it" // which some take for base 8, and others do not
+		}
 		if u, err := strconv.ParseUint(digits, 0, 64); err == nil && u <= uint64(high) && T(u) >= low {
 			*p = T(u)
 			return true, ""
@@ -120,13 +129,13 @@ func integer[T int | int32 | int64 | uint64](p *T, low, high T) value {
 	}}
 }
 
-// duration is a time span within bounds.
-func duration(p *time.Duration, low, high time.Duration) value {
+// Duration is a time span within bounds.
+func Duration(p *time.Duration, low, high time.Duration) Single {
 	wanted := fmt.Sprintf("a duration from %s to %s, such as 30s or 5m", shortDuration(low), shortDuration(high))
-	return scalarValue{wanted: wanted, shape: durationShape, current: func() string { return shortDuration(*p) }, set: func(s scalar) (bool, string) {
-		v, err := time.ParseDuration(strings.TrimSpace(s.text))
+	return Single{Wanted: wanted, Shape: durationShape, Current: func() string { return shortDuration(*p) }, Get: func() any { return *p }, Set: func(s Scalar) (bool, string) {
+		v, err := time.ParseDuration(strings.TrimSpace(s.Text))
 		if err != nil {
-			if _, err := strconv.ParseFloat(s.text, 64); err == nil {
+			if _, err := strconv.ParseFloat(s.Text, 64); err == nil {
 				return false, unitHint(s, "s")
 			}
 			return false, ""
@@ -137,11 +146,11 @@ func duration(p *time.Duration, low, high time.Duration) value {
 }
 
 // unitHint proposes a number with a unit, unless the number is from a variable.
-func unitHint(s scalar, unit string) string {
+func unitHint(s Scalar, unit string) string {
 	if s.kind == anyKind {
 		return ", with its unit"
 	}
-	return fmt.Sprintf(", with its unit (did you mean %q?)", s.text+unit)
+	return fmt.Sprintf(", with its unit (did you mean %q?)", s.Text+unit)
 }
 
 // shortDuration writes a duration without parts that are zero.
@@ -156,11 +165,11 @@ func shortDuration(v time.Duration) string {
 	return s
 }
 
-// size is a number of bytes within bounds.
-func size[T int | int32 | int64](p *T, low, high T) value {
+// Size is a number of bytes within bounds.
+func Size[T int | int32 | int64](p *T, low, high T) Single {
 	wanted := fmt.Sprintf("a size from %s to %s, such as 64KiB or 512MiB", FormatSize(int64(low)), FormatSize(int64(high)))
-	return scalarValue{wanted: wanted, shape: sizeShape, current: func() string { return FormatSize(int64(*p)) }, set: func(s scalar) (bool, string) {
-		v, err := parseSize(strings.TrimSpace(s.text))
+	return Single{Wanted: wanted, Shape: sizeShape, Current: func() string { return FormatSize(int64(*p)) }, Get: func() any { return *p }, Set: func(s Scalar) (bool, string) {
+		v, err := parseSize(strings.TrimSpace(s.Text))
 		if errors.Is(err, errSizeUnit) {
 			return false, unitHint(s, "B")
 		}
@@ -172,8 +181,8 @@ func size[T int | int32 | int64](p *T, low, high T) value {
 	}}
 }
 
-// enum is one of a few names, each with what it stands for.
-func enum[T any](p *T, names []string, values []T) value {
+// Enum is one of a few names, each with what it stands for.
+func Enum[T any](p *T, names []string, values []T) Single {
 	current := func() string {
 		for i, v := range values {
 			if any(v) == any(*p) {
@@ -182,9 +191,9 @@ func enum[T any](p *T, names []string, values []T) value {
 		}
 		return ""
 	}
-	return scalarValue{wanted: "one of " + listOf(names, "or"), shape: shape{"enum": names}, current: current, set: func(s scalar) (bool, string) {
+	return Single{Wanted: "one of " + Listed(names, "or"), Shape: Shape{"enum": names}, Current: current, Get: func() any { return *p }, Set: func(s Scalar) (bool, string) {
 		for i, name := range names {
-			if s.text == name {
+			if s.Text == name {
 				*p = values[i]
 				return true, ""
 			}
@@ -192,15 +201,15 @@ func enum[T any](p *T, names []string, values []T) value {
 		if s.kind == anyKind {
 			return false, "" // a hint could give away what was put in
 		}
-		return false, Suggest(s.text, names)
+		return false, Suggest(s.Text, names)
 	}}
 }
 
-// names is an enum whose values are its names.
-func names(p *string, all ...string) value { return enum(p, all, all) }
+// Names is an enum whose values are its names.
+func Names(p *string, all ...string) Single { return Enum(p, all, all) }
 
-// listOf joins names for a sentence.
-func listOf(names []string, word string) string {
+// Listed joins names for a sentence.
+func Listed(names []string, word string) string {
 	switch len(names) {
 	case 0:
 		return "none"
@@ -211,38 +220,11 @@ func listOf(names []string, word string) string {
 	return strings.Join(names[:last], ", ") + " " + word + " " + names[last]
 }
 
-// startValue is where a consumer group without a position begins.
-func startValue(p *Start) value {
-	policies := []string{StartEarliest, StartLatest, StartCommitted}
-	return scalarValue{
-		wanted:  "one of " + listOf(policies, "or") + ", or a time such as 2026-07-01T00:00:00Z",
-		shape:   shape{"anyOf": []shape{{"enum": policies}, {"type": "string", "format": "date-time", "pattern": `^\d{4}-\d\d-\d\dT`}}},
-		current: func() string { return p.Policy },
-		set: func(s scalar) (bool, string) {
-			for _, policy := range policies {
-				if s.text == policy {
-					*p = Start{Policy: policy}
-					return true, ""
-				}
-			}
-			if t, err := time.Parse(time.RFC3339Nano, s.text); err == nil {
-				*p = Start{Policy: StartTime, Time: t.UTC()}
-				return true, ""
-			}
-			if s.kind == anyKind {
-				return false, ""
-			}
-			return false, Suggest(s.text, policies)
-		},
-	}
-}
-
-// rate is a number of records per second.
-func rate(p *float64) value {
-	const most = 1e9
-	return scalarValue{wanted: "a number of records per second from 0 (no limit) to 1e9", shape: shape{"type": "number", "minimum": 0, "maximum": most}, current: func() string { return strconv.FormatFloat(*p, 'g', -1, 64) }, set: func(s scalar) (bool, string) {
-		v, err := strconv.ParseFloat(s.text, 64)
-		if err != nil || !(v >= 0 && v <= most) {
+// Number is a number within bounds. wanted says what fits.
+func Number(p *float64, low, high float64, wanted string) Single {
+	return Single{Wanted: wanted, Shape: Shape{"type": "number", "minimum": low, "maximum": high}, Get: func() any { return *p }, Current: func() string { return strconv.FormatFloat(*p, 'g', -1, 64) }, Set: func(s Scalar) (bool, string) {
+		v, err := strconv.ParseFloat(s.Text, 64)
+		if err != nil || !(v >= low && v <= high) {
 			return false, ""
 		}
 		*p = v
@@ -250,36 +232,24 @@ func rate(p *float64) value {
 	}}
 }
 
-// share is a share of 1.
-func share(p *float64, most float64) value {
-	return scalarValue{wanted: fmt.Sprintf("a share from 0 to %g", most), shape: shape{"type": "number", "minimum": 0, "maximum": most}, current: func() string { return strconv.FormatFloat(*p, 'g', -1, 64) }, set: func(s scalar) (bool, string) {
-		v, err := strconv.ParseFloat(s.text, 64)
-		if err != nil || !(v >= 0 && v <= most) {
-			return false, ""
-		}
-		*p = v
-		return true, ""
-	}}
-}
-
-// pointer is a JSON pointer, RFC 6901. With whole it may be empty, which is the record itself.
-func pointer(p *string, whole bool) value {
+// Pointer is a JSON pointer, RFC 6901. With whole it may be empty, which is the record itself.
+func Pointer(p *string, whole bool) Single {
 	pattern := "^/"
 	if whole {
 		pattern = "^(/|$)"
 	}
-	return scalarValue{wanted: "a JSON pointer such as /user/id", shape: shape{"type": "string", "pattern": pattern}, current: func() string { return *p }, set: func(s scalar) (bool, string) {
-		*p = s.text
-		if whole && s.text == "" {
+	return Single{Wanted: "a JSON pointer such as /user/id", Shape: Shape{"type": "string", "pattern": pattern}, Current: func() string { return *p }, Get: func() any { return *p }, Set: func(s Scalar) (bool, string) {
+		*p = s.Text
+		if whole && s.Text == "" {
 			return true, ""
 		}
-		if !strings.HasPrefix(s.text, "/") {
-			if s.kind == textKind && s.text != "" && !strings.ContainsAny(s.text, "$~ ") {
-				return false, fmt.Sprintf(" (did you mean %q?)", "/"+strings.ReplaceAll(s.text, ".", "/"))
+		if !strings.HasPrefix(s.Text, "/") {
+			if s.kind == textKind && s.Text != "" && !strings.ContainsAny(s.Text, "$~ ") {
+				return false, fmt.Sprintf(" (did you mean %q?)", "/"+strings.ReplaceAll(s.Text, ".", "/"))
 			}
 			return false, ""
 		}
-		for rest := s.text; ; {
+		for rest := s.Text; ; {
 			i := strings.IndexByte(rest, '~')
 			if i < 0 {
 				return true, ""
@@ -289,16 +259,5 @@ func pointer(p *string, whole bool) value {
 				return false, `; "~" stands only in ~0 for "~" and in ~1 for "/"`
 			}
 		}
-	}}
-}
-
-// separator is one ASCII character, or a tab by its name.
-func separator(p *string) value {
-	return scalarValue{wanted: `one character such as ";", or tab`, shape: shape{"anyOf": []shape{{"const": "tab"}, {"type": "string", "maxLength": 1, "minLength": 1}}}, current: func() string { return *p }, set: func(s scalar) (bool, string) {
-		if s.text == "tab" {
-			s.text = "\t"
-		}
-		*p = s.text
-		return len(s.text) == 1 && s.text[0] < 0x80, ""
 	}}
 }

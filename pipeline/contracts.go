@@ -97,7 +97,7 @@ type Ender interface {
 	Ending() <-chan struct{}
 }
 
-// Table tells the two outputs of a lane apart.
+// Table is one of the two outputs of a lane.
 type Table uint8
 
 const (

@@ -82,6 +82,7 @@ func TestViewsAllocateNothing(t *testing.T) {
 		}
 		_, _, _ = u.Site(list)
 		buf = u.AppendOrigin(buf[:0])
+		buf, _ = u.AppendText(buf[:0])
 		_, _ = u.PortNumber()
 		_ = u.HostKind()
 		_ = u.Equal(u)

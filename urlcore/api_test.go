@@ -124,6 +124,9 @@ func TestFailureLeavesDestinationUnchanged(t *testing.T) {
 		if err := u.SetHref(input); err == nil || !urlcore.SameRecord(u, before) {
 			t.Fatalf("SetHref(%q): %v, %q", input, err, u)
 		}
+		if input == "" {
+			continue // which UnmarshalText reads as the empty URL
+		}
 		if err := u.UnmarshalText([]byte(input)); err == nil || !urlcore.SameRecord(u, before) {
 			t.Fatalf("UnmarshalText(%q): %v, %q", input, err, u)
 		}

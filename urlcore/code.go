@@ -196,12 +196,17 @@ const errorInputLimit = 120
 
 // Error says what could not be parsed, where and why.
 func (e *Error) Error() string {
-	what, shown, more := "URL", e.Input, ""
+	what := "URL"
 	if e.Base {
 		what = "base URL"
 	}
-	if len(shown) > errorInputLimit {
-		shown, more = shown[:errorInputLimit], "..."
+	return fmt.Sprintf("urlcore: %s %s: %s at byte %d: %s", what, quoted(e.Input), e.Code, e.Pos, e.Code.Text())
+}
+
+// quoted returns the beginning of an input for an error message.
+func quoted(input string) string {
+	if len(input) > errorInputLimit {
+		return strconv.Quote(input[:errorInputLimit]) + "..."
 	}
-	return fmt.Sprintf("urlcore: %s %q%s: %s at byte %d: %s", what, shown, more, e.Code, e.Pos, e.Code.Text())
+	return strconv.Quote(input)
 }

@@ -30,18 +30,22 @@
 // A URL is its serialization in one buffer and the offsets of its parts. [URL.Bytes] gives the parts
 // without copying and without delimiters, [URL.Href], [URL.Protocol], [URL.Search] and so on are the
 // attributes of the URL class as strings. The setters work as there: what a part cannot take is ignored.
-// [URL.SearchParams] is the list of package form, linked to the query both ways.
+// Those that begin with Try return an error instead that says why. [URL.SearchParams] is the list of package form, linked to the query both ways.
 //
 // Hosts are normalized: domains in lower case with A-labels, numbers as IPv4 addresses, IPv6 addresses in
 // the form of RFC 5952. [URL.HostKind] tells them apart. [URL.PublicSuffix] and [URL.RegistrableDomain] use
 // the list of package psl.
 //
+// A URL can be kept and copied by value. As a field, map value or pointer it is a string in JSON, XML, gob, a
+// database, a flag or a log, where its credentials are hidden; the empty URL goes there and back.
+//
 // # The standard's version
 //
-// The standard targeted is that of July 2026. The IDNA tables are those of golang.org/x/net/idna, that is,
-// Unicode 15 when built by Go 1.26, with the mappings and ignored characters of Unicode 17 added here; what
-// is missing then is the new characters of Unicode 16 and 17 in domains. Two limits are ours: input of more
-// than [MaxInput] bytes fails, and so do domains of more than 4096 bytes that are not ASCII.
+// The standard targeted is that of July 2026. The IDNA tables are those of golang.org/x/net/idna, of Unicode 17
+// when built by Go 1.27, and of Unicode 15 by Go 1.26: [UnicodeVersion] says which. To the older ones the mappings
+// and ignored characters of Unicode 17 are added here, but domains with characters that are new since then fail.
+// Two limits are ours: input of more than [MaxInput] bytes fails, and so do domains of more than 4096 bytes that are
+// not ASCII.
 //
 // # Coming from net/url
 //
@@ -52,30 +56,35 @@
 //	net/url                       urlcore
 //	url.Parse(s)                  urlcore.Parse(s), or ParseRef(s, base) for a reference
 //	base.Parse(ref)               base.Resolve(ref)
-//	base.ResolveReference(r)      ParseRef(ref, base): references are strings, not URLs
-//	url.ParseRequestURI(s)        Parse(s) for an absolute URL; base.Resolve(s) for a path
+//	base.ResolveReference(r)      base.ResolveReference(r); relative references are strings, for base.Resolve
+//	url.ParseRequestURI(s)        Parse(s) for an absolute URL; nethttp.URL(r) for that of a request
 //	u.String()                    u.Href() or u.String()
 //	u.Scheme                      u.Bytes(urlcore.Scheme), or u.Protocol() with its colon
 //	u.Opaque                      u.Pathname() where u.OpaquePath()
-//	u.User.Username()             u.Username(), percent-encoded
-//	u.User.Password()             u.Password(), percent-encoded
+//	u.User.Username()             u.DecodedUsername(); u.Username() is percent-encoded
+//	u.User.Password()             u.DecodedPassword(); u.Password() is percent-encoded
 //	u.Host                        u.Host()
 //	u.Hostname()                  u.Hostname(), with brackets round an IPv6 address; u.Addr()
 //	u.Port()                      u.Port(), "" for the default port; u.EffectivePort()
-//	u.Path (decoded)              percent.Decode(u.Pathname())
+//	u.Path (decoded)              u.Segments().All()
 //	u.EscapedPath(), u.RawPath    u.Pathname()
 //	u.RawQuery                    u.Bytes(urlcore.Query), or u.Search() with its question mark
 //	u.ForceQuery                  u.HasQuery()
 //	u.Query(), url.Values         u.SearchParams(): in order, and linked to the URL
-//	u.Fragment (decoded)          percent.Decode(string(u.Bytes(urlcore.Fragment)))
+//	u.Fragment (decoded)          u.DecodedFragment()
 //	u.EscapedFragment()           u.Bytes(urlcore.Fragment), or u.Hash() with its number sign
 //	u.IsAbs()                     always true
-//	u.JoinPath(elem...)           u.Resolve(ref)
-//	u.Redacted()                  a Clone with SetPassword("xxxxx")
+//	u.JoinPath(elem...)           u.JoinPath(elem...); u.Segments().Push(text...) for names of any characters
+//	u.Redacted()                  u.Redacted(); u.LogValue() hides the username as well
 //	url.QueryEscape(s)            form.AppendEncode
 //	url.QueryUnescape(s)          form.AppendDecode
 //	url.PathEscape(s)             percent.Encode(s, &percent.Component)
 //	url.PathUnescape(s)           percent.Decode(s)
 //	*url.Error, EscapeError       *urlcore.Error
-//	assigning to a field          the setters
+//	assigning to a field          the setters, or TrySet... with an error
+//	u2 := *u                      the same, or u.Clone() of a URL that is parsed into again
+//	&url.URL{...}                 Builder{...}.URL()
+//
+// [URL.NetURL] and [FromNetURL] convert. docs/migrate-net-url.md says what differs how often, and
+// "urlmill url --diff net/url" what does in a list.
 package urlcore

@@ -2,7 +2,7 @@ package urlcore
 
 import "unsafe"
 
-// NeedsUnicodeDelta tells tests whether x/net's tables are older than the standard's.
+// NeedsUnicodeDelta tells tests that x/net's tables are older than the standard's.
 const NeedsUnicodeDelta = needsUnicodeDelta
 
 // SameRecord reports whether two URLs are alike to the last offset.

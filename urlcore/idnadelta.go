@@ -6,14 +6,19 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// The standard uses the newest UTS 46 data, Unicode 17. The tables of x/net/idna are those of Unicode 15
-// when it is built by Go 1.26, so what has changed since is applied to a domain beforehand. Characters that
-// are new in Unicode 16 and 17 and map to themselves cannot be added that way: x/net refuses them.
+// UnicodeVersion is the version of Unicode whose tables domains are mapped and checked by: "17.0.0" in programs
+// that are built by Go 1.27, "15.0.0" by Go 1.26. Programs with the older tables refuse domains with newer
+// characters, so what was parsed by the one may be an error to the other.
+const UnicodeVersion = idna.UnicodeVersion
+
+// The cases of the standard are those of Unicode 17. Where the tables of x/net/idna are older, what has changed
+// since is applied to a domain beforehand. Characters that are newer and map to themselves cannot be added that way:
+// x/net refuses them.
 //
 // https://www.unicode.org/reports/tr46/#IDNA_Mapping_Table
 
-// needsUnicodeDelta tells whether the tables of x/net are the old ones.
-const needsUnicodeDelta = idna.UnicodeVersion < "16"
+// needsUnicodeDelta says that the tables of x/net are the old ones.
+const needsUnicodeDelta = UnicodeVersion < "16"
 
 // unicodeMapped lists the characters that are mapped in Unicode 17 and were disallowed, or mapped to
 // something else, in Unicode 15: lo to hi become to, to+1 and so on. It is in ascending order.

@@ -80,9 +80,10 @@ type Parser struct {
 	// Where the path state begins to look for invalid URL units.
 	unitsFrom int
 
-	// With a state override: the state, and the URL that is changed.
+	// With a state override: the state, the URL that is changed, and why it is not.
 	override state
 	old      *URL
+	refused  refusal
 
 	clean []byte // in, where white space or ill-formed UTF-8 had to go
 	host  []byte // percent-decoded host

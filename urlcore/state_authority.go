@@ -92,9 +92,10 @@ scan:
 	switch {
 	case colon && empty, special && empty:
 		return p.fail(CodeHostMissing, end)
-	case colon && p.override == stateHostname,
-		empty && p.override != noState && (p.old.HasCredentials() || p.old.HasPort()):
-		return stateRefused
+	case colon && p.override == stateHostname:
+		return p.refuse(RefusedRest, end)
+	case empty && p.override != noState && (p.old.HasCredentials() || p.old.HasPort()):
+		return p.refuse(RefusedEmptyHost, end)
 	}
 	p.startHost()
 	if !p.parseHost(start, end) {
@@ -140,7 +141,7 @@ func (p *Parser) port() state {
 	case p.override == noState:
 		return statePathStart
 	case end == start:
-		return stateRefused
+		return p.fail(CodePortInvalid, end)
 	}
 	return stateDone
 }

@@ -10,7 +10,7 @@ func (p *Parser) schemeStart() state {
 	if p.override == noState {
 		return stateNoScheme
 	}
-	return stateRefused
+	return p.refuse(RefusedScheme, 0)
 }
 
 // scheme is the scheme state, from its first letter on.
@@ -24,7 +24,7 @@ func (p *Parser) scheme() state {
 	}
 	if end == len(in) || in[end] != ':' {
 		if p.override != noState {
-			return stateRefused
+			return p.refuse(RefusedScheme, end)
 		}
 		return stateNoScheme // begins again: nothing was consumed
 	}
@@ -63,10 +63,12 @@ func (p *Parser) scheme() state {
 func (p *Parser) schemeOverridden(kind schemeKind) state {
 	old := p.old
 	switch {
-	case old.loc.scheme.special() != kind.special(),
-		kind == schemeFile && (old.HasCredentials() || old.HasPort()),
-		old.loc.scheme == schemeFile && old.loc.host == HostEmpty:
-		return stateRefused
+	case old.loc.scheme.special() != kind.special():
+		return p.refuse(RefusedSpecial, 0)
+	case kind == schemeFile && (old.HasCredentials() || old.HasPort()):
+		return p.refuse(RefusedFile, 0)
+	case old.loc.scheme == schemeFile && old.loc.host == HostEmpty:
+		return p.refuse(RefusedWithoutHost, 0)
 	}
 	return stateDone
 }

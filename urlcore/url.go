@@ -1,10 +1,6 @@
 package urlcore
 
-import (
-	"bytes"
-
-	"github.com/urlmill/urlmill/urlcore/form"
-)
+import "bytes"
 
 // HostKind tells the kinds of host apart.
 //
@@ -52,18 +48,26 @@ var hostKindNames = [...]string{"none", "empty", "domain", "ipv4", "ipv6", "opaq
 // authority; they are no part of the path.
 //
 // The zero value is the empty URL: no scheme, every part empty or null. A URL may be used again as the
-// destination of [Parser.Parse]. Do not copy a URL that will be changed or used again: the copy shares
-// the buffer; use [URL.Clone]. A URL may be read by several goroutines at once and changed by one alone;
-// the first call of [URL.SearchParams] counts as a change.
+// destination of [Parser.Parse]. It may be read by several goroutines at once and changed by one alone; the
+// first call of [URL.SearchParams] on a URL, and on each copy of it, counts as a change.
+//
+// # Copies
+//
+// A URL may be copied by assignment. The copy shares the buffer, but what changes one of the two leaves the
+// other alone: setters, [URL.SetHref] and what unmarshals write a new buffer, and the copy has a list of
+// SearchParams of its own. Two things write into the buffer that is there, and so into all copies, as they
+// are made for many URLs or pairs in a row: [Parser.Parse] into a URL that is used again, and Append to the
+// list of a URL that has a fragment and is longer than 4 KiB. Of such a URL keep a [URL.Clone]. The command
+// urlcore/urlcopy, alone or for go vet, finds what keeps copies of URLs that are parsed into again.
 type URL struct {
 	buf []byte
 	loc location
 	// blob is the environment's entry for a blob: URL, if a resolver gave one.
 	blob *BlobEntry
-	// query is the list behind SearchParams, nil until asked for.
-	query *form.Params
-	// listed says that the query is what the list behind SearchParams has written.
-	listed bool
+	// query is the list behind SearchParams, nil until asked for. In a copy it is the original's.
+	query *linkedParams
+	// version is that of the list when the two last agreed.
+	version uint32
 }
 
 // location is the fixed-size part of a URL.
@@ -211,10 +215,3 @@ func (u *URL) HasCredentials() bool {
 //
 // https://url.spec.whatwg.org/#url-opaque-path
 func (u *URL) OpaquePath() bool { return u.loc.opaque }
-
-// cannotHaveCredentialsOrPort reports whether username, password and port setters do nothing.
-//
-// https://url.spec.whatwg.org/#cannot-have-a-username-password-port
-func (u *URL) cannotHaveCredentialsOrPort() bool {
-	return u.loc.host <= HostEmpty || u.loc.scheme == schemeFile
-}

@@ -18,6 +18,7 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/compact"
 	"github.com/urlmill/urlmill/sinks/parquet"
@@ -84,7 +85,7 @@ func (a *app) openPlace(parent context.Context, place string) (context.Context, 
 	}
 	open := a.stores
 	if open == nil {
-		open = wire.OpenStores(config.DefaultS3())
+		open = wire.OpenStores(settings.DefaultS3())
 	}
 	root, err := open(place, a.flagLogger())
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/examples"
+	"github.com/urlmill/urlmill/internal/settings"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -33,14 +34,14 @@ func newConfig(a *app) *cobra.Command {
 It finds unknown keys and values of the wrong kind while one types; "urlmill lint" finds the rest.`,
 			Example: "  urlmill config schema > urlmill.schema.json",
 			Args:    args(0, 0, "no arguments"),
-			RunE:    func(*cobra.Command, []string) error { return a.print(config.JSONSchema()) },
+			RunE:    func(*cobra.Command, []string) error { return a.print(config.JSONSchema(settings.Standard())) },
 		},
 		&cobra.Command{
 			Use:     "reference",
 			Short:   "Print the reference of all keys, in Markdown",
 			Example: "  urlmill config reference > reference.md",
 			Args:    args(0, 0, "no arguments"),
-			RunE:    func(*cobra.Command, []string) error { return a.print(config.Reference()) },
+			RunE:    func(*cobra.Command, []string) error { return a.print(config.Reference(settings.Standard())) },
 		},
 		newConfigInit(a),
 		newConfigAvroSchema(a),
@@ -104,8 +105,8 @@ asked for it: with register: false it can be registered beforehand, or looked at
 }
 
 // loadConfig reads a configuration. A file that cannot be read is a mistake on the command line.
-func loadConfig(file string) (*config.Config, error) {
-	c, err := config.Load(file, config.OSEnv())
+func loadConfig(file string) (*settings.Config, error) {
+	c, err := settings.Load(file, config.OSEnv())
 	var bad *config.Error
 	if err != nil && !errors.As(err, &bad) {
 		err = &usageError{err}

@@ -135,7 +135,7 @@ func (a *app) convert(ctx context.Context, f convertFlags, in, out string) (err 
 			return err
 		}
 	}
-	r, err := records.Open(ctx, in, o)
+	r, err := records.Open(in, o)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (a *app) convert(ctx context.Context, f convertFlags, in, out string) (err 
 
 // schemaOf returns the columns of a Parquet or Arrow file.
 func schemaOf(ctx context.Context, name string) (*arrow.Schema, error) {
-	r, err := records.Open(ctx, name, records.Options{})
+	r, err := records.Open(name, records.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/examples"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
 )
@@ -145,17 +146,17 @@ func afterClose(c <-chan struct{}, f func()) (stop func()) {
 }
 
 // configuration reads the example configuration with values for its variables.
-func (d demonstration) configuration(variables map[string]string) (*config.Config, error) {
+func (d demonstration) configuration(variables map[string]string) (*settings.Config, error) {
 	env := config.OSEnv()
 	env.Lookup = func(name string) (string, bool) {
 		value, ok := variables[name]
 		return value, ok
 	}
-	return config.Parse(d.config, examples.Use(d.use), env)
+	return settings.Parse(d.config, examples.Use(d.use), env)
 }
 
 // demoRun runs the configuration until all records are read.
-func (a *app) demoRun(ctx context.Context, drain <-chan struct{}, d demonstration, c *config.Config, log *slog.Logger) (report.Summary, error) {
+func (a *app) demoRun(ctx context.Context, drain <-chan struct{}, d demonstration, c *settings.Config, log *slog.Logger) (report.Summary, error) {
 	job, err := a.registry.Prepare(c, a.setting(log))
 	if err != nil {
 		return report.Summary{}, err

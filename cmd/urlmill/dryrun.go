@@ -16,7 +16,7 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/table"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -62,7 +62,7 @@ came from standard input is gone.`,
 }
 
 // dryRun runs c with a sample into a temporary folder, and reports.
-func (a *app) dryRun(parent context.Context, c *config.Config, f dryRunFlags) (err error) {
+func (a *app) dryRun(parent context.Context, c *settings.Config, f dryRunFlags) (err error) {
 	if err := a.registry.Check(c); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func drainAfter(drain <-chan struct{}, limit time.Duration) (soft <-chan struct{
 }
 
 // isPartitioned tells whether c makes directories.
-func isPartitioned(c *config.Config) bool {
+func isPartitioned(c *settings.Config) bool {
 	switch s := c.Sink; {
 	case s.Parquet != nil:
 		return len(s.Parquet.PartitionBy) > 0

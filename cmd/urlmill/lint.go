@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 )
 
 func newLint(a *app) *cobra.Command {
@@ -15,14 +16,15 @@ func newLint(a *app) *cobra.Command {
 		Short: "Check configurations without running them",
 		Long: `Check configurations and report every problem as file:line:column: what is wrong; what would be right.
 
-Variables (${NAME}, ${file:...}) are put in, so that what is checked is what "urlmill run" would do. Nothing is
+Variables (${NAME}, ${file:...}) are put in, so that what is checked is what "urlmill run" would do. Schemas and lists
+of rules are read as well, since the columns depend on them; certificates and inputs are not looked for. Nothing is
 connected to and nothing is written. The exit code is 2 when there is a problem.`,
 		Example: "  urlmill lint clickstream.yaml",
 		Args:    args(1, -1, "at least one configuration"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			failed := false
 			for _, file := range files {
-				c, err := config.Load(file, config.OSEnv())
+				c, err := settings.Load(file, config.OSEnv())
 				if err == nil {
 					err = a.registry.Check(c)
 				}

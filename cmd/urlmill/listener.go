@@ -2,33 +2,31 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/admin"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/kafka"
 )
 
 // listener is the admin listener of a pipeline; without a monitor, one that the configuration does not ask for.
 type listener struct {
-	config  func() *config.Config // as it counts now
+	config  func() *settings.Config // as it counts now
 	monitor *admin.Monitor
 	log     *slog.Logger // that the pipeline is to use
 }
 
-func newListener(c *config.Config, log *slog.Logger) *listener {
+func newListener(c *settings.Config, log *slog.Logger) *listener {
 	if c.Admin == nil {
 		return &listener{log: log}
 	}
 	m := admin.NewMonitor()
-	return &listener{config: func() *config.Config { return c }, monitor: m, log: m.Logger(log)}
+	return &listener{config: func() *settings.Config { return c }, monitor: m, log: m.Logger(log)}
 }
 
 // start listens. stop has to be called with what the pipeline has ended with: after a failure the listener stays for
@@ -77,7 +75,7 @@ func (l *listener) watch(job *wire.Job, source any, sink pipeline.Sink, stats *p
 	w := admin.Watch{
 		Stats:  stats,
 		Build:  admin.Build{Version: b.Version, Go: b.Go, PSL: b.PSL, Standard: b.Standard},
-		Config: func() []admin.Setting { return settings(l.config()) }, OpenFiles: job.OpenFiles, MemoryLimit: job.MemoryLimit(),
+		Config: func() []admin.Setting { return settingsOf(l.config()) }, OpenFiles: job.OpenFiles, MemoryLimit: job.MemoryLimit(),
 		StuckAfter: c.Admin.StuckAfter, MaxLag: c.Admin.MaxLag,
 		Columns: lookedAt(job, c.Columns.Rename), Log: l.log,
 		SinkTrouble: job.SinkTrouble().Get, SinkRetries: job.SinkTrouble().Retries,
@@ -136,28 +134,11 @@ func lookedAt(job *wire.Job, renamed map[string]string) admin.Columns {
 	}
 }
 
-// settings lists what a configuration says, without secrets.
-func settings(c *config.Config) []admin.Setting {
+// settingsOf lists what a configuration says, without secrets.
+func settingsOf(c *settings.Config) []admin.Setting {
 	var out []admin.Setting
-	list(&out, "", reflect.ValueOf(*c))
+	for _, s := range config.Settings(c.Section()) {
+		out = append(out, admin.Setting{Key: s.Path, Value: s.Value})
+	}
 	return out
-}
-
-// list adds the values below v that are not zero.
-func list(out *[]admin.Setting, path string, v reflect.Value) {
-	if v.Kind() == reflect.Pointer && !v.IsNil() {
-		list(out, path, v.Elem())
-		return
-	}
-	if _, printable := v.Interface().(fmt.Stringer); v.Kind() != reflect.Struct || printable {
-		if !v.IsZero() {
-			*out = append(*out, admin.Setting{Key: path, Value: fmt.Sprint(v.Interface())})
-		}
-		return
-	}
-	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.IsExported() {
-			list(out, strings.TrimPrefix(path+"."+f.Name, "."), v.Field(i))
-		}
-	}
 }

@@ -110,7 +110,7 @@ also be in the other formats that "urlmill convert" reads.`,
 
 // head shows the first rows of a file.
 func (a *app) head(ctx context.Context, name string, rows int64, columns []string, asJSON bool) (err error) {
-	r, err := records.Open(contextOr(ctx), name, records.Options{Columns: columns, BatchRows: min(rows, 8192), MaxRows: rows})
+	r, err := records.Open(name, records.Options{Columns: columns, BatchRows: min(rows, 8192)})
 	if err != nil {
 		return err
 	}

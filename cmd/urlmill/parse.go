@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/table"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec/accesslog"
 )
@@ -159,9 +158,9 @@ func (a *app) defaultFormat(f parseFlags, files []string) string {
 }
 
 // config returns the configuration that does what the flags say.
-func (f parseFlags) config(files []string) (*config.Config, error) {
-	c := config.Default()
-	source := config.DefaultFile()
+func (f parseFlags) config(files []string) (*settings.Config, error) {
+	c := settings.Default()
+	source := settings.DefaultFile()
 	source.Paths, source.Parallel = files, f.parallel
 	if f.out == "-" && f.parallel == 0 {
 		source.Parallel = 1 // rows come out in the order of the files
@@ -179,7 +178,7 @@ func (f parseFlags) config(files []string) (*config.Config, error) {
 }
 
 // setCodec sets the codec.
-func (f parseFlags) setCodec(c *config.Config) error {
+func (f parseFlags) setCodec(c *settings.Config) error {
 	codec := f.codec
 	if codec == "" && allParquet(c.Source.File.Paths) {
 		codec = "parquet"
@@ -209,13 +208,13 @@ func (f parseFlags) setCodec(c *config.Config) error {
 		if f.urlField != "" || f.baseField != "" || len(f.carry) > 0 {
 			return usagef("--url-field, --base-field and --carry need --codec ndjson; a line of --codec lines is a URL")
 		}
-		c.Source.Codec.Lines = &config.Lines{SkipEmpty: f.skipEmpty}
+		c.Source.Codec.Lines = &settings.Lines{SkipEmpty: f.skipEmpty}
 		return nil
 	}
 	if f.urlField == "" {
 		return usagef("--codec ndjson needs --url-field, such as --url-field /url")
 	}
-	n := &config.NDJSON{URL: asPointer(f.urlField), SkipEmpty: f.skipEmpty}
+	n := &settings.NDJSON{URL: asPointer(f.urlField), SkipEmpty: f.skipEmpty}
 	if f.baseField != "" {
 		n.Base = asPointer(f.baseField)
 	}
@@ -237,7 +236,7 @@ func codecNames() []string {
 	return append([]string{"lines", "ndjson", "csv", "tsv", "parquet"}, logCodecs()...)
 }
 
-func (f parseFlags) setAccessLog(c *config.Config) error {
+func (f parseFlags) setAccessLog(c *settings.Config) error {
 	if f.urlField != "" || f.baseField != "" || len(f.carry) > 0 {
 		return usagef("--url-field, --base-field and --carry are not for access logs, which have all their fields as columns; use --columns")
 	}
@@ -247,15 +246,15 @@ func (f parseFlags) setAccessLog(c *config.Config) error {
 	if f.codec != "" && !slices.Contains(logCodecs(), f.codec) {
 		return usagef("--nginx, --apache and --base-url are for access logs, and --codec is %s; take one of them out", f.codec)
 	}
-	c.Source.Codec.AccessLog = &config.AccessLog{Format: f.codec, Nginx: f.nginx, Apache: f.apache, Base: f.baseURL}
+	c.Source.Codec.AccessLog = &settings.AccessLog{Format: f.codec, Nginx: f.nginx, Apache: f.apache, Base: f.baseURL}
 	return nil
 }
 
-func (f parseFlags) setDelimited(c *config.Config) error {
+func (f parseFlags) setDelimited(c *settings.Config) error {
 	if f.urlField == "" {
 		return usagef("--codec %s needs --url-field with the name of the column that has the URL, such as --url-field url", f.codec)
 	}
-	d := config.DefaultDelimited()
+	d := settings.DefaultDelimited()
 	d.URL, d.Base = f.urlField, f.baseField
 	if f.codec == "tsv" {
 		d.Separator = "\t"
@@ -268,7 +267,7 @@ func (f parseFlags) setDelimited(c *config.Config) error {
 		if carry.Type == pipeline.JSON {
 			return usagef("--carry %s: a value of --codec %s is no JSON", text, f.codec)
 		}
-		d.Carry = append(d.Carry, config.CarryColumn{
+		d.Carry = append(d.Carry, settings.CarryColumn{
 			Name: carry.Name, Column: strings.TrimPrefix(carry.Pointer, "/"), Type: carry.Type, Time: carry.Time,
 		})
 	}
@@ -282,8 +281,8 @@ func allParquet(files []string) bool {
 }
 
 // setParquet sets the columns that are read; the URL is in the column url unless told otherwise.
-func (f parseFlags) setParquet(c *config.Config) error {
-	p := config.ParquetTable{URL: f.urlField, Base: f.baseField}
+func (f parseFlags) setParquet(c *settings.Config) error {
+	p := settings.ParquetTable{URL: f.urlField, Base: f.baseField}
 	if p.URL == "" {
 		p.URL = "url"
 	}
@@ -292,7 +291,7 @@ func (f parseFlags) setParquet(c *config.Config) error {
 		if err != nil {
 			return err
 		}
-		p.Carry = append(p.Carry, config.CarryColumn{Name: carry.Name, Column: strings.TrimPrefix(carry.Pointer, "/"), Type: carry.Type, Time: carry.Time})
+		p.Carry = append(p.Carry, settings.CarryColumn{Name: carry.Name, Column: strings.TrimPrefix(carry.Pointer, "/"), Type: carry.Type, Time: carry.Time})
 	}
 	c.Source.Codec.Parquet = &p
 	return nil
@@ -315,8 +314,8 @@ var fieldTypes = map[string]pipeline.FieldType{
 var fieldTypeNames = []string{"string", "int64", "float64", "bool", "timestamp", "json"}
 
 // parseCarry reads NAME=POINTER[:TYPE].
-func parseCarry(text string) (config.Carry, error) {
-	carry := config.DefaultCarry()
+func parseCarry(text string) (settings.Carry, error) {
+	carry := settings.DefaultCarry()
 	name, rest, ok := strings.Cut(text, "=")
 	if !ok || name == "" || rest == "" {
 		return carry, usagef("--carry is %q; give NAME=POINTER or NAME=POINTER:TYPE, such as user_id=/user/id:int64", text)
@@ -334,7 +333,7 @@ func parseCarry(text string) (config.Carry, error) {
 }
 
 // setPolicy sets the error policy.
-func (f parseFlags) setPolicy(c *config.Config) error {
+func (f parseFlags) setPolicy(c *settings.Config) error {
 	policies := map[string]pipeline.OnError{
 		"keep": pipeline.Keep, "drop": pipeline.Drop, "dead_letter": pipeline.ToDeadLetters, "fail": pipeline.Fail,
 	}
@@ -352,14 +351,14 @@ func (f parseFlags) setPolicy(c *config.Config) error {
 }
 
 // setSink sets the sink.
-func (f parseFlags) setSink(c *config.Config) error {
+func (f parseFlags) setSink(c *settings.Config) error {
 	if err := checkChoice("--to", f.to, []string{toTable, toNDJSON, toArrow, toParquet}); err != nil {
 		return err
 	}
 	if f.compression != "" && f.to != toParquet && f.to != toArrow {
 		return usagef("--compression is for --to parquet and --to arrow")
 	}
-	output := config.Output{Path: f.out, DeadLetters: f.deadLetters, Delivery: config.AtLeastOnce}
+	output := settings.Output{Path: f.out, DeadLetters: f.deadLetters, Delivery: settings.AtLeastOnce}
 	if f.out == "-" {
 		output.Path, output.Stdout = "", true
 	}
@@ -377,15 +376,15 @@ func (f parseFlags) setSink(c *config.Config) error {
 		c.Sink.Roll.Every = time.Second // shows what standard input gives, little as it may be
 		f.tableColumns(c)
 	case toNDJSON:
-		c.Sink.NDJSON = &config.NDJSONOut{Output: output}
+		c.Sink.NDJSON = &settings.NDJSONOut{Output: output}
 	case toArrow:
-		c.Sink.ArrowIPC = &config.ArrowIPC{Output: output, Compression: f.compression}
+		c.Sink.ArrowIPC = &settings.ArrowIPC{Output: output, Compression: f.compression}
 	case toParquet:
 		if f.out == "-" {
 			return usagef("--to parquet needs a folder: -o FOLDER")
 		}
-		p := config.DefaultParquet()
-		p.Path, p.DeadLetters, p.Delivery = f.out, f.deadLetters, config.AtLeastOnce
+		p := settings.DefaultParquet()
+		p.Path, p.DeadLetters, p.Delivery = f.out, f.deadLetters, settings.AtLeastOnce
 		if f.compression != "" {
 			p.Compression, p.CompressionLevel = f.compression, 0
 		}
@@ -395,7 +394,7 @@ func (f parseFlags) setSink(c *config.Config) error {
 }
 
 // tableColumns picks the columns of a table for which none were asked for.
-func (f parseFlags) tableColumns(c *config.Config) {
+func (f parseFlags) tableColumns(c *settings.Config) {
 	if len(f.columns) > 0 || len(f.exclude) > 0 {
 		return
 	}
@@ -413,11 +412,11 @@ func (a *app) tableSink(f parseFlags) wire.SinkKind {
 	options := table.Options{Width: terminalWidth(a.out), MergeErrors: !chosen, HideEmpty: !chosen}
 	return wire.SinkKind{
 		Name: "table",
-		Configure: func(*config.Config, wire.Setting) (wire.Sink, bool) {
+		Configure: func(*settings.Config, wire.Setting) (wire.Sink, bool) {
 			return wire.Sink{
 				Validate: func() error {
 					if f.deadLetters != "" {
-						return fmt.Errorf("DeadLetters: a table has no place for them; use --to parquet, arrow or ndjson")
+						return pipeline.FieldErrorf("dead_letters", "a table has no place for them").Advise("use --to parquet, arrow or ndjson")
 					}
 					return nil
 				},

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/urlcore/canon"
 )
 
@@ -35,7 +36,7 @@ func (f *dedupeFlags) add(cmd *cobra.Command) {
 }
 
 // set puts the flags into a configuration that has all others. Where the state is not to be kept, done removes it.
-func (f dedupeFlags) set(c *config.Config, out string) (done func() error, err error) {
+func (f dedupeFlags) set(c *settings.Config, out string) (done func() error, err error) {
 	done = func() error { return nil }
 	if f.mode == "" && f.seen != "" {
 		return done, usagef("--seen needs --dedupe mark or --dedupe drop")
@@ -44,7 +45,7 @@ func (f dedupeFlags) set(c *config.Config, out string) (done func() error, err e
 		if err := checkChoice("--canonical", form, canonicalForms()); err != nil {
 			return done, err
 		}
-		c.Columns.Canonical = &config.Canonical{Form: form}
+		c.Columns.Canonical = &settings.Canonical{Form: form}
 	}
 	if f.mode == "" {
 		return done, nil
@@ -53,12 +54,12 @@ func (f dedupeFlags) set(c *config.Config, out string) (done func() error, err e
 		return done, err
 	}
 	if c.Columns.Canonical == nil {
-		c.Columns.Canonical = &config.Canonical{Form: canon.Dedupe.String()}
+		c.Columns.Canonical = &settings.Canonical{Form: canon.Dedupe.String()}
 	}
 	if slices.Contains(c.Columns.Exclude, keyColumn) {
 		return done, usagef("--dedupe compares rows by %s, which --exclude leaves out; take it out of there", keyColumn)
 	}
-	d := config.DefaultDedupe()
+	d := settings.DefaultDedupe()
 	d.Mode, d.Path, d.AnyOutput = f.mode, f.seen, true
 	if len(c.Columns.Include) > 0 && !slices.Contains(c.Columns.Include, keyColumn) {
 		c.Columns.Include = append(slices.Clip(c.Columns.Include), keyColumn)

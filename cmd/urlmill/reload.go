@@ -9,24 +9,25 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 )
 
 // reload applies what of a changed configuration can change while a pipeline runs.
 type reload struct {
-	load       func() (*config.Config, error)
-	check      func(*config.Config) error
+	load       func() (*settings.Config, error)
+	check      func(*settings.Config) error
 	level      *slog.LevelVar
 	fixedLevel bool // the command line gives the level
 	log        *slog.Logger
 	signals    chan os.Signal
 
-	current atomic.Pointer[config.Config] // that counts now
+	current atomic.Pointer[settings.Config] // that counts now
 	job     *wire.Job
 	source  any // that the job has opened
 }
 
 // begin has SIGHUP reload c instead of ending the process.
-func (r *reload) begin(c *config.Config) {
+func (r *reload) begin(c *settings.Config) {
 	r.current.Store(c)
 	r.signals = make(chan os.Signal, 1)
 	signal.Notify(r.signals, syscall.SIGHUP)
@@ -66,7 +67,7 @@ func (r *reload) apply() {
 	}
 	r.log.Info("SIGHUP: the configuration was read")
 	current := r.current.Load()
-	for _, change := range current.Changes(c) {
+	for _, change := range config.Changes(current.Section(), c.Section()) {
 		if change.Reason != "" {
 			r.log.Warn("SIGHUP: a change is not taken over; restart for it", "key", change.Path, "reason", change.Reason)
 		}
@@ -90,7 +91,7 @@ func (r *reload) applyLevel(to slog.Level) {
 }
 
 // applyLists reads the files of c, whose names may be the same and whose contents not.
-func (r *reload) applyLists(c *config.Config) {
+func (r *reload) applyLists(c *settings.Config) {
 	before := r.job.Lists()
 	lists, problem := wire.ReadLists(c)
 	if problem != nil { // it was right a moment ago
@@ -112,7 +113,7 @@ func (r *reload) applyLists(c *config.Config) {
 	r.job.Use(lists)
 }
 
-func (r *reload) applyRates(before, after *config.Config) {
+func (r *reload) applyRates(before, after *settings.Config) {
 	note := func(key string, from, to float64) {
 		if from != to {
 			r.log.Info("SIGHUP: taken over", "key", key, "from", from, "to", to)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
@@ -39,9 +40,9 @@ func reloaded(t *testing.T, dir, text string) (r *reload, log *bytes.Buffer) {
 	return r, log
 }
 
-func parseIn(t *testing.T, dir, text string) *config.Config {
+func parseIn(t *testing.T, dir, text string) *settings.Config {
 	t.Helper()
-	c, err := config.Parse("c.yaml", []byte(text), config.Env{
+	c, err := settings.Parse("c.yaml", []byte(text), config.Env{
 		Lookup: func(name string) (string, bool) { return dir, name == "DIR" }, ReadFile: os.ReadFile,
 	})
 	if err != nil {
@@ -85,11 +86,11 @@ func TestReload(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, log := reloaded(t, t.TempDir(), base)
 			r.fixedLevel = test.fixed
-			r.load = func() (*config.Config, error) {
+			r.load = func() (*settings.Config, error) {
 				if test.fails != nil {
 					return nil, test.fails
 				}
-				return config.Parse("c.yaml", []byte(test.text), config.OSEnv())
+				return settings.Parse("c.yaml", []byte(test.text), config.OSEnv())
 			}
 			r.apply()
 			if r.level.Level() != test.level || !strings.Contains(log.String(), test.says) {
@@ -132,7 +133,7 @@ func TestReloadLists(t *testing.T) {
 			text := "source: {generate: {}}\nsink: {ndjson: {path: '${DIR}/out', delivery: exactly_once}}\n" + test.more +
 				"columns: {tracking_rules: '${DIR}/rules', public_suffix_list: '${DIR}/list', canonical: {form: " + form + "}}\n"
 			r, log := reloaded(t, dir, text)
-			r.load = func() (*config.Config, error) { return parseIn(t, dir, text), nil }
+			r.load = func() (*settings.Config, error) { return parseIn(t, dir, text), nil }
 			if psl.Version() != "one" || r.job.Lists().Rules.Version() != "2026-01-01" {
 				t.Fatalf("at the start: list %s, rules of %s", psl.Version(), r.job.Lists().Rules.Version())
 			}

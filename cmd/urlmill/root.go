@@ -91,7 +91,7 @@ and writes their parts as columns of Parquet, Arrow or NDJSON, into files, topic
 	completeFlag(root, "log-format", "text", "json")
 	completeFlag(root, "log-level", "debug", "info", "warn", "error")
 	root.AddCommand(
-		newRun(a), newDryRun(a), newParse(a), newURL(a), newLint(a), newVerify(a), newCompact(a), newFiles(a), newDemo(a), newProduce(a), newParquet(a),
+		newRun(a), newDryRun(a), newParse(a), newURL(a), newLint(a), newVerify(a), newCompact(a), newFiles(a), newCompare(a), newDemo(a), newProduce(a), newParquet(a),
 		newConvert(a), newUDF(a), newConfig(a), newVersion(a), newMan(),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp},
 	)

@@ -12,6 +12,7 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -50,7 +51,7 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 		}
 		log, level := a.liveLogger()
 		r := &reload{
-			load:  func() (*config.Config, error) { return config.Load(files[0], config.OSEnv()) },
+			load:  func() (*settings.Config, error) { return settings.Load(files[0], config.OSEnv()) },
 			check: a.registry.Check, level: level, fixedLevel: cmd.Flags().Changed("log-level"), log: log,
 		}
 		r.begin(c)
@@ -72,7 +73,7 @@ func (a *app) setting(log *slog.Logger) wire.Setting {
 }
 
 // runJob runs a configuration to its end.
-func (a *app) runJob(parent context.Context, c *config.Config, registry wire.Registry, log *slog.Logger, v view) error {
+func (a *app) runJob(parent context.Context, c *settings.Config, registry wire.Registry, log *slog.Logger, v view) error {
 	listener := newListener(c, log)
 	log = listener.log
 	job, err := registry.Prepare(c, a.setting(log))

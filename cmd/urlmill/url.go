@@ -12,6 +12,7 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/coproc"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/drain"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/lineproto"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/urldiff"
 	"github.com/urlmill/urlmill/urlcore"
 )
 
@@ -21,6 +22,7 @@ type urlFlags struct {
 	ndjson bool
 	asJSON bool
 	color  string
+	diff   string
 
 	framing, lineProtocol string
 }
@@ -28,7 +30,7 @@ type urlFlags struct {
 func newURL(a *app) *cobra.Command {
 	var f urlFlags
 	cmd := &cobra.Command{
-		Use:   "url URL... | url --ndjson | url --line-protocol FIELD",
+		Use:   "url URL... | url --ndjson | url --line-protocol FIELD | url --diff net/url",
 		Short: "Inspect URLs, or parse one a line for another program",
 		Long: `Show what a URL is: its parts underlined in their places, every component as the URL API gives it, the kind of host,
 the registrable domain, the decoded parameters, the canonical forms, and below the input every validation error at its
@@ -48,10 +50,14 @@ protocol; --framing uint32 or netstring puts the length before every request and
 
 With --line-protocol, pass metrics in InfluxDB's line protocol on, as Telegraf's processor execd wants it; those with a
 URL in the field or tag FIELD get further fields: FIELD_scheme, _host, _port, _registrable_domain, _path, _query and
-_fragment, or FIELD_error.`,
+_fragment, or FIELD_error.
+
+With --diff net/url, say where Go's net/url and urlmill read the URLs of standard input, one a line, or of the command line
+otherwise: how many are URLs to one of them alone, or differ in host, path, query and so on, with an example of each.`,
 		Example: `  urlmill url 'https://user@www.example.co.uk:8080/a/../b?q=1&q=2#top'
   urlmill url --base https://example.com/a/b ../c
-  echo '{"input":"//example.org","base":"https://example.com"}' | urlmill url --ndjson`,
+  echo '{"input":"//example.org","base":"https://example.com"}' | urlmill url --ndjson
+  urlmill url --diff net/url < urls.txt`,
 		Args: func(_ *cobra.Command, urls []string) error { return f.check(urls) },
 		RunE: func(_ *cobra.Command, urls []string) error { return f.run(a, urls) },
 	}
@@ -63,6 +69,8 @@ _fragment, or FIELD_error.`,
 	cmd.Flags().StringVar(&f.framing, "framing", coproc.Framings[0], "how requests of --ndjson are told apart: "+strings.Join(coproc.Framings, ", "))
 	completeFlag(cmd, "framing", coproc.Framings...)
 	cmd.Flags().StringVar(&f.lineProtocol, "line-protocol", "", "pass metrics on, with the parts of the URL in this field or tag")
+	cmd.Flags().StringVar(&f.diff, "diff", "", "compare with another parser: "+strings.Join(diffChoices, ", "))
+	completeFlag(cmd, "diff", diffChoices...)
 	return cmd
 }
 
@@ -79,6 +87,10 @@ func (f *urlFlags) check(urls []string) error {
 		return usagef("--line-protocol reads metrics from standard input; give neither URLs nor other modes beside it")
 	case f.lineProtocol != "":
 		return nil
+	case f.diff != "" && (f.ndjson || f.asJSON || f.base != ""):
+		return usagef("--diff reads a list of URLs, each by itself; give neither a base nor other modes beside it")
+	case f.diff != "":
+		return checkChoice("--diff", f.diff, diffChoices)
 	case f.framing != coproc.Framings[0] && !f.ndjson:
 		return usagef("--framing is for --ndjson")
 	case f.ndjson && f.asJSON:
@@ -103,7 +115,27 @@ func (f *urlFlags) run(a *app, urls []string) error {
 	if f.lineProtocol != "" {
 		return lineproto.Serve(a.in, a.out, f.lineProtocol)
 	}
+	if f.diff != "" {
+		return a.diff(urls)
+	}
 	return a.inspect(urls, f.base, f.asJSON, a.style(f.color))
+}
+
+// diffChoices are the values of --diff.
+var diffChoices = []string{"net/url"}
+
+// diff compares what parsers read in URLs, or in those of standard input where none are given.
+func (a *app) diff(urls []string) error {
+	var r urldiff.Report
+	for _, u := range urls {
+		r.Add(u)
+	}
+	if len(urls) == 0 {
+		if err := r.Read(a.in); err != nil {
+			return err
+		}
+	}
+	return r.Write(a.out)
 }
 
 // colorChoices are the values of --color, the default first.

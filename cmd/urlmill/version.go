@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
@@ -26,6 +27,7 @@ type buildInfo struct {
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	Standard string `json:"url_standard"`
+	Unicode  string `json:"unicode"`
 	PSL      string `json:"public_suffix_list"`
 }
 
@@ -33,7 +35,7 @@ type buildInfo struct {
 func readBuild() buildInfo {
 	b := buildInfo{
 		Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Standard: standardDate, PSL: psl.Version(),
+		Standard: standardDate, Unicode: urlcore.UnicodeVersion, PSL: psl.Version(),
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -62,7 +64,7 @@ func newVersion(a *app) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version of urlmill, of the standard and of the Public Suffix List",
+		Short:   "Print the version of urlmill, of the standard, of Unicode and of the Public Suffix List",
 		Example: "  urlmill version\n  urlmill version --json",
 		Args:    args(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
@@ -79,8 +81,8 @@ func newVersion(a *app) *cobra.Command {
 				}
 				commit += ")"
 			}
-			_, err := fmt.Fprintf(a.out, "urlmill %s%s\n%-20s %s %s\n%-20s %s\n%-20s %s\n", b.Version, commit,
-				"Go", b.Go, b.Platform, "URL Standard", b.Standard, "Public Suffix List", b.PSL)
+			_, err := fmt.Fprintf(a.out, "urlmill %s%s\n%-20s %s %s\n%-20s %s\n%-20s %s\n%-20s %s\n", b.Version, commit,
+				"Go", b.Go, b.Platform, "URL Standard", b.Standard, "Unicode", b.Unicode, "Public Suffix List", b.PSL)
 			return err
 		},
 	}

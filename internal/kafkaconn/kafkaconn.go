@@ -7,13 +7,15 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
+	"io/fs"
 	"net"
 	"os"
 
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Names of the SASL mechanisms.
@@ -43,7 +45,8 @@ type SASL struct {
 	Password  string
 }
 
-// Config returns nil where TLS is not enabled.
+// Config reads the files of t. It returns nil where TLS is not enabled. The error has every problem, joined, as of the
+// section tls.
 func (t TLS) Config() (*tls.Config, error) {
 	if !t.Enabled {
 		return nil, nil
@@ -53,24 +56,41 @@ func (t TLS) Config() (*tls.Config, error) {
 		ServerName:         t.ServerName,
 		InsecureSkipVerify: t.InsecureSkipVerify, //nolint:gosec // asked for by name
 	}
-	if t.CAFile != "" {
-		text, err := os.ReadFile(t.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("TLS.CAFile: %w", err)
-		}
+	var p pipeline.Problems
+	p.Join(t.Validate())
+	if text := readPEM(&p, "tls.ca_file", t.CAFile); text != nil {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("TLS.CAFile: %s holds no certificate in PEM form", t.CAFile)
+			p.Value("tls.ca_file", t.CAFile, "holds no certificate in PEM form")
 		}
 	}
-	if t.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+	cert, key := readPEM(&p, "tls.cert_file", t.CertFile), readPEM(&p, "tls.key_file", t.KeyFile)
+	if cert != nil && key != nil {
+		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
-			return nil, fmt.Errorf("TLS.CertFile: %w", err)
+			p.Value("tls.cert_file", t.CertFile, "cannot be used: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
-	return c, nil
+	return c, p.Err()
+}
+
+// readPEM reads the file that the option at key names. It returns nil where none is named, and where it cannot be read, which
+// is a problem.
+func readPEM(p *pipeline.Problems, key, file string) []byte {
+	if file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err // the path is said already
+		}
+		p.Value(key, file, "cannot be read: %w", err)
+		return nil
+	}
+	return text
 }
 
 // NewMechanism returns nil where no login is asked for.
@@ -87,10 +107,10 @@ func (s SASL) NewMechanism() (sasl.Mechanism, error) {
 	case MechanismScramSHA512:
 		m, err = scram.Mechanism(scram.SHA512, s.Username, s.Password)
 	default:
-		return nil, fmt.Errorf("SASL.Mechanism: %q is unknown", s.Mechanism)
+		return nil, s.unknown()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("SASL: %w", err) // the library's errors do not quote the password
+		return nil, pipeline.FieldErrorf("sasl", "%w", err) // the library's errors do not quote the password
 	}
 	return loginMechanism{m}, nil
 }
@@ -135,18 +155,18 @@ func Advice(err error) string {
 	case errors.As(err, &record):
 		return "the listener does not speak TLS: disable TLS, or use the address of a TLS listener"
 	case IsAlert(err):
-		return "the broker refused the TLS handshake: it may want a client certificate (CertFile and KeyFile), or another version of TLS"
+		return "the broker refused the TLS handshake: it may want a client certificate (cert_file and key_file), or another version of TLS"
 	case errors.As(err, &authority):
-		return "the broker's certificate is signed by an authority that is not trusted: set CAFile to that authority's certificate"
+		return "the broker's certificate is signed by an authority that is not trusted: set ca_file to that authority's certificate"
 	case errors.As(err, &name):
-		return "the broker's certificate is for another name: use the name that it is for as the address, or set ServerName to it"
+		return "the broker's certificate is for another name: use the name that it is for as the address, or set server_name to it"
 	case errors.As(err, &invalid):
 		return "the broker's certificate is not valid"
 	}
 	return ""
 }
 
-// IsAlert tells whether err is a TLS alert of the other side.
+// IsAlert reports whether err is a TLS alert of the other side.
 func IsAlert(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error" // as crypto/tls marks them

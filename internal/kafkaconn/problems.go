@@ -1,79 +1,71 @@
 package kafkaconn
 
 import (
-	"fmt"
 	"net"
-	"os"
 	"strconv"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
-// Problems are what is wrong with options. The text of each begins with the name of its field and a colon.
-type Problems []error
-
-// Add adds one.
-func (p *Problems) Add(field, format string, args ...any) {
-	*p = append(*p, fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...)))
-}
-
-// Addresses adds those of brokers, which are a field of that name.
-func (p *Problems) Addresses(field string, brokers []string) {
+// CheckAddresses returns what is wrong with brokers, whose key is brokers.
+func CheckAddresses(brokers []string) error {
+	var p pipeline.Problems
 	if len(brokers) == 0 {
-		p.Add(field, "empty; give at least one host:port")
+		p.Add("brokers", "empty").Advise("give at least one host:port")
 	}
 	for _, b := range brokers {
 		host, port, err := net.SplitHostPort(b)
 		if err != nil {
-			p.Add(field, "%q is not host:port, such as \"localhost:9092\"", b)
+			p.Value("brokers", b, "is not host:port, such as \"localhost:9092\"")
 			continue
 		}
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 || host == "" {
-			p.Add(field, "%q: want a host and a port from 1 to 65535", b)
+			p.Value("brokers", b, "is not a host and a port from 1 to 65535")
 		}
 	}
+	return p.Err()
 }
 
-// TLS adds those of t, under the field TLS.
-func (p *Problems) TLS(t TLS) {
+// Validate returns what is wrong with t, whose section is tls. It does not look at the files; [TLS.Config] does.
+func (t TLS) Validate() error {
+	var p pipeline.Problems
 	if !t.Enabled && t != (TLS{}) {
-		p.Add("TLS.Enabled", "false, but other TLS options are set; enable TLS or remove them")
-	}
-	files := []struct{ field, path string }{{"TLS.CAFile", t.CAFile}, {"TLS.CertFile", t.CertFile}, {"TLS.KeyFile", t.KeyFile}}
-	for _, f := range files {
-		if f.path == "" {
-			continue
-		}
-		file, err := os.Open(f.path)
-		if err != nil {
-			p.Add(f.field, "%v", err)
-			continue
-		}
-		_ = file.Close()
+		p.Add("tls.enabled", "false, but other options of tls are set").Advise("set it to true, or take them out")
 	}
 	if (t.CertFile == "") != (t.KeyFile == "") {
-		p.Add("TLS.CertFile", "a certificate needs its key and a key its certificate; give both or neither")
+		p.Add("tls.cert_file", "a certificate needs its key and a key its certificate").Advise("give both cert_file and key_file, or neither")
 	}
+	return p.Err()
 }
 
-// SASL adds those of s, under the field SASL.
-func (p *Problems) SASL(s SASL) {
+// Validate returns what is wrong with s, whose section is sasl.
+func (s SASL) Validate() error {
+	var p pipeline.Problems
 	switch s.Mechanism {
 	case MechanismPlain, MechanismScramSHA256, MechanismScramSHA512:
 		if s.Username == "" {
-			p.Add("SASL.Username", "empty; %s needs one", s.Mechanism)
+			p.Add("sasl.username", "empty; %s needs one", s.Mechanism)
 		}
 		if s.Password == "" {
-			p.Add("SASL.Password", "empty; %s needs one", s.Mechanism)
+			p.Add("sasl.password", "empty; %s needs one", s.Mechanism)
 		}
 	case "":
 		if s.Username != "" || s.Password != "" {
-			p.Add("SASL.Mechanism", "empty, but there are credentials; want %s, %s or %s", MechanismPlain, MechanismScramSHA256, MechanismScramSHA512)
+			p.Add("sasl.mechanism", "empty, but there are credentials").Advise("give %s", mechanisms)
 		}
 	default:
-		p.Add("SASL.Mechanism", "%q is unknown; want %s, %s or %s", s.Mechanism, MechanismPlain, MechanismScramSHA256, MechanismScramSHA512)
+		p.Join(s.unknown())
 	}
+	return p.Err()
 }
 
-// IsTopic tells whether brokers take a name as that of a topic.
+const mechanisms = MechanismPlain + ", " + MechanismScramSHA256 + " or " + MechanismScramSHA512
+
+func (s SASL) unknown() error {
+	return pipeline.ValueErrorf("sasl.mechanism", s.Mechanism, "is not known").Advise("use %s", mechanisms)
+}
+
+// IsTopic reports whether brokers take a name as that of a topic.
 func IsTopic(name string) bool {
 	legal := name != "" && name != "." && name != ".." && len(name) <= 249
 	for _, c := range []byte(name) {

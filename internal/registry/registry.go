@@ -8,12 +8,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/sr"
 
 	"github.com/urlmill/urlmill/internal/kafkaconn"
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Options says where a registry is and who asks.
@@ -28,44 +28,36 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+// Validate returns every problem of o, joined. It does not look at the files of TLS; [New] does.
 func (o Options) Validate() error {
-	var errs []error
+	var p pipeline.Problems
 	if len(o.URLs) == 0 {
-		errs = append(errs, problem("URLs", "empty; give that of the registry, such as http://localhost:8081"))
+		p.Add("urls", "empty").Advise("give that of the registry, such as http://localhost:8081")
 	}
 	for i, text := range o.URLs {
 		u, err := url.Parse(text)
 		switch {
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-			errs = append(errs, problem(fmt.Sprintf("URLs[%d]", i), "give the URL of a registry, such as http://localhost:8081")) // it may hold a password
+			p.Add(fmt.Sprintf("urls[%d]", i), "give the URL of a registry, such as http://localhost:8081") // it may hold a password
 		case u.User != nil:
-			errs = append(errs, problem(fmt.Sprintf("URLs[%d]", i), "it holds a password; give username and password instead"))
+			p.Add(fmt.Sprintf("urls[%d]", i), "it holds a password").Advise("give username and password instead")
 		}
 	}
 	if o.Token != "" && (o.Username != "" || o.Password != "") {
-		errs = append(errs, problem("Token", "given beside a Username; give one of them"))
+		p.Add("token", "given beside a username").Advise("give one of them")
 	}
 	if (o.Username == "") != (o.Password == "") {
-		errs = append(errs, problem("Username", "give Password as well, or none of them"))
+		p.Add("username", "give password as well, or none of them")
 	}
-	if _, err := o.tls(); err != nil {
-		for line := range strings.Lines(err.Error()) {
-			errs = append(errs, errors.New(strings.TrimSuffix(line, "\n")))
-		}
-	}
-	return errors.Join(errs...)
+	p.Join(o.tls().Validate())
+	return p.Err()
 }
 
-// problem is an error that begins with the name of a field.
-func problem(field, text string) error { return errors.New(field + ": " + text) }
-
 // tls returns the settings with encryption on.
-func (o Options) tls() (kafkaconn.TLS, error) {
+func (o Options) tls() kafkaconn.TLS {
 	t := o.TLS
 	t.Enabled = true
-	_, err := t.Config()
-	return t, err
+	return t
 }
 
 // Schema is a schema with all that it refers to.
@@ -95,7 +87,7 @@ type Client struct {
 // maxAnswer bounds an answer in bytes.
 const maxAnswer = 64 << 20
 
-// New returns a client, or what Validate has to say about o. It connects to nobody.
+// New returns a client, or what Validate has to say about o, or the files of TLS. It does not connect yet.
 func New(o Options) (*Client, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -103,11 +95,7 @@ func New(o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
 	}
-	secure, err := o.tls()
-	if err != nil {
-		return nil, err
-	}
-	config, err := secure.Config()
+	config, err := o.tls().Config()
 	if err != nil {
 		return nil, err
 	}

@@ -111,12 +111,12 @@ func TestOthersAnswer(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for want, o := range map[string]Options{
-		"URLs: empty":                           {},
-		"URLs[0]: give the URL of a registry":   {URLs: []string{"localhost:8081"}},
-		"URLs[1]: it holds a password":          {URLs: []string{"http://a", "http://u:p@a"}},
-		"Token: given beside a Username":        {URLs: []string{"http://a"}, Token: "x", Username: "u", Password: "p"},
-		"Username: give Password as well":       {URLs: []string{"http://a"}, Username: "u"},
-		"TLS.CAFile: open /no/such/file: no su": {URLs: []string{"http://a"}, TLS: kafkaconn.TLS{CAFile: "/no/such/file"}},
+		"urls: empty":                            {},
+		"urls[0]: give the URL of a registry":    {URLs: []string{"localhost:8081"}},
+		"urls[1]: it holds a password":           {URLs: []string{"http://a", "http://u:p@a"}},
+		"token: given beside a username":         {URLs: []string{"http://a"}, Token: "x", Username: "u", Password: "p"},
+		"username: give password as well":        {URLs: []string{"http://a"}, Username: "u"},
+		"tls.cert_file: a certificate needs its": {URLs: []string{"http://a"}, TLS: kafkaconn.TLS{CertFile: "/no/such/file"}},
 	} {
 		if err := o.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -124,5 +124,12 @@ func TestValidate(t *testing.T) {
 		if _, err := New(o); err == nil {
 			t.Errorf("New takes %+v", o)
 		}
+	}
+	o := Options{URLs: []string{"http://a"}, TLS: kafkaconn.TLS{CAFile: "/no/such/file"}}
+	if err := o.Validate(); err != nil {
+		t.Errorf("Validate has looked at a file: %v", err)
+	}
+	if _, err := New(o); err == nil || !strings.HasPrefix(err.Error(), `tls.ca_file: "/no/such/file" cannot be read: no such file`) {
+		t.Errorf("New: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package dedupe
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -9,6 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/cockroachdb/pebble/vfs"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Mode says what becomes of duplicates.
@@ -104,35 +105,34 @@ func (o Options) FalsePositives() float64 {
 	return o.Approximate.rate(o.buckets())
 }
 
-// Validate returns every problem, each beginning with the name of its field.
+// Validate returns every problem, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
-	var all []error
-	add := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
+	var p pipeline.Problems
 	if o.Path == "" {
-		add("Path: is empty; give the folder of the state")
+		p.Add("path", "is empty").Advise("give the folder of the state")
 	}
 	if o.Mode != "" && o.Mode != Mark && o.Mode != Drop {
-		add("Mode: %q is none; give %s or %s", o.Mode, Mark, Drop)
+		p.Value("mode", o.Mode, "is not known").Advise("give %s or %s", Mark, Drop)
 	}
 	if o.Memory != 0 && o.Memory < 8<<20 {
-		add("Memory: %d bytes are too few; give 8 MiB at least", o.Memory)
+		p.Value("memory", o.Memory, "bytes are too few").Advise("give 8 MiB at least")
 	}
 	if o.Within != 0 && o.Last != 0 {
-		add("Window: has a time and a number of keys; keep one of them")
+		p.Add("window", "has a time and a number of keys").Advise("keep one of them")
 	}
 	if o.Within < 0 || o.Last < 0 {
-		add("Window: is negative")
+		p.Add("window", "is negative")
 	}
 	if a := o.Approximate; a != nil {
 		switch {
 		case a.Memory < 1<<10 || a.Keys < 1:
-			add("Approximate: needs memory and the number of keys that are expected")
+			p.Add("approximate", "needs memory and the number of keys that are expected")
 		case o.FalsePositives() > worstRate:
-			add("Approximate: %d bytes for %d keys take %.1f %% of new rows for duplicates; give more memory, 10 bits a key is about 1 %%",
-				a.Memory, a.Keys, 100*o.FalsePositives())
+			p.Add("approximate", "%d bytes for %d keys take %.1f %% of new rows for duplicates", a.Memory, a.Keys, 100*o.FalsePositives()).
+				Advise("give more memory, 10 bits a key is about 1 %%")
 		}
 	}
-	return errors.Join(all...)
+	return p.Err()
 }
 
 func (o Options) withDefaults() Options {

@@ -65,14 +65,14 @@ func (o Options) Schema(schema *arrow.Schema) (*arrow.Schema, error) {
 		return arrow.NewSchema(fields, &all), nil
 	}
 	if schema.HasField(Column) {
-		return nil, fmt.Errorf("Mode: there is a column %s already, which mark would add; rename that one, or give drop", Column)
+		return nil, pipeline.FieldErrorf("mode", "there is a column %s already, which mark would add", Column).Advise("rename that one, or give drop")
 	}
 	metadata := arrow.NewMetadata([]string{"comment"}, []string{"whether " + o.KeyColumn + " was there before"})
 	field := arrow.Field{Name: Column, Type: arrow.FixedWidthTypes.Boolean, Metadata: metadata}
 	return arrow.NewSchema(append(fields, field), &all), nil
 }
 
-// CheckRows returns what is wrong with the columns of schema, beginning with a name of a field.
+// CheckRows returns what is wrong with the columns of schema, like Validate.
 func (o Options) CheckRows(schema *arrow.Schema) error {
 	_, _, err := o.columns(schema)
 	_, schemaErr := o.Schema(schema)
@@ -89,7 +89,7 @@ func (o Options) columns(schema *arrow.Schema) (key, time int, err error) {
 	}
 	times := schema.FieldIndices(o.TimeColumn)
 	if len(times) == 0 || schema.Field(times[0]).Type.ID() != arrow.TIMESTAMP {
-		return 0, 0, fmt.Errorf("TimeColumn: there is no column %q with timestamps", o.TimeColumn)
+		return 0, 0, pipeline.FieldErrorf("window.by", "there is no column %q with timestamps", o.TimeColumn)
 	}
 	return keys[0], times[0], nil
 }

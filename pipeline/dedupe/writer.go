@@ -8,9 +8,9 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/compute"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/urlmill/urlmill/internal/take"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -29,6 +29,8 @@ type writer struct {
 	keyless, marks []bool
 	seen           []bool // by the state
 	asked          []question
+	kept           []int32 // rows that are no duplicates
+	taker          take.Taker
 }
 
 // Size asks for a commit when the keys that are not committed have used up their memory.
@@ -53,40 +55,37 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 		return fmt.Errorf("dedupe: %w", err)
 	}
 	w.sink.duplicates.Add(int64(duplicates))
-	out, err := w.output(ctx, r, duplicates)
-	if err != nil {
-		return fmt.Errorf("dedupe: %w", err)
-	}
+	out := w.output(r, duplicates)
 	defer out.Release()
 	return w.inner.Write(ctx, t, out, span)
 }
 
 // output returns r with the column of w.marks, or without the rows that are marked. The caller releases it.
-func (w *writer) output(ctx context.Context, r arrow.Record, duplicates int) (arrow.Record, error) {
+func (w *writer) output(r arrow.Record, duplicates int) arrow.Record {
 	columns := r.Columns()
 	if k := w.sink.key; w.sink.opts.HideKey {
 		columns = slices.Delete(slices.Clone(columns), k, k+1)
 	}
-	if w.sink.opts.Mode == Drop && duplicates == 0 {
-		return array.NewRecord(w.sink.schema, columns, r.NumRows()), nil
-	}
-	b := array.NewBooleanBuilder(memory.DefaultAllocator)
-	defer b.Release()
 	if w.sink.opts.Mode == Mark {
+		b := array.NewBooleanBuilder(memory.DefaultAllocator)
+		defer b.Release()
 		b.AppendValues(w.marks, nil)
 		column := b.NewArray()
 		defer column.Release()
-		return array.NewRecord(w.sink.schema, append(slices.Clip(columns), column), r.NumRows()), nil
+		return array.NewRecord(w.sink.schema, append(slices.Clip(columns), column), r.NumRows())
 	}
-	for i := range w.marks {
-		w.marks[i] = !w.marks[i]
-	}
-	b.AppendValues(w.marks, nil)
-	kept := b.NewArray()
-	defer kept.Release()
 	all := array.NewRecord(w.sink.schema, columns, r.NumRows())
+	if duplicates == 0 {
+		return all
+	}
 	defer all.Release()
-	return compute.FilterRecordBatch(ctx, all, kept, compute.DefaultFilterOptions())
+	w.kept = w.kept[:0]
+	for row, marked := range w.marks {
+		if !marked {
+			w.kept = append(w.kept, int32(row))
+		}
+	}
+	return w.taker.Take(all, w.kept)
 }
 
 // find fills w.marks, and claims the keys of rows that are no duplicates.

@@ -26,6 +26,7 @@ import (
 	"unsafe"
 
 	"github.com/urlmill/urlmill/pipeline/processor"
+	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
@@ -47,7 +48,7 @@ var version = func() *C.char {
 			}
 		}
 	}
-	text, err := json.Marshal(map[string]any{"version": v, "abi": C.URLMILL_ABI, "psl": psl.Version(), "go": runtime.Version()})
+	text, err := json.Marshal(map[string]any{"version": v, "abi": C.URLMILL_ABI, "psl": psl.Version(), "unicode": urlcore.UnicodeVersion, "go": runtime.Version()})
 	if err != nil {
 		panic(err)
 	}

@@ -16,6 +16,9 @@ python=${PYTHON:-python3}
 case $python in */*) python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python") ;; esac
 cd "$(dirname "$0")"
 
+GOTOOLCHAIN=$(sed -n 's/^toolchain //p' go.mod) # also where another one is installed
+export GOTOOLCHAIN
+
 "$python" -c 'import ziglang' 2>/dev/null || { echo "$python has no zig, which compiles for other platforms: $python -m pip install -r $PWD/requirements.txt"; exit 1; }
 
 # A release of the Python package has the version of its source. Snapshots have any.

@@ -96,7 +96,7 @@ struct urlmill_processor;
 
 int32_t urlmill_abi(void);
 
-/* The versions of the library, of this interface, of the Public Suffix List and of Go, as a JSON object. Static. */
+/* The versions of the library, of this interface, of the Public Suffix List, of Unicode and of Go, as a JSON object. Static. */
 const char *urlmill_version(void);
 
 /*

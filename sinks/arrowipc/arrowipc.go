@@ -54,18 +54,19 @@ func (o Options) CheckRows(s *arrow.Schema) error {
 	return errors.Join(o.Files.CheckRows(s), checkDictionaries(o.Dictionaries, s))
 }
 
-// Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
+// Validate returns every problem, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	shared := o.shared(nil)
-	problems := []error{shared.Validate()}
+	var p pipeline.Problems
+	p.Join(shared.Validate())
 	if _, ok := codecs[o.Compression]; !ok {
-		problems = append(problems, lanesink.Problem("Compression", "%q is not known; use none, lz4 or zstd", o.Compression))
+		p.Value("compression", o.Compression, "is not known").Advise("use none, lz4 or zstd")
 	}
 	if len(o.Dictionaries) > 0 && o.Stdout == nil {
-		problems = append(problems, lanesink.Problem("Dictionaries", "files have none, since theirs cannot grow; leave it out, or write to standard output"))
+		p.Add("dictionaries", "files have none, since theirs cannot grow").Advise("leave it out, or write to standard output")
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
 func (o *Options) shared(log *slog.Logger) lanesink.Options {

@@ -309,10 +309,10 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 
 func TestValidate(t *testing.T) {
 	for want, o := range map[string]Options{
-		"Path: missing":                  {},
-		"Path: cannot be given together": {Path: "x", Stdout: io.Discard},
-		`Compression: "gzip" is not`:     {Path: "x", Compression: "gzip"},
-		"Dictionaries: files have none":  {Path: "x", Dictionaries: []string{"a"}},
+		"path: missing":                  {},
+		"path: cannot be given together": {Path: "x", Stdout: io.Discard},
+		`compression: "gzip" is not`:     {Path: "x", Compression: "gzip"},
+		"dictionaries: files have none":  {Path: "x", Dictionaries: []string{"a"}},
 	} {
 		if _, err := New(o, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -1,7 +1,6 @@
 package arrowipc
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -9,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // maxDictionary is the number of values with which a dictionary is given up for a new one, so that an endless stream
@@ -28,22 +27,21 @@ type dictionaries struct {
 	limit    int
 }
 
-// checkDictionaries returns what is wrong with the names of the columns, each on a line that begins with the option.
+// checkDictionaries returns what is wrong with the names of the columns.
 func checkDictionaries(names []string, s *arrow.Schema) error {
-	var problems []error
+	var p pipeline.Problems
 	for i, name := range names {
 		found := s.FieldIndices(name)
 		switch {
 		case len(found) == 0:
-			problems = append(problems, lanesink.Problem("Dictionaries", "there is no column %q; the columns are %s", name, columnNames(s)))
+			p.Add("dictionaries", "there is no column %q; the columns are %s", name, columnNames(s))
 		case s.Field(found[0]).Type.ID() != arrow.STRING:
-			problems = append(problems, lanesink.Problem("Dictionaries", "column %q is %s, and only texts become dictionaries",
-				name, s.Field(found[0]).Type))
+			p.Add("dictionaries", "column %q is %s, and only texts become dictionaries", name, s.Field(found[0]).Type)
 		case slices.Contains(names[:i], name):
-			problems = append(problems, lanesink.Problem("Dictionaries", "column %q is there twice", name))
+			p.Add("dictionaries", "column %q is there twice", name)
 		}
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
 func columnNames(s *arrow.Schema) []string {

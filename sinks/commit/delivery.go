@@ -1,10 +1,10 @@
 package commit
 
 import (
-	"fmt"
 	"log/slog"
 	"sync"
 
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
@@ -22,7 +22,7 @@ const (
 // Check returns an error for what is neither.
 func (d Delivery) Check() error {
 	if d != ExactlyOnce && d != AtLeastOnce {
-		return fmt.Errorf("%q is not known; use %s or %s", string(d), ExactlyOnce, AtLeastOnce)
+		return pipeline.ValueErrorf("delivery", d, "is not known").Advise("use %s or %s", ExactlyOnce, AtLeastOnce)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func hidden(name string) bool { return strings.HasPrefix(name, "_") || strings.H
 const abandoned = 7 * 24 * time.Hour
 
 // SweepWithoutChain removes what dead processes have left unfinished in a place to which at-least-once delivery is
-// about to go. Such a place must not have commit records: from then on they would not tell of all files.
+// about to go. Such a place must not have commit records: from then on they would not name all files.
 func SweepWithoutChain(ctx context.Context, s store.Store, log *slog.Logger) error {
 	lanes, err := Lanes(ctx, s)
 	if err != nil {

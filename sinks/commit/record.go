@@ -49,6 +49,8 @@ type Provenance struct {
 	PSL     string `json:"psl,omitempty"`    // version of the public suffix list
 	// Standard is the state of the URL Standard by which URLs were parsed, a month.
 	Standard string `json:"standard,omitempty"`
+	// Unicode is the version of Unicode by which domains were mapped and checked.
+	Unicode string `json:"unicode,omitempty"`
 	// ListVersion, if not nil, is asked for PSL whenever something is written, since a list can be replaced.
 	ListVersion func() string `json:"-"`
 }

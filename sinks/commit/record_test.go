@@ -14,7 +14,7 @@ import (
 
 const goodRecord = `{"version":1,"lane":"clicks/3","stream":"clicks","partition":3,"first":40,"next":43,"files":[` +
 	`{"table":"rows","name":"a.txt","rows":1,"bytes":3,"checksum":"xxh3:0123456789abcdef","token":"_tmp/x/a.txt.tmp"}],` +
-	`"run":"0123abcd","time":"2026-07-01T12:00:00Z","urlmill":"v1"}`
+	`"run":"0123abcd","time":"2026-07-01T12:00:00Z","urlmill":"v1","standard":"July 2026","unicode":"17.0.0"}`
 
 func TestDecodeRecord(t *testing.T) {
 	r, err := decodeRecord("key", "clicks/3", 40, []byte(goodRecord))

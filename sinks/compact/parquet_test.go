@@ -116,10 +116,10 @@ func (o *table) verify() *verify.Report {
 // All values of all types of several lanes are in the merged file, in their order, with what was said of them.
 func TestParquet(t *testing.T) {
 	o := newTable(t)
-	opts := parquet.Options{Compression: "snappy", Version: "1.0", Files: parquet.Files{Provenance: commit.Provenance{Config: "sha256:1", PSL: "2026-01-01"}}}
+	opts := parquet.Options{Compression: "snappy", Version: "1.0", Files: parquet.Files{Provenance: commit.Provenance{Config: "sha256:1", PSL: "2026-01-01", Unicode: "15.0.0"}}}
 	o.write(lanes[0], sinktest.AllTypes(), 5, opts)
 	o.write(lanes[1], sinktest.AllTypes(), 5, opts)
-	opts.Provenance.PSL = "2026-02-02"
+	opts.Provenance.PSL, opts.Provenance.Unicode = "2026-02-02", "17.0.0"
 	o.write(lanes[1], sinktest.AllTypes(), 5, opts)
 	want := o.rows()
 	var schema *arrow.Schema
@@ -137,6 +137,7 @@ func TestParquet(t *testing.T) {
 		for _, kv := range []encode.KeyValue{
 			{Key: "urlmill.config", Value: "sha256:1"},
 			{Key: "urlmill.psl", Value: "2026-01-01, 2026-02-02"},
+			{Key: "urlmill.unicode", Value: "15.0.0, 17.0.0"},
 			{Key: "urlmill.table", Value: "rows"},
 			{Key: "urlmill.merged", Value: "15"},
 			{Key: "urlmill.positions", Value: `[{"lane":"clicks/0","stream":"clicks","partition":0,"first":0,"next":500},{"lane":"clicks/3","stream":"clicks","partition":3,"first":0,"next":1000}]`},

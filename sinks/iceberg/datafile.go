@@ -8,11 +8,11 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"github.com/apache/arrow/go/v15/parquet/file"
-	parquetmeta "github.com/apache/arrow/go/v15/parquet/metadata"
 	iceberg "github.com/apache/iceberg-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
@@ -21,11 +21,11 @@ const boundRunes = 16
 
 // column is what a file says of one of its columns.
 type column struct {
-	field          iceberg.NestedField
-	size           int64
-	values, nulls  int64
-	lower, upper   []byte // as Iceberg has single values, which is how Parquet has them
-	known, bounded bool   // nulls; lower and upper of all row groups
+	field         iceberg.NestedField
+	size          int64
+	values, nulls int64
+	lower, upper  []byte // as Iceberg has single values, which is how Parquet has them
+	bounded       bool   // lower and upper are of all row groups
 }
 
 // dataFile describes a file of the chain, by what its record and its footer say. Its rows are not read.
@@ -53,10 +53,7 @@ func dataFile(ctx context.Context, s store.Store, base string, f commit.File, sc
 	sizes, counts, nulls := map[int]int64{}, map[int]int64{}, map[int]int64{}
 	lower, upper := map[int][]byte{}, map[int][]byte{}
 	for id, c := range columns {
-		sizes[id], counts[id] = c.size, c.values
-		if c.known {
-			nulls[id] = c.nulls
-		}
+		sizes[id], counts[id], nulls[id] = c.size, c.values, c.nulls
 		if c.bounded && c.values > c.nulls {
 			c.cut()
 			if c.lower != nil {
@@ -78,74 +75,49 @@ func footer(ctx context.Context, s store.Store, name string, schema *iceberg.Sch
 		return nil, err
 	}
 	defer o.Close()
-	r, err := file.NewParquetReader(seeker{o, new(int64)})
+	groups, err := parquet.RowGroups(o, o.Size())
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
 	columns := map[int]*column{}
-	m := r.MetaData()
-	for g := range r.NumRowGroups() {
-		group := m.RowGroup(g)
-		for i := range group.NumColumns() {
-			chunk, err := group.ColumnChunk(i)
-			if err != nil {
-				return nil, err
-			}
-			path := chunk.PathInSchema()
+	for g := range groups {
+		for i := range groups[g].Columns {
+			chunk := &groups[g].Columns[i].MetaData
+			path := chunk.PathInSchema
 			field, ok := schema.FindFieldByName(path[0])
 			if len(path) != 1 || !ok {
 				continue
 			}
 			c := columns[field.ID]
 			if c == nil {
-				c = &column{field: field, known: true, bounded: true}
+				c = &column{field: field, bounded: true}
 				columns[field.ID] = c
 			}
-			if err := c.add(chunk); err != nil {
-				return nil, err
-			}
+			c.add(chunk)
 		}
 	}
 	return columns, nil
 }
 
-// add adds a row group's part of the column.
-func (c *column) add(chunk *parquetmeta.ColumnChunkMetaData) error {
-	c.size += chunk.TotalCompressedSize()
-	c.values += chunk.NumValues()
-	has, err := chunk.StatsSet()
-	if err != nil {
-		return err
+// add adds a row group's part of the column. Files of the chain are ours: they have the number of nulls of every column.
+func (c *column) add(chunk *format.ColumnMetaData) {
+	stats := &chunk.Statistics
+	c.size += chunk.TotalCompressedSize
+	c.values += chunk.NumValues
+	c.nulls += stats.NullCount
+	if stats.NullCount == chunk.NumValues {
+		return
 	}
-	if !has {
-		c.known, c.bounded = false, false
-		return nil
-	}
-	stats, err := chunk.Statistics()
-	if err != nil {
-		return err
-	}
-	if !stats.HasNullCount() {
-		c.known, c.bounded = false, false
-		return nil
-	}
-	c.nulls += stats.NullCount()
-	if stats.NullCount() == chunk.NumValues() {
-		return nil
-	}
-	if !stats.HasMinMax() {
+	if stats.MinValue == nil || stats.MaxValue == nil {
 		c.bounded = false
-		return nil
+		return
 	}
-	lo, hi := stats.EncodeMin(), stats.EncodeMax()
-	if c.lower == nil || c.less(lo, c.lower) {
-		c.lower = bytes.Clone(lo)
+	if c.lower == nil || c.less(stats.MinValue, c.lower) {
+		c.lower = bytes.Clone(stats.MinValue)
 	}
-	if c.upper == nil || c.less(c.upper, hi) {
-		c.upper = bytes.Clone(hi)
+	if c.upper == nil || c.less(c.upper, stats.MaxValue) {
+		c.upper = bytes.Clone(stats.MaxValue)
 	}
-	return nil
 }
 
 // less compares two values of the column.
@@ -217,7 +189,7 @@ const microsOfDay = 24 * 60 * 60 * 1_000_000
 // partitionValue returns the value that all rows of a file have, or the day that they are of. The column may be null in all
 // of them; the file is of one directory, so that nothing else is possible.
 func partitionValue(p iceberg.PartitionField, c *column) (any, error) {
-	if c == nil || c.known && c.values == c.nulls {
+	if c == nil || c.values == c.nulls {
 		return nil, nil
 	}
 	if !c.bounded || c.lower == nil || c.nulls > 0 {

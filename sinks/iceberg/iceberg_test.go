@@ -327,12 +327,12 @@ func TestOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Table: "clicks"}, "Table: \"clicks\" has no namespace"},
-		{Options{Table: "web.a b"}, "Table: \"a b\" is not a name"},
-		{Options{Table: "web.clicks", Every: time.Millisecond}, "Every: 1ms is too short"},
-		{Options{Table: "web.clicks", CatalogFile: "x", REST: &REST{URI: "http://x"}}, "CatalogFile: cannot be given together"},
-		{Options{Table: "web.clicks", REST: &REST{URI: "catalog"}}, "REST.URI: \"catalog\" is not the address"},
-		{Options{Table: "web.clicks", REST: &REST{URI: "http://x", Token: "a", Credential: "b"}}, "REST.Token: cannot be given together"},
+		{Options{Table: "clicks"}, "table: \"clicks\" has no namespace"},
+		{Options{Table: "web.a b"}, "table: \"a b\" is not a name"},
+		{Options{Table: "web.clicks", Every: time.Millisecond}, "every: 1ms is too short"},
+		{Options{Table: "web.clicks", CatalogFile: "x", REST: &REST{URI: "http://x"}}, "catalog_file: cannot be given together"},
+		{Options{Table: "web.clicks", REST: &REST{URI: "catalog"}}, "rest.uri: \"catalog\" is not the address"},
+		{Options{Table: "web.clicks", REST: &REST{URI: "http://x", Token: "a", Credential: "b"}}, "rest.token: cannot be given together"},
 	} {
 		if err := c.o.Validate(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.o, err, c.want)

@@ -2,14 +2,14 @@ package iceberg
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Options say which table, and where it is known.
@@ -63,52 +63,44 @@ var nameSyntax = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
 // identifier returns the table's identifier.
 func (o Options) identifier() []string { return strings.Split(o.Table, ".") }
 
-// Validate checks the options. The error has a line for each problem, which begins with the field and a colon.
+// Validate returns every problem, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	o = o.withDefaults()
-	var problems []error
-	bad := func(field, format string, args ...any) {
-		problems = append(problems, fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...)))
-	}
+	var p pipeline.Problems
 	id := o.identifier()
 	if len(id) < 2 {
-		bad("Table", "%q has no namespace; give one before the name, such as web.%s", o.Table, strings.Trim(o.Table+"clicks", "."))
+		p.Value("table", o.Table, "has no namespace").Advise("give one before the name, such as web.%s", strings.Trim(o.Table+"clicks", "."))
 	}
 	for _, part := range id {
 		if len(id) > 1 && !nameSyntax.MatchString(part) {
-			bad("Table", "%q is not a name; use letters, digits, - and _, and a dot between namespace and table", part)
+			p.Value("table", part, "is not a name").Advise("use letters, digits, - and _, and a dot between namespace and table")
 		}
 	}
 	if o.Every < time.Second {
-		bad("Every", "%s is too short: every snapshot makes files of its own; use 1s or more", o.Every)
+		p.Value("every", o.Every, "is too short: every snapshot makes files of its own").Advise("use 1s or more")
 	}
 	if r := o.REST; r != nil {
 		if o.CatalogFile != "" {
-			bad("CatalogFile", "cannot be given together with a REST catalog; keep one of the two")
+			p.Add("catalog_file", "cannot be given together with a REST catalog").Advise("keep one of the two")
 		}
-		for _, address := range []struct{ field, uri string }{{"REST.URI", r.URI}, {"REST.AuthURI", r.AuthURI}} {
+		for _, address := range []struct{ key, uri string }{{"rest.uri", r.URI}, {"rest.auth_uri", r.AuthURI}} {
 			u, err := url.Parse(address.uri)
-			if address.uri == "" && address.field != "REST.URI" {
+			if address.uri == "" && address.key != "rest.uri" {
 				continue
 			}
 			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-				bad(address.field, "%q is not the address of a catalog; give one such as https://catalog.example.com", address.uri)
+				p.Value(address.key, address.uri, "is not the address of a catalog").Advise("give one such as https://catalog.example.com")
 			}
 		}
 		if r.Token != "" && r.Credential != "" {
-			bad("REST.Token", "cannot be given together with a credential; keep one of the two")
+			p.Add("rest.token", "cannot be given together with a credential").Advise("keep one of the two")
 		}
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
-
-// problem names the field that a problem is with.
-func problem(field string, err error) error { return fmt.Errorf("%s: %w", field, err) }
 
 // CheckRows returns what is wrong with rows of a schema for a table.
 func (o Options) CheckRows(rows *arrow.Schema) error {
-	if _, err := schemaOf(rows); err != nil {
-		return problem("Iceberg", err)
-	}
-	return nil
+	_, err := schemaOf(rows)
+	return err
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/avrorow"
 )
 
@@ -21,6 +21,9 @@ const (
 	RecordName      = "record_name"       // the full name of the record
 	TopicRecordName = "topic_record_name" // the topic, a hyphen and the full name of the record
 )
+
+// registryKey is where the section avro has its registry.
+const registryKey = "registry"
 
 // DefaultRecord is the full name of the record that a row is.
 const DefaultRecord = "urlmill.Row"
@@ -42,27 +45,24 @@ func (o AvroOptions) withDefaults() AvroOptions {
 	return o
 }
 
-// addProblems adds what is wrong, by fields of Options.
-func (o *AvroOptions) addProblems(p *kafkaconn.Problems) {
+// validate returns what is wrong with o, every problem joined.
+func (o *AvroOptions) validate() error {
 	if o == nil {
-		p.Add("Avro", "the format %s needs a schema registry; give it", Avro)
-		return
+		return fmt.Errorf("the format %s needs a schema registry; give it", Avro)
 	}
+	var p pipeline.Problems
 	full := o.withDefaults()
-	if err := full.Registry.Validate(); err != nil {
-		for line := range strings.Lines(err.Error()) {
-			*p = append(*p, errors.New("Avro.Registry."+strings.TrimSuffix(line, "\n")))
-		}
-	}
+	p.Join(pipeline.Under(registryKey, full.Registry.Validate()))
 	if err := avrorow.CheckFullName(full.Record); err != nil {
-		p.Add("Avro.Record", "%v", err)
+		p.Add("record", "%w", err)
 	}
 	switch {
 	case full.Subject != TopicName && full.Subject != RecordName && full.Subject != TopicRecordName:
-		p.Add("Avro.Subject", "%q is not known; use %s, %s or %s", full.Subject, TopicName, RecordName, TopicRecordName)
+		p.Value("subject", full.Subject, "is not known").Advise("use %s, %s or %s", TopicName, RecordName, TopicRecordName)
 	case full.Subject != TopicName && o.Record == "":
-		p.Add("Avro.Record", "with %s the subject is called by the record; give it a name that says what rows are, such as org.example.Click", full.Subject)
+		p.Add("record", "with %s the subject is called by the record", full.Subject).Advise("give it a name that says what rows are, such as org.example.Click")
 	}
+	return p.Err()
 }
 
 // subject returns what the subject of a topic is called.
@@ -105,7 +105,7 @@ func newAvroForm(o AvroOptions, t Target, log *slog.Logger) (*avroForm, error) {
 	f.log = log.With("sink", "kafka", "topic", t.Topic, "subject", f.options.subject(t.Topic))
 	var err error
 	f.client, err = registry.New(o.Registry)
-	return f, err
+	return f, pipeline.Under(registryKey, err)
 }
 
 func (f *avroForm) prepare(s *arrow.Schema) (err error) {

@@ -271,12 +271,12 @@ func TestAvroProblems(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Options){
-		"Avro: the format avro needs":             func(o *Options) { o.Avro = nil },
-		"Avro.Registry.URLs: empty":               func(o *Options) { o.Avro.Registry.URLs = nil },
-		"Avro.Registry.URLs[0]: it holds a pass":  func(o *Options) { o.Avro.Registry.URLs = []string{"http://u:p@a"} },
-		`Avro.Record: "a-b" is no name`:           func(o *Options) { o.Avro.Record = "a-b" },
-		`Avro.Subject: "x" is not known`:          func(o *Options) { o.Avro.Subject, o.Avro.Record = "x", "a" },
-		"Avro.Record: with record_name the subje": func(o *Options) { o.Avro.Subject = RecordName },
+		"avro: the format avro needs":             func(o *Options) { o.Avro = nil },
+		"avro.registry.urls: empty":               func(o *Options) { o.Avro.Registry.URLs = nil },
+		"avro.registry.urls[0]: it holds a pass":  func(o *Options) { o.Avro.Registry.URLs = []string{"http://u:p@a"} },
+		`avro.record: "a-b" is no name`:           func(o *Options) { o.Avro.Record = "a-b" },
+		`avro.subject: "x" is not known`:          func(o *Options) { o.Avro.Subject, o.Avro.Record = "x", "a" },
+		"avro.record: with record_name the subje": func(o *Options) { o.Avro.Subject = RecordName },
 	} {
 		o := good
 		if o.Avro != nil {
@@ -293,7 +293,7 @@ func TestAvroProblems(t *testing.T) {
 	}
 	bad := arrow.NewSchema([]arrow.Field{{Name: "a-b", Type: arrow.BinaryTypes.String}, {Name: "2", Type: arrow.BinaryTypes.String}}, nil)
 	err := good.CheckRows(bad)
-	if err == nil || strings.Count(err.Error(), "Format: column ") != 2 {
+	if err == nil || strings.Count(err.Error(), "format: column ") != 2 {
 		t.Error(err)
 	}
 	if _, _, err := (Options{Format: JSON}).AvroSchema(rowSchema); err == nil {

@@ -192,7 +192,7 @@ func TestRowsWithoutKeys(t *testing.T) {
 func TestKeys(t *testing.T) {
 	for key, want := range map[string]string{"host": "", "n": "", "list": "cannot be a key", "none": `no column "none"; the columns are host, list, n`} {
 		err := Options{Key: key}.CheckRows(rowSchema)
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "Key: ")) {
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "key: ")) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
@@ -327,17 +327,17 @@ func TestValidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Options){
-		"Brokers: empty":             func(o *Options) { o.Brokers = nil },
-		`Brokers: "a" is not`:        func(o *Options) { o.Brokers = []string{"a"} },
-		`Topic: "a b" is no topic`:   func(o *Options) { o.Topic = "a b" },
-		"TLS.Enabled: false":         func(o *Options) { o.TLS.ServerName = "x" },
-		"SASL.Username: empty":       func(o *Options) { o.SASL.Mechanism = "plain" },
-		`Compression: "lzma"`:        func(o *Options) { o.Compression = "lzma" },
-		"MaxMessageBytes: 1 is out":  func(o *Options) { o.MaxMessageBytes = 1 },
-		`Format: "xml" is not known`: func(o *Options) { o.Format = "xml" },
-		"Key: a record holds many":   func(o *Options) { o.Format, o.Key = Arrow, "host" },
-		"DialTimeout: -1ns":          func(o *Options) { o.DialTimeout = -1 },
-		"StartTimeout: -1ns":         func(o *Options) { o.StartTimeout = -1 },
+		"brokers: empty":              func(o *Options) { o.Brokers = nil },
+		`brokers: "a" is not`:         func(o *Options) { o.Brokers = []string{"a"} },
+		`topic: "a b" is no topic`:    func(o *Options) { o.Topic = "a b" },
+		"tls.enabled: false":          func(o *Options) { o.TLS.ServerName = "x" },
+		"sasl.username: empty":        func(o *Options) { o.SASL.Mechanism = "plain" },
+		`compression: "lzma"`:         func(o *Options) { o.Compression = "lzma" },
+		"max_message_bytes: 1 is out": func(o *Options) { o.MaxMessageBytes = 1 },
+		`format: "xml" is not known`:  func(o *Options) { o.Format = "xml" },
+		"key: a record holds many":    func(o *Options) { o.Format, o.Key = Arrow, "host" },
+		"dial_timeout: -1ns":          func(o *Options) { o.DialTimeout = -1 },
+		"start_timeout: -1ns":         func(o *Options) { o.StartTimeout = -1 },
 	} {
 		o := good
 		change(&o)

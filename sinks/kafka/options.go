@@ -11,7 +11,6 @@
 package kafka
 
 import (
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -99,68 +98,69 @@ func defaultTo[T comparable](v *T, value T) {
 	}
 }
 
-// Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
-func (t Target) Validate() error { return errors.Join(t.problems()...) }
-
-func (t Target) problems() kafkaconn.Problems {
+// Validate returns every problem, joined, each a [*pipeline.FieldError]. It does not look at the files of TLS.
+func (t Target) Validate() error {
 	t = t.withDefaults()
-	var p kafkaconn.Problems
-	p.Addresses("Brokers", t.Brokers)
+	var p pipeline.Problems
+	p.Join(kafkaconn.CheckAddresses(t.Brokers))
 	if !kafkaconn.IsTopic(t.Topic) {
-		p.Add("Topic", "%q is no topic name: those have 1 to 249 of a-z A-Z 0-9 . _ -", t.Topic)
+		p.Value("topic", t.Topic, "is no topic name: those have 1 to 249 of a-z A-Z 0-9 . _ -")
 	}
-	p.TLS(t.TLS)
-	p.SASL(t.SASL)
+	p.Join(t.TLS.Validate())
+	p.Join(t.SASL.Validate())
 	if _, ok := compressions[t.Compression]; !ok {
-		p.Add("Compression", "%q is not known; use none, gzip, snappy, lz4 or zstd", t.Compression)
+		p.Value("compression", t.Compression, "is not known").Advise("use none, gzip, snappy, lz4 or zstd")
 	}
 	if t.MaxMessageBytes < leastMaxMessageBytes || t.MaxMessageBytes > mostMaxMessageBytes {
-		p.Add("MaxMessageBytes", "%d is out of range; want 16 KiB to 1 GiB", t.MaxMessageBytes)
+		p.Value("max_message_bytes", t.MaxMessageBytes, "is out of range").Advise("use 16 KiB to 1 GiB")
 	}
 	if t.DialTimeout < 0 {
-		p.Add("DialTimeout", "%v is negative", t.DialTimeout)
+		p.Value("dial_timeout", t.DialTimeout, "is negative")
 	}
 	if t.StartTimeout < 0 {
-		p.Add("StartTimeout", "%v is negative", t.StartTimeout)
+		p.Value("start_timeout", t.StartTimeout, "is negative")
 	}
-	return p
+	return p.Err()
 }
 
-// Validate returns every problem, joined, each on a line that starts with the field's name and a colon. Those of the
-// target of the dead letters are not among them.
+// deadLettersKey is where a configuration has [Options.DeadLetters].
+const deadLettersKey = "dead_letters.kafka"
+
+// Validate returns every problem, joined, each a [*pipeline.FieldError]. It does not look at the files of TLS; [New] does.
 func (o Options) Validate() error {
-	p := o.problems()
+	var p pipeline.Problems
+	p.Join(o.Target.Validate())
+	if o.DeadLetters != nil {
+		p.Join(pipeline.Under(deadLettersKey, o.DeadLetters.Validate()))
+	}
 	if o.Format != "" && o.Format != JSON && o.Format != Avro && o.Format != Arrow {
-		p.Add("Format", "%q is not known; use %s, %s or %s", o.Format, JSON, Avro, Arrow)
+		p.Value("format", o.Format, "is not known").Advise("use %s, %s or %s", JSON, Avro, Arrow)
 	}
 	if o.Format == Avro {
-		o.Avro.addProblems(&p)
+		p.Join(pipeline.Under("avro", o.Avro.validate()))
 	}
 	if o.Format == Arrow && o.Key != "" {
-		p.Add("Key", "a record holds many rows with the format %s, so there is no key for it; leave it out, or choose %s or %s", Arrow, JSON, Avro)
+		p.Add("key", "a record holds many rows with the format %s, so there is no key for it", Arrow).Advise("leave it out, or choose %s or %s", JSON, Avro)
 	}
-	return errors.Join(p...)
+	return p.Err()
 }
 
 // CheckRows returns what is wrong with the options for rows of a schema, like Validate.
 func (o Options) CheckRows(schema *arrow.Schema) error {
-	var p kafkaconn.Problems
+	var p pipeline.Problems
 	if o.Key != "" {
 		if _, err := keyOf(schema, o.Key); err != nil {
-			p.Add("Key", "%v", err)
+			p.Add("key", "%w", err)
 		}
 	}
 	if o.Format == Avro && o.Avro != nil {
-		if _, err := avrorow.New(schema, o.Avro.withDefaults().Record); err != nil {
-			for line := range strings.Lines(err.Error()) {
-				p.Add("Format", "%s", strings.TrimSuffix(line, "\n"))
-			}
-		}
+		_, err := avrorow.New(schema, o.Avro.withDefaults().Record)
+		p.Join(pipeline.Under("format", err))
 	}
-	return errors.Join(p...)
+	return p.Err()
 }
 
-// New returns the sink.
+// New returns the sink, or what is wrong with opts and the files that it names.
 func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
 	case Avro:
 		form, err := newAvroForm(*opts.Avro, opts.Target, log)
 		if err != nil {
-			return nil, err
+			return nil, pipeline.Under("avro", err)
 		}
 		shared.Stream = &rowRecords{out: out, form: form, keyName: opts.Key}
 	default:
@@ -185,7 +185,7 @@ func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
 	if opts.DeadLetters != nil {
 		dead, err := NewDeadLetters(*opts.DeadLetters, log)
 		if err != nil {
-			return nil, err
+			return nil, pipeline.Under(deadLettersKey, err)
 		}
 		shared.DeadLetterStream = dead
 	}

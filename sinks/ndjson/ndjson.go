@@ -33,7 +33,7 @@ type Options struct {
 	Stdout io.Writer
 }
 
-// Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
+// Validate returns every problem, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	shared := o.shared(nil)
 	return shared.Validate()

@@ -335,7 +335,7 @@ func TestFullDevice(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	if _, err := New(Options{}, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "Path: missing") {
+	if _, err := New(Options{}, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "path: missing") {
 		t.Errorf("got %v", err)
 	}
 	odd := arrow.NewSchema([]arrow.Field{{Name: "odd", Type: arrow.ListOf(arrow.FixedWidthTypes.Duration_s)}}, nil)

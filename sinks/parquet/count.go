@@ -3,14 +3,25 @@ package parquet
 import (
 	"io"
 
-	"github.com/apache/arrow/go/v15/parquet/file"
+	pqformat "github.com/parquet-go/parquet-go/format"
 )
 
 // CountRows returns the number of rows that the footer of a Parquet file of the given size tells of.
-func CountRows(r io.ReaderAt, size int64) (int64, error) {
-	f, err := file.NewParquetReader(io.NewSectionReader(r, 0, size))
+func CountRows(r io.ReaderAt, size int64) (_ int64, err error) {
+	defer damaged(&err)
+	f, err := openFooter(r, size)
 	if err != nil {
 		return 0, err
 	}
-	return f.NumRows(), f.Close()
+	return f.NumRows(), nil
+}
+
+// RowGroups returns what the footer of a Parquet file of the given size says of its row groups.
+func RowGroups(r io.ReaderAt, size int64) (_ []pqformat.RowGroup, err error) {
+	defer damaged(&err)
+	f, err := openFooter(r, size)
+	if err != nil {
+		return nil, err
+	}
+	return f.Metadata().RowGroups, nil
 }

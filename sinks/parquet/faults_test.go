@@ -3,7 +3,6 @@ package parquet
 import (
 	"bytes"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -36,23 +35,12 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestFullDisk fails after every number of bytes, in steps: the error always comes out. Arrow's writer returns
-// nil from Write and Close for some of them.
+// TestFullDisk fails after every number of bytes, in steps: the error always comes out.
 func TestFullDisk(t *testing.T) {
-	for _, encoder := range encoders {
-		t.Run(encoder, func(t *testing.T) {
-			testFullDisk(t, Options{Encoder: encoder, RowGroupRows: 30, Compression: "snappy"})
-		})
-	}
-}
-
-func testFullDisk(t *testing.T, o Options) {
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
-	defer mem.AssertSize(t, 0)
+	o := Options{RowGroupRows: 30, Compression: "snappy"}
 	schema := sinktest.AllTypes()
 	r := sinktest.Random(memory.DefaultAllocator, schema, 60, 0, 1, sinktest.Shape{Nulls: 0.2})
 	defer r.Release()
-	o.mem = mem
 	size := len(encodeFile(t, o, schema, r))
 	for left := 0; left < size; left += 1 + size/40 {
 		if err := encodeTo(&fullDisk{left: left}, o, schema, r); !errors.Is(err, syscall.ENOSPC) {
@@ -64,47 +52,6 @@ func testFullDisk(t *testing.T, o Options) {
 	}
 	if err := encodeTo(&fullDisk{left: size}, o, schema, r); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestCorrectFooter damages what arrow says it has written.
-func TestCorrectFooter(t *testing.T) {
-	schema := sinktest.AllTypes()
-	r := sinktest.Random(memory.DefaultAllocator, schema, 20, 0, 1, sinktest.Shape{})
-	defer r.Release()
-	o := Options{}.withDefaults()
-	tests := map[string]struct {
-		damage func(e *encoder)
-		want   string
-	}{
-		"a group is missing":   {func(e *encoder) { e.groups = append(e.groups, e.groups[0]) }, "1 of 2 row groups"},
-		"rows are missing":     {func(e *encoder) { e.groups[0].rows++ }, "has 20 rows"},
-		"values are missing":   {func(e *encoder) { e.groups[0].entries[3]++ }, "column 3 was not written completely"},
-		"a column is too much": {func(e *encoder) { e.groups[0].entries = e.groups[0].entries[1:] }, "columns instead of"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			e, err := newEncoder(schema, &o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e.start(io.Discard)
-			if err := e.Write(r); err != nil {
-				t.Fatal(err)
-			}
-			if err := e.writeGroup(); err != nil {
-				t.Fatal(err)
-			}
-			tc.damage(e)
-			if err := e.Finish(provenance); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-	for _, footer := range []string{"", "PAR1", "xxxxxxxxPAR1", "0000000000"} {
-		if _, err := correctFooter([]byte(footer), nil); err == nil {
-			t.Errorf("%q was taken for a footer", footer)
-		}
 	}
 }
 
@@ -179,7 +126,7 @@ func TestLanesSideBySide(t *testing.T) {
 	rowsDir, deadDir := filepath.Join(dir, "rows"), filepath.Join(dir, "dead")
 	schema := sinktest.AllTypes()
 	deadSchema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}, nil)
-	s := newSink(t, Options{Path: rowsDir, Files: Files{DeadLetters: deadDir}, RowGroupRows: 64, Compression: "snappy", mem: mem}, pipeline.Schemas{schema, deadSchema})
+	s := newSink(t, Options{Path: rowsDir, Files: Files{DeadLetters: deadDir}, RowGroupRows: 64, Compression: "snappy"}, pipeline.Schemas{schema, deadSchema})
 	const lanes, commits, batches = 4, 3, 5
 	var wg sync.WaitGroup
 	for lane := range int32(lanes) {
@@ -273,18 +220,17 @@ func TestSizeEstimate(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	tests := map[string]Options{
-		"Path: missing": {},
-		`Compression: "lz4" is not known; use none, snappy, gzip or zstd`: {Path: "x", Compression: "lz4"},
-		"CompressionLevel: 23 is not a level of zstd; use 1 to 22":        {Path: "x", CompressionLevel: 23},
-		"CompressionLevel: 10 is not a level of gzip; use 1 to 9":         {Path: "x", Compression: "gzip", CompressionLevel: 10},
-		"CompressionLevel: snappy has no levels; leave it out":            {Path: "x", Compression: "snappy", CompressionLevel: 1},
-		"RowGroupRows: -1 is out of range":                                {Path: "x", RowGroupRows: -1},
-		"RowGroupBytes: 1073741824 is out of range":                       {Path: "x", RowGroupBytes: 1 << 30},
-		"PageBytes: -1 is out of range":                                   {Path: "x", PageBytes: -1},
-		"PageRows: -1 is out of range":                                    {Path: "x", PageRows: -1},
-		"PageVersion: 3 is not known; use 1 or 2":                         {Path: "x", PageVersion: 3},
-		`Encodings: "best" is not known; use all or plain`:                {Path: "x", Encodings: "best"},
-		`Encoder: "c++" is not known; use urlmill or arrow`:               {Path: "x", Encoder: "c++"},
+		"path: missing": {},
+		`compression: "lz4" is not known; use none, snappy, gzip or zstd`: {Path: "x", Compression: "lz4"},
+		"compression_level: 23 is not a level of zstd; use 1 to 22":       {Path: "x", CompressionLevel: 23},
+		"compression_level: 10 is not a level of gzip; use 1 to 9":        {Path: "x", Compression: "gzip", CompressionLevel: 10},
+		"compression_level: snappy has no levels; leave it out":           {Path: "x", Compression: "snappy", CompressionLevel: 1},
+		"row_group_rows: -1 is out of range":                              {Path: "x", RowGroupRows: -1},
+		"row_group_bytes: 1073741824 is out of range":                     {Path: "x", RowGroupBytes: 1 << 30},
+		"page_bytes: -1 is out of range":                                  {Path: "x", PageBytes: -1},
+		"page_rows: -1 is out of range":                                   {Path: "x", PageRows: -1},
+		"page_version: 3 is not known; use 1 or 2":                        {Path: "x", PageVersion: 3},
+		`encodings: "best" is not known; use all or plain`:                {Path: "x", Encodings: "best"},
 	}
 	for want, o := range tests {
 		err := o.Validate()

@@ -8,7 +8,7 @@ import (
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
 
-// File writes a single file with our encoder, for programs that have no lanes. It is used by one goroutine at a time.
+// File writes a single file, for programs that have no lanes. It is used by one goroutine at a time.
 type File struct {
 	opts   *Options
 	schema *arrow.Schema

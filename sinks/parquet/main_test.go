@@ -19,8 +19,6 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-var encoders = []string{EncoderNative, EncoderArrow}
-
 var provenance = lanesink.Provenance{
 	Table: pipeline.Rows,
 	Lane:  pipeline.LaneID{Stream: "clicks", Partition: 3},
@@ -62,7 +60,7 @@ func openFile(t *testing.T, data []byte) *file.Reader {
 	return r
 }
 
-// decode reads a file with arrow's reader.
+// decode reads a file with arrow's reader, and with ours, which finds the same rows.
 func decode(t *testing.T, data []byte) []sinktest.Row {
 	t.Helper()
 	mem := memory.NewGoAllocator()
@@ -81,5 +79,6 @@ func decode(t *testing.T, data []byte) []sinktest.Row {
 	for tr.Next() {
 		rows = append(rows, sinktest.Rows(tr.Record())...)
 	}
+	compare(t, rows, readBack(t, data))
 	return rows
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/apache/arrow/go/v15/parquet/file"
 
 	"github.com/urlmill/urlmill/sinks/internal/lanesink"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
@@ -20,21 +19,24 @@ const (
 	keyConfig   = "urlmill.config"
 	keyPSL      = "urlmill.psl"
 	keyStandard = "urlmill.standard" // the state of the URL Standard
+	keyUnicode  = "urlmill.unicode"  // the version of Unicode in domains
 )
 
-// Lasting returns the metadata of a file that still holds for its rows when they are in another file: how they were made,
+// lastingKeys are those keys.
+var lastingKeys = []string{keyConfig, keyPSL, keyStandard, keyUnicode}
+
+// Lasting returns the metadata of the file that still holds for its rows when they are in another file: how they were made,
 // and what others have noted. Without all of the columns, what others note of columns does not hold.
-func Lasting(r *file.Reader, allColumns bool) arrow.Metadata {
-	md := r.MetaData().KeyValueMetadata()
+func (r *Reader) Lasting(allColumns bool) arrow.Metadata {
 	var keys, values []string
-	for i, key := range md.Keys() {
-		switch {
-		case key == arrowSchema, strings.HasPrefix(key, "urlmill.") && key != keyConfig && key != keyPSL && key != keyStandard:
+	for _, kv := range r.Metadata() {
+		switch key := kv.Key; {
+		case strings.HasPrefix(key, "urlmill.") && !slices.Contains(lastingKeys, key):
 			continue
 		case !allColumns && slices.Contains(describeColumns, key):
 			continue
 		}
-		keys, values = append(keys, key), append(values, md.Values()[i])
+		keys, values = append(keys, kv.Key), append(values, kv.Value)
 	}
 	return arrow.NewMetadata(keys, values)
 }
@@ -75,6 +77,7 @@ func describe(s *arrow.Schema, o *Options) ([]encode.KeyValue, error) {
 		{Key: keyConfig, Value: provenance.Config},
 		{Key: keyPSL, Value: provenance.PSL},
 		{Key: keyStandard, Value: provenance.Standard},
+		{Key: keyUnicode, Value: provenance.Unicode},
 	} {
 		if kv.Value != "" && md.FindKey(kv.Key) < 0 {
 			kvs = append(kvs, kv)

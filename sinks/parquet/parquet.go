@@ -6,13 +6,10 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
-	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -38,12 +35,8 @@ type Options struct {
 	// RowGroupBytes bounds the bytes of a row group before encoding, which is also about the memory that
 	// each lane needs. Default 64 MiB, at most 512 MiB.
 	RowGroupBytes int64
-	// PageBytes is the size of a page before compression. Default 2 MiB. With arrow's encoder a page of a
-	// column with a dictionary holds a whole row group.
+	// PageBytes is the size of a page before compression. Default 2 MiB.
 	PageBytes int64
-	// Encoder is urlmill, our own, or arrow, that of arrow v15. Default urlmill. The other has none of the options that
-	// follow.
-	Encoder string
 	// PageRows bounds the rows of a page. Default 32,768.
 	PageRows int
 	// PageVersion is that of data pages, 1 or 2. Default 1, which every reader knows.
@@ -60,8 +53,6 @@ type Options struct {
 	Version string
 	// Registrar makes what is committed known elsewhere, such as in an Iceberg table. It needs exactly_once.
 	Registrar lanesink.Registrar
-
-	mem memory.Allocator
 }
 
 const (
@@ -77,24 +68,21 @@ const (
 // DefaultBloomFilters are the columns that get a bloom filter: what is looked for by value, in files that are not sorted by it.
 var DefaultBloomFilters = []string{"host", "registrable_domain", "url_key"}
 
-// Encoders and sets of encodings.
+// Sets of encodings.
 const (
-	EncoderNative  = "urlmill"
-	EncoderArrow   = "arrow"
 	EncodingsAll   = "all"
 	EncodingsPlain = "plain"
 )
 
-// codecs are the supported compressions. Arrow v15 has no LZ4.
+// codecs are the supported compressions.
 var codecs = map[string]struct {
-	codec                  compress.Compression
-	native                 encode.Codec
+	codec                  encode.Codec
 	minLevel, maxLevel, or int
 }{
-	"none":   {compress.Codecs.Uncompressed, encode.None, 0, 0, 0},
-	"snappy": {compress.Codecs.Snappy, encode.Snappy, 0, 0, 0},
-	"gzip":   {compress.Codecs.Gzip, encode.Gzip, 1, 9, 6},
-	"zstd":   {compress.Codecs.Zstd, encode.Zstd, 1, 22, 1},
+	"none":   {encode.None, 0, 0, 0},
+	"snappy": {encode.Snappy, 0, 0, 0},
+	"gzip":   {encode.Gzip, 1, 9, 6},
+	"zstd":   {encode.Zstd, 1, 22, 1},
 }
 
 func (o Options) withDefaults() Options {
@@ -102,7 +90,6 @@ func (o Options) withDefaults() Options {
 	o.CompressionLevel = cmp.Or(o.CompressionLevel, codecs[o.Compression].or)
 	o.RowGroupRows = cmp.Or(o.RowGroupRows, defaultRowGroupRows)
 	o.RowGroupBytes = cmp.Or(o.RowGroupBytes, defaultRowGroup)
-	o.Encoder = cmp.Or(o.Encoder, EncoderNative)
 	o.PageBytes = cmp.Or(o.PageBytes, defaultPage)
 	o.PageRows = cmp.Or(o.PageRows, defaultPageRows)
 	o.PageVersion = cmp.Or(o.PageVersion, 1)
@@ -112,7 +99,6 @@ func (o Options) withDefaults() Options {
 	}
 	o.Version = cmp.Or(o.Version, "devel")
 	o.Provenance.Urlmill = cmp.Or(o.Provenance.Urlmill, o.Version)
-	o.mem = cmp.Or(o.mem, memory.DefaultAllocator)
 	return o
 }
 
@@ -127,72 +113,53 @@ func (o Options) checkBloomFilters(s *arrow.Schema) error {
 		return nil // the former is said elsewhere
 	}
 	descr := schema.NewSchema(root)
-	var problems []error
+	var p pipeline.Problems
 	for _, name := range o.BloomFilters {
 		switch i := descr.ColumnIndexByName(name); {
 		case i < 0:
-			problems = append(problems, lanesink.Problem("BloomFilters", "there is no column %q; give the path of a column, "+
-				"such as host or params.list.element.key", name))
+			p.Add("bloom_filters", "there is no column %q", name).Advise("give the path of a column, such as host or params.list.element.key")
 		case descr.Column(i).PhysicalType() == parquet.Types.Boolean:
-			problems = append(problems, lanesink.Problem("BloomFilters", "%s is a boolean, for which a filter is of no use; take it out", name))
+			p.Add("bloom_filters", "%s is a boolean, for which a filter is of no use", name).Advise("take it out")
 		}
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
-// Validate returns every problem, joined, each on a line that starts with the field's name and a colon.
+// Validate returns every problem, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	shared := o.shared(nil)
-	problems := []error{shared.Validate(), o.validateSortBy()}
-	bad := func(field, format string, args ...any) {
-		problems = append(problems, lanesink.Problem(field, format, args...))
-	}
+	var p pipeline.Problems
+	p.Join(shared.Validate())
+	p.Join(o.validateSortBy())
 	if c, ok := codecs[o.Compression]; !ok {
-		bad("Compression", "%q is not known; use none, snappy, gzip or zstd", o.Compression)
+		p.Value("compression", o.Compression, "is not known").Advise("use none, snappy, gzip or zstd")
 	} else if o.CompressionLevel < c.minLevel || o.CompressionLevel > c.maxLevel {
 		if c.maxLevel == 0 {
-			bad("CompressionLevel", "%s has no levels; leave it out", o.Compression)
+			p.Add("compression_level", "%s has no levels", o.Compression).Advise("leave it out")
 		} else {
-			bad("CompressionLevel", "%d is not a level of %s; use %d to %d", o.CompressionLevel, o.Compression, c.minLevel, c.maxLevel)
+			p.Value("compression_level", o.CompressionLevel, "is not a level of %s", o.Compression).Advise("use %d to %d", c.minLevel, c.maxLevel)
 		}
 	}
 	if o.RowGroupRows < 1 || o.RowGroupRows > maxRowGroupRows {
-		bad("RowGroupRows", "%d is out of range; use 1 to %d", o.RowGroupRows, maxRowGroupRows)
+		p.Value("row_group_rows", o.RowGroupRows, "is out of range").Advise("use 1 to %d", maxRowGroupRows)
 	}
 	if o.RowGroupBytes < 1 || o.RowGroupBytes > maxRowGroup {
-		bad("RowGroupBytes", "%d is out of range; use 1 to %d", o.RowGroupBytes, maxRowGroup)
+		p.Value("row_group_bytes", o.RowGroupBytes, "is out of range").Advise("use 1 to %d", maxRowGroup)
 	}
 	if o.PageBytes < 1 || o.PageBytes > maxRowGroup {
-		bad("PageBytes", "%d is out of range; use 1 to %d", o.PageBytes, maxRowGroup)
-	}
-	if o.Encoder != EncoderNative && o.Encoder != EncoderArrow {
-		bad("Encoder", "%q is not known; use urlmill or arrow", o.Encoder)
+		p.Value("page_bytes", o.PageBytes, "is out of range").Advise("use 1 to %d", maxRowGroup)
 	}
 	if o.PageRows < 1 || o.PageRows > maxRowGroupRows {
-		bad("PageRows", "%d is out of range; use 1 to %d", o.PageRows, maxRowGroupRows)
+		p.Value("page_rows", o.PageRows, "is out of range").Advise("use 1 to %d", maxRowGroupRows)
 	}
 	if o.PageVersion != 1 && o.PageVersion != 2 {
-		bad("PageVersion", "%d is not known; use 1 or 2", o.PageVersion)
-	}
-	if o.Encoder == EncoderArrow {
-		for _, option := range []struct {
-			field string
-			set   bool
-		}{
-			{"PageVersion", o.PageVersion != 1},
-			{"Encodings", o.Encodings != EncodingsAll},
-			{"BloomFilters", len(o.BloomFilters) > 0 && !slices.Equal(o.BloomFilters, DefaultBloomFilters)},
-		} {
-			if option.set {
-				bad(option.field, "arrow's encoder does not have it; take it out, or give encoder: urlmill")
-			}
-		}
+		p.Value("page_version", o.PageVersion, "is not known").Advise("use 1 or 2")
 	}
 	if o.Encodings != EncodingsAll && o.Encodings != EncodingsPlain {
-		bad("Encodings", "%q is not known; use all or plain", o.Encodings)
+		p.Value("encodings", o.Encodings, "is not known").Advise("use all or plain")
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
 // createdBy has the form that readers take apart: some ignore statistics of a writer that they cannot tell.
@@ -222,36 +189,22 @@ type format struct {
 func (*format) Ext() string { return "parquet" }
 
 func (f *format) Check(s *arrow.Schema) error {
-	_, err := f.newEncoder(s)
+	_, err := newEncoder(s, f.opts)
 	return err
-}
-
-// startable is an encoder that can write one file after the other.
-type startable interface {
-	lanesink.Encoder
-	start(w io.Writer) error
-	pooled(p spares) // says where it goes when it is done
 }
 
 // spares are encoders that are done, a few of them: with thousands of partitions, those of a commit would hold as much
 // again as the open ones.
-type spares chan startable
+type spares chan *encoder
 
 func newSpares() spares { return make(spares, 2*runtime.GOMAXPROCS(0)) }
 
 // put keeps an encoder if there is a place for it. There is none in nil.
-func (s spares) put(e startable) {
+func (s spares) put(e *encoder) {
 	select {
 	case s <- e:
 	default:
 	}
-}
-
-func (f *format) newEncoder(s *arrow.Schema) (startable, error) {
-	if f.opts.Encoder == EncoderArrow {
-		return newEncoder(s, f.opts)
-	}
-	return newNative(s, f.opts)
 }
 
 // NewEncoder takes over the memory of an encoder that is done, if there is one.
@@ -263,13 +216,13 @@ func (f *format) NewEncoder(w io.Writer, s *arrow.Schema) (lanesink.Encoder, err
 	pool := p.(spares)
 	select {
 	case e := <-pool:
-		return e, e.start(w)
+		return e, e.w.Reset(w)
 	default:
 	}
-	e, err := f.newEncoder(s)
+	e, err := newEncoder(s, f.opts)
 	if err != nil {
 		return nil, err
 	}
-	e.pooled(pool)
-	return e, e.start(w)
+	e.pool = pool
+	return e, e.w.Reset(w)
 }

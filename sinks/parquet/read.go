@@ -7,15 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/arrow/go/v15/parquet/file"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
-	"github.com/apache/arrow/go/v15/parquet/schema"
+	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
@@ -23,68 +20,84 @@ import (
 // arrowSchema is the key of the metadata under which writers of Arrow data keep their schema.
 const arrowSchema = "ARROW:schema"
 
-// Restored returns the schema that a Parquet file was written from; s is what pqarrow makes of it. pqarrow takes the types
-// from it, but not the names and the nullability of list elements and no metadata, adds field ids that are none, and says of
-// all timestamps that they are UTC (arrow v15).
-func Restored(s *arrow.Schema, r *file.Reader) *arrow.Schema {
-	fields := slices.Clone(s.Fields())
-	var written *arrow.Schema
-	if text := r.MetaData().KeyValueMetadata().FindValue(arrowSchema); text != nil {
-		written = deserialize(*text)
-	}
-	column := 0
-	next := func() *schema.Column {
-		column++
-		return r.MetaData().Schema.Column(column - 1)
-	}
-	for i := range fields {
-		fields[i].Type = localTimes(fields[i].Type, next)
-		fields[i].Metadata = arrow.Metadata{}
-		if written == nil || len(written.Fields()) != len(fields) {
-			continue
-		}
-		if f := written.Field(i); f.Name == fields[i].Name && f.Nullable == fields[i].Nullable && sameLayout(f.Type, fields[i].Type) {
-			fields[i] = f
-		}
-	}
-	return arrow.NewSchema(fields, nil)
+// Reader reads the rows of a Parquet file, of whatever writer, as Arrow records. Damage is an error. It is used by one
+// goroutine at a time.
+type Reader struct {
+	file    *pq.File
+	schema  *arrow.Schema // of the records
+	columns []*node       // one for each field of the schema
+	leaves  []*leaf       // of the columns
+	builder *array.RecordBuilder
+	group   int   // row group, which is being read if left is not 0
+	left    int64 // rows of it
+	record  arrow.Record
 }
 
-// localTimes returns t with timestamps that are not of UTC by their columns in the file, of which next returns those of t.
-func localTimes(t arrow.DataType, next func() *schema.Column) arrow.DataType {
-	local := func(f arrow.Field) arrow.Field {
-		f.Type = localTimes(f.Type, next)
-		return f
+// What a record has at most, and a look at its size between so many rows.
+const (
+	readRows  = 8 << 10
+	readBytes = 16 << 20
+	maxStep   = 256
+)
+
+// NewReader returns a reader of all columns of a file of the given size. Closing f is the caller's.
+func NewReader(f io.ReaderAt, size int64) (_ *Reader, err error) {
+	defer damaged(&err)
+	file, err := openFooter(f, size)
+	if err != nil {
+		return nil, err
 	}
-	switch t := t.(type) {
-	case *arrow.TimestampType:
-		if logical, ok := next().LogicalType().(*schema.TimestampLogicalType); ok && !logical.IsAdjustedToUTC() {
-			return &arrow.TimestampType{Unit: t.Unit}
+	r := &Reader{file: file}
+	var fields []arrow.Field
+	for _, c := range file.Root().Columns() {
+		n, err := columnOf(c, 0, 0)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", c.Name(), err)
 		}
-		return t
-	case *arrow.ListType:
-		return arrow.ListOfField(local(t.ElemField()))
-	case *arrow.LargeListType:
-		return arrow.LargeListOfField(local(t.ElemField()))
-	case *arrow.FixedSizeListType:
-		return arrow.FixedSizeListOfField(t.Len(), local(t.ElemField()))
-	case *arrow.StructType:
-		fields := slices.Clone(t.Fields())
-		for i := range fields {
-			fields[i] = local(fields[i])
-		}
-		return arrow.StructOf(fields...)
-	case *arrow.MapType:
-		m := arrow.MapOf(localTimes(t.KeyType(), next), localTimes(t.ItemType(), next))
-		m.KeysSorted = t.KeysSorted
-		m.SetItemNullable(t.ItemField().Nullable)
-		return m
-	case arrow.ExtensionType:
-		localTimes(t.StorageType(), next)
-		return t
+		r.columns = append(r.columns, n)
+		fields = append(fields, n.field)
 	}
-	next()
-	return t
+	if text, ok := file.Lookup(arrowSchema); ok {
+		restore(fields, r.columns, deserialize(text))
+	}
+	r.use(arrow.NewSchema(fields, nil))
+	return r, nil
+}
+
+// openFooter reads what a file says of itself.
+func openFooter(f io.ReaderAt, size int64) (*pq.File, error) {
+	const buffer = 64 << 10 // bytes of a column that are read at a time
+	return pq.OpenFile(f, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true), pq.ReadBufferSize(buffer))
+}
+
+// damaged turns a panic of the library over a damaged file into an error.
+func damaged(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the file is damaged: %v", p)
+	}
+}
+
+// use makes records of a schema with the reader's columns.
+func (r *Reader) use(s *arrow.Schema) {
+	r.schema, r.leaves = s, nil
+	r.builder = array.NewRecordBuilder(memory.DefaultAllocator, s)
+	for i, n := range r.columns {
+		r.leaves = n.bind(r.builder.Field(i), r.leaves)
+	}
+}
+
+// Select leaves out all columns but those for which keep is true. It is called before the first row is read.
+func (r *Reader) Select(keep func(column int) bool) {
+	var columns []*node
+	var fields []arrow.Field
+	for i, n := range r.columns {
+		if keep(i) {
+			columns, fields = append(columns, n), append(fields, r.schema.Field(i))
+		}
+	}
+	r.builder.Release()
+	r.columns = columns
+	r.use(arrow.NewSchema(fields, nil))
 }
 
 // deserialize is the inverse of serialize, nil for what it cannot read: that is as good as none.
@@ -101,107 +114,18 @@ func deserialize(text string) *arrow.Schema {
 	return r.Schema()
 }
 
-// sameLayout tells whether arrays of two types have the same buffers and children, so that one stands for the other.
-func sameLayout(a, b arrow.DataType) bool {
-	x, nested := a.(arrow.NestedType)
-	y, alsoNested := b.(arrow.NestedType)
-	if !nested || !alsoNested {
-		return arrow.TypeEqual(a, b)
-	}
-	if a.ID() != b.ID() || len(x.Fields()) != len(y.Fields()) {
-		return false
-	}
-	for i, f := range x.Fields() {
-		g := y.Fields()[i]
-		if a.ID() == arrow.STRUCT && f.Name != g.Name || !sameLayout(f.Type, g.Type) {
-			return false
-		}
-	}
-	return true
-}
-
-// Retyped returns a record with the same values under another schema of the same layout.
-func Retyped(r arrow.Record, s *arrow.Schema) arrow.Record {
-	columns := make([]arrow.Array, r.NumCols())
-	for i := range columns {
-		data := retypedData(r.Column(i).Data(), s.Field(i).Type)
-		columns[i] = array.MakeFromData(data)
-		data.Release()
-	}
-	defer func() {
-		for _, c := range columns {
-			c.Release()
-		}
-	}()
-	return array.NewRecord(s, columns, r.NumRows())
-}
-
-func retypedData(d arrow.ArrayData, t arrow.DataType) arrow.ArrayData {
-	n, ok := t.(arrow.NestedType)
-	if t.ID() == arrow.TIMESTAMP {
-		return array.NewData(t, d.Len(), d.Buffers(), nil, d.NullN(), d.Offset())
-	}
-	if !ok || t.ID() == arrow.DICTIONARY {
-		d.Retain()
-		return d
-	}
-	children := make([]arrow.ArrayData, len(d.Children()))
-	for i, c := range d.Children() {
-		children[i] = retypedData(c, n.Fields()[i].Type)
-		defer children[i].Release()
-	}
-	return array.NewData(t, d.Len(), d.Buffers(), children, d.NullN(), d.Offset())
-}
-
-// Reader reads the rows of a file that this package has written, one row group at a time. (pqarrow's RecordReader panics
-// where a batch ends within a page of an INT64 column that has nulls and a delta encoding: its decoder forgets where it was,
-// arrow v15.)
-type Reader struct {
-	schema *arrow.Schema
-	r      *file.Reader
-	fr     *pqarrow.FileReader
-	leaves []int
-	next   int // row group
-}
-
-// readRows is how many rows a record has at most.
-const readRows = 8 << 10
-
-// NewReader returns a reader of a file of the given size. The bytes are known to be those that were written: some damage
-// ends the process.
-func NewReader(f io.ReaderAt, size int64) (*Reader, error) {
-	r, err := file.NewParquetReader(io.NewSectionReader(f, 0, size))
-	if err != nil {
-		return nil, err
-	}
-	fr, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: readRows}, memory.DefaultAllocator)
-	if err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
-	read, err := fr.Schema()
-	if err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
-	out := &Reader{schema: Restored(read, r), r: r, fr: fr}
-	for i := range r.MetaData().Schema.NumColumns() {
-		out.leaves = append(out.leaves, i)
-	}
-	return out, nil
-}
-
 // Schema returns that of the records, without metadata of its own.
 func (r *Reader) Schema() *arrow.Schema { return r.schema }
 
 // Rows returns the number of rows in the file.
-func (r *Reader) Rows() int64 { return r.r.NumRows() }
+func (r *Reader) Rows() int64 { return r.file.NumRows() }
 
 // Metadata returns the key-value metadata of the file, without the schema.
 func (r *Reader) Metadata() []encode.KeyValue {
-	md := r.r.MetaData().KeyValueMetadata()
 	var kvs []encode.KeyValue
-	for i, key := range md.Keys() {
-		if key != arrowSchema {
-			kvs = append(kvs, encode.KeyValue{Key: key, Value: md.Values()[i]})
+	for _, kv := range r.file.Metadata().KeyValueMetadata {
+		if kv.Key != arrowSchema {
+			kvs = append(kvs, encode.KeyValue{Key: kv.Key, Value: kv.Value})
 		}
 	}
 	return kvs
@@ -210,15 +134,12 @@ func (r *Reader) Metadata() []encode.KeyValue {
 // Compression returns how the pages are compressed, by the name that [Options] has for it; "" if the file has none or is
 // not from here.
 func (r *Reader) Compression() string {
-	if r.r.NumRowGroups() == 0 {
-		return ""
-	}
-	c, err := r.r.MetaData().RowGroup(0).ColumnChunk(0)
-	if err != nil {
+	groups := r.file.Metadata().RowGroups
+	if len(groups) == 0 || len(groups[0].Columns) == 0 {
 		return ""
 	}
 	for name, codec := range codecs {
-		if codec.codec == c.Compression() {
+		if codec.codec == encode.Codec(groups[0].Columns[0].MetaData.Codec) {
 			return name
 		}
 	}
@@ -226,36 +147,98 @@ func (r *Reader) Compression() string {
 }
 
 // Each calls f with all rows, in order. A record is valid until f returns.
-func (r *Reader) Each(ctx context.Context, f func(arrow.Record) error) (err error) {
-	for ; r.next < r.r.NumRowGroups(); r.next++ {
+func (r *Reader) Each(ctx context.Context, f func(arrow.Record) error) error {
+	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := r.group(ctx, f); err != nil {
-			return fmt.Errorf("row group %d: %w", r.next, err)
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = f(rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Next returns the next rows, which are valid until the next call or Close, and io.EOF after the last. A record ends with
+// its row group.
+func (r *Reader) Next() (_ arrow.Record, err error) {
+	defer damaged(&err)
+	r.drop()
+	groups := r.file.RowGroups()
+	for r.left == 0 {
+		r.closeGroup()
+		if r.group == len(groups) {
+			return nil, io.EOF
+		}
+		r.left = groups[r.group].NumRows()
+		for _, l := range r.leaves {
+			l.pages = groups[r.group].ColumnChunks()[l.index].Pages()
+		}
+		r.group++
+	}
+	if err := r.fill(); err != nil {
+		return nil, fmt.Errorf("row group %d: %w", r.group-1, err)
+	}
+	r.record = r.builder.NewRecord()
+	return r.record, nil
+}
+
+// fill adds rows of the row group, until a record is full.
+func (r *Reader) fill() error {
+	rows, size := 0, int64(0)
+	for rows < readRows && size < readBytes && r.left > 0 {
+		// As many as there is room for, by the size of those before.
+		step := min(maxStep, readRows-rows, int(min(r.left, readRows)))
+		if rows == 0 {
+			step = 1
+		} else if perRow := 1 + size/int64(rows); int64(step) > (readBytes-size)/perRow {
+			step = max(1, int((readBytes-size)/perRow))
+		}
+		for _, n := range r.columns {
+			if err := n.appendRows(step); err != nil {
+				return err
+			}
+		}
+		rows += step
+		r.left -= int64(step)
+		size = 0
+		for _, l := range r.leaves {
+			size += l.bytes
+		}
+	}
+	for _, l := range r.leaves {
+		l.bytes = 0
+		if r.left == 0 && l.more() {
+			return fmt.Errorf("column %s has more values than rows", l.name)
 		}
 	}
 	return nil
 }
 
-func (r *Reader) group(ctx context.Context, f func(arrow.Record) error) error {
-	table, err := r.fr.ReadRowGroups(ctx, r.leaves, []int{r.next})
-	if err != nil {
-		return err
+func (r *Reader) drop() {
+	if r.record != nil {
+		r.record.Release()
+		r.record = nil
 	}
-	defer table.Release()
-	rows := array.NewTableReader(table, readRows)
-	defer rows.Release()
-	for rows.Next() {
-		rec := Retyped(rows.Record(), r.schema)
-		err := f(rec)
-		rec.Release()
-		if err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
-// Close lets go of the file, which stays open.
-func (r *Reader) Close() error { return r.r.Close() }
+func (r *Reader) closeGroup() {
+	for _, l := range r.leaves {
+		l.close()
+	}
+}
+
+// Close lets go of the memory. The file stays open.
+func (r *Reader) Close() (err error) {
+	defer damaged(&err)
+	r.drop()
+	r.closeGroup()
+	r.builder.Release()
+	return nil
+}

@@ -55,15 +55,9 @@ func TestRoundTrip(t *testing.T) {
 		o.PageVersion = 2
 		settings[name+", V2"] = o
 	}
-	for _, name := range []string{"defaults", "small row groups", "small bytes", "groups and pages"} {
-		o := settings[name]
-		o.Encoder = EncoderArrow
-		settings[name+", arrow"] = o
-	}
 	for name, o := range settings {
 		for shapeName, shape := range shapes {
 			t.Run(name+"/"+shapeName, func(t *testing.T) {
-				o.mem = mem
 				schema := sinktest.AllTypes()
 				var recs []arrow.Record
 				var want []sinktest.Row
@@ -97,12 +91,7 @@ func compare(t *testing.T, want, got []sinktest.Row) {
 
 // TestEncoderReuse writes files one after the other with the same encoder.
 func TestEncoderReuse(t *testing.T) {
-	for _, encoder := range encoders {
-		t.Run(encoder, func(t *testing.T) { testEncoderReuse(t, Options{Encoder: encoder, RowGroupRows: 40}.withDefaults()) })
-	}
-}
-
-func testEncoderReuse(t *testing.T, o Options) {
+	o := Options{RowGroupRows: 40}.withDefaults()
 	f, schema := &format{opts: &o}, sinktest.AllTypes()
 	for i := range 5 {
 		r := sinktest.Random(memory.DefaultAllocator, schema, 100, 0, uint64(i), sinktest.Shape{Nulls: 0.3})
@@ -148,19 +137,15 @@ func TestManyListElements(t *testing.T) {
 	list.AppendNull()
 	r := b.NewRecord()
 	defer r.Release()
-	for _, encoder := range encoders {
-		for _, page := range []int64{0, 1000} {
-			compare(t, sinktest.Rows(r), decode(t, encodeFile(t, Options{Encoder: encoder, PageBytes: page}, schema, r)))
-		}
+	for _, page := range []int64{0, 1000} {
+		compare(t, sinktest.Rows(r), decode(t, encodeFile(t, Options{PageBytes: page}, schema, r)))
 	}
 }
 
 func TestNoRows(t *testing.T) {
 	schema := sinktest.AllTypes()
-	for _, encoder := range encoders {
-		if got := decode(t, encodeFile(t, Options{Encoder: encoder}, schema)); len(got) != 0 {
-			t.Errorf("%s: %d rows", encoder, len(got))
-		}
+	if got := decode(t, encodeFile(t, Options{}, schema)); len(got) != 0 {
+		t.Errorf("%d rows", len(got))
 	}
 }
 
@@ -169,8 +154,7 @@ func TestNoRows(t *testing.T) {
 func TestNullInARequiredColumn(t *testing.T) {
 	inner := arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int64}
 	schema := arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.StructOf(inner), Nullable: true}}, nil)
-	for i := range 4 {
-		bad, encoder := i%2 == 1, encoders[i/2]
+	for _, bad := range []bool{false, true} {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 		s := b.Field(0).(*array.StructBuilder)
 		s.Append(true)
@@ -182,7 +166,7 @@ func TestNullInARequiredColumn(t *testing.T) {
 		}
 		r := b.NewRecord()
 		var out strings.Builder
-		err := encodeTo(&out, Options{Encoder: encoder}, schema, r)
+		err := encodeTo(&out, Options{}, schema, r)
 		if bad != (err != nil) || bad && !strings.Contains(err.Error(), "column s.n has a null") {
 			t.Errorf("bad %t: got %v", bad, err)
 		}
@@ -201,11 +185,9 @@ func TestRowTooLarge(t *testing.T) {
 	defer data.Release()
 	// The values are not there, so nothing may look at them.
 	r := array.NewRecord(schema, []arrow.Array{unchecked{data}}, 1)
-	for _, encoder := range encoders {
-		err := encodeTo(&strings.Builder{}, Options{Encoder: encoder}, schema, r)
-		if err == nil || !strings.Contains(err.Error(), "too large for a Parquet page") {
-			t.Errorf("got %v", err)
-		}
+	err := encodeTo(&strings.Builder{}, Options{}, schema, r)
+	if err == nil || !strings.Contains(err.Error(), "too large for a Parquet page") {
+		t.Errorf("got %v", err)
 	}
 }
 

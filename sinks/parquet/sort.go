@@ -12,16 +12,16 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/internal/take"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/rowbuf"
-	"github.com/urlmill/urlmill/sinks/internal/take"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
 
 // KeySortBy is the key of the metadata that has the columns by which the rows of each row group are sorted, as a JSON list.
 const KeySortBy = "urlmill.sort_by"
 
-// rowWriter writes one file with our own encoder: an [encode.Writer], or a sorter before one.
+// rowWriter writes one file: an [encode.Writer], or a sorter before one.
 type rowWriter interface {
 	Reset(w io.Writer) error
 	Write(r arrow.Record) error
@@ -76,10 +76,10 @@ func (o Options) checkSortBy(s *arrow.Schema) error {
 			for _, f := range s.Fields() {
 				names = append(names, f.Name)
 			}
-			return lanesink.Problem("SortBy", "there is no column %q to sort by; the columns are %s", name, strings.Join(names, ", "))
+			return pipeline.FieldErrorf("sort_by", "there is no column %q to sort by; the columns are %s", name, strings.Join(names, ", "))
 		}
 		if !sortable(s.Field(at[0]).Type) {
-			return lanesink.Problem("SortBy", "column %q is of type %s, by which nothing can be sorted; give a text, a whole number, a boolean, a date or a timestamp",
+			return pipeline.FieldErrorf("sort_by", "column %q is of type %s, by which nothing can be sorted; give a text, a whole number, a boolean, a date or a timestamp",
 				name, s.Field(at[0]).Type)
 		}
 	}
@@ -89,11 +89,8 @@ func (o Options) checkSortBy(s *arrow.Schema) error {
 func (o Options) validateSortBy() error {
 	for i, name := range o.SortBy {
 		if slices.Contains(o.SortBy[:i], name) {
-			return lanesink.Problem("SortBy", "%s is there twice; take one out", name)
+			return pipeline.FieldErrorf("sort_by", "%s is there twice; take one out", name)
 		}
-	}
-	if len(o.SortBy) > 0 && o.Encoder == EncoderArrow {
-		return lanesink.Problem("SortBy", "arrow's encoder does not have it; take it out, or give encoder: urlmill")
 	}
 	return nil
 }

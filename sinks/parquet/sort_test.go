@@ -168,10 +168,9 @@ func TestSortIsStable(t *testing.T) {
 
 func TestSortByProblems(t *testing.T) {
 	for want, o := range map[string]Options{
-		"SortBy: path is there twice":                  {Path: "out", SortBy: []string{"path", "path"}},
-		"SortBy: arrow's encoder does not have it":     {Path: "out", SortBy: []string{"path"}, Encoder: EncoderArrow},
-		`SortBy: there is no column "domain"`:          {Path: "out", SortBy: []string{"domain"}},
-		`SortBy: column "params" is of type list<item`: {Path: "out", SortBy: []string{"path", "params"}},
+		"sort_by: path is there twice":                  {Path: "out", SortBy: []string{"path", "path"}},
+		`sort_by: there is no column "domain"`:          {Path: "out", SortBy: []string{"domain"}},
+		`sort_by: column "params" is of type list<item`: {Path: "out", SortBy: []string{"path", "params"}},
 	} {
 		err := o.Validate()
 		if err == nil {

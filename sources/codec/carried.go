@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -18,13 +19,18 @@ type CarriedColumn struct {
 	Time TimeFormat
 }
 
-// CheckNames calls add with what is wrong with the names of carry[i]. A message begins with the name of the field and a colon.
-func CheckNames(carry []CarriedColumn, i int, add func(format string, args ...any)) {
+// carryKey is where a configuration has what goes along.
+func carryKey(i int) string { return fmt.Sprintf("carry[%d]", i) }
+
+// CheckNames adds what is wrong with the names of carry[i], which is at the key that it returns.
+func CheckNames(carry []CarriedColumn, i int, p *pipeline.Problems) (key string) {
+	key = carryKey(i)
 	c := &carry[i]
 	if c.Name == "" || c.Column == "" {
-		add("Carry[%d]: give both the name of the column and that of the output", i)
+		p.Add(key, "give both the name of the column and that of the output")
 	}
 	if j := slices.IndexFunc(carry, func(other CarriedColumn) bool { return other.Name == c.Name }); j < i {
-		add("Carry[%d].Name: %q is the name of Carry[%d] already", i, c.Name, j)
+		p.Value(key+".name", c.Name, "is the name of %s already", carryKey(j))
 	}
+	return key
 }

@@ -47,6 +47,15 @@ type Factory interface {
 	KeepsRecords() bool
 }
 
+// Opener is a [Factory] that reads files which its options name beside the schema, such as certificates. Until then it has
+// touched none of them.
+type Opener interface {
+	Factory
+	// Open reads the files. It is called before the first record is read. The error has every problem, joined, each a
+	// [*pipeline.FieldError].
+	Open() error
+}
+
 // DecodeCut decodes the start of a record that was longer than the source's limit and was cut there. The row is
 // always there, and its fault is FaultTooLarge at the position of the cut: what the codec itself found wrong
 // with it may be but a consequence of the cut.

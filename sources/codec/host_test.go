@@ -21,10 +21,10 @@ func TestNDJSONHost(t *testing.T) {
 		}
 	}
 	for want, o := range map[string]NDJSONOptions{
-		"Host: ":                  {URL: "/u", Host: "h"},
-		"Scheme: \"ftp\"":         {URL: "/u", Host: "/h", Scheme: "ftp"},
-		"Scheme: without Host":    {URL: "/u", Scheme: "http"},
-		"Scheme: \"/~2\" has a ~": {URL: "/u", Host: "/h", Scheme: "/~2"},
+		"host: ":                  {URL: "/u", Host: "h"},
+		"scheme: \"ftp\"":         {URL: "/u", Host: "/h", Scheme: "ftp"},
+		"scheme: without host":    {URL: "/u", Scheme: "http"},
+		"scheme: \"/~2\" has a ~": {URL: "/u", Host: "/h", Scheme: "/~2"},
 	} {
 		if err := o.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -1,8 +1,6 @@
 package codec
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -40,55 +38,51 @@ type CarriedField struct {
 	Time TimeFormat
 }
 
-// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+// Validate returns every problem of o, joined, each a [*pipeline.FieldError].
 func (o NDJSONOptions) Validate() error {
-	var problems []error
-	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	var p pipeline.Problems
+	pointer := func(key, text string) {
+		if _, err := ParsePointer(text); err != nil {
+			p.Add(key, "%w", err)
+		}
+	}
 	if o.URL == "" {
-		add("URL: empty; give the JSON pointer of the URL, such as /url")
-	} else if _, err := ParsePointer(o.URL); err != nil {
-		add("URL: %w", err)
+		p.Add("url", "empty").Advise("give the JSON pointer of the URL, such as /url")
 	}
-	if _, err := ParsePointer(o.Base); err != nil {
-		add("Base: %w", err)
-	}
-	if _, err := ParsePointer(o.Host); err != nil {
-		add("Host: %w", err)
-	}
+	pointer("url", o.URL)
+	pointer("base", o.Base)
+	pointer("host", o.Host)
 	switch {
 	case o.Scheme == "" || o.Scheme == "http" || o.Scheme == "https":
 	case o.Scheme[0] != '/':
-		add("Scheme: %q; give http, https or a JSON pointer such as /scheme", o.Scheme)
+		p.Value("scheme", o.Scheme, "is not known").Advise("give http, https or a JSON pointer such as /scheme")
 	default:
-		if _, err := ParsePointer(o.Scheme); err != nil {
-			add("Scheme: %w", err)
-		}
+		pointer("scheme", o.Scheme)
 	}
 	if o.Scheme != "" && o.Host == "" {
-		add("Scheme: without Host it has no effect; give the JSON pointer of the host, or take it out")
+		p.Add("scheme", "without host it has no effect").Advise("give the JSON pointer of the host, or take it out")
 	}
 	names := map[string]int{}
 	for i, f := range o.Carry {
+		at := carryKey(i)
 		if f.Name == "" {
-			add("Carry[%d].Name: empty; give the name of the column", i)
+			p.Add(at+".name", "empty").Advise("give the name of the column")
 		} else if first, taken := names[f.Name]; taken {
-			add("Carry[%d].Name: %q is the name of Carry[%d] already", i, f.Name, first)
+			p.Value(at+".name", f.Name, "is the name of %s already", carryKey(first))
 		} else {
 			names[f.Name] = i
 		}
-		if _, err := ParsePointer(f.Pointer); err != nil {
-			add("Carry[%d].Pointer: %w", i, err)
-		}
+		pointer(at+".pointer", f.Pointer)
 		if f.Type > pipeline.JSON {
-			add("Carry[%d].Type: unknown", i)
+			p.Add(at+".type", "unknown")
 		}
 		if f.Time >= numTimeFormats {
-			add("Carry[%d].Time: unknown", i)
+			p.Add(at+".time", "unknown")
 		} else if f.Time != RFC3339 && f.Type != pipeline.Timestamp {
-			add("Carry[%d].Time: given for a field that is not a timestamp", i)
+			p.Add(at+".time", "given for a field that is not a timestamp")
 		}
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
 // Caddy returns the options for the access log of the web server Caddy, with its fields under the names that the codec

@@ -226,8 +226,8 @@ func TestNDJSONValidate(t *testing.T) {
 	}
 	problems := strings.Split(err.Error(), "\n")
 	for i, want := range []string{
-		"URL: ", "Base: ", "Carry[0].Pointer: ", "Carry[1].Name: ", "Carry[1].Pointer: ", "Carry[2].Name: ", "Carry[2].Pointer: ",
-		"Carry[3].Type: ", "Carry[3].Time: ", "Carry[4].Time: ",
+		"url: ", "base: ", "carry[0].pointer: ", "carry[1].name: ", "carry[1].pointer: ", "carry[2].name: ", "carry[2].pointer: ",
+		"carry[3].type: ", "carry[3].time: ", "carry[4].time: ",
 	} {
 		if i >= len(problems) || !strings.HasPrefix(problems[i], want) {
 			t.Fatalf("problem %d is not about %s: %v", i, want, problems)

@@ -50,13 +50,13 @@ type look struct{ size, time int64 }
 // find expands paths into the files that they name; stdin is what "-" reads. The error has every problem, joined.
 func find(paths []string, stdin io.Reader, log *slog.Logger) ([]input, error) {
 	f := finder{stdin: stdin, log: log, seen: map[string]bool{}, alike: map[look][]input{}}
-	var problems []error
+	var p pipeline.Problems
 	for i, path := range paths {
 		if err := f.argument(path); err != nil {
-			problems = append(problems, fmt.Errorf("Paths[%d]: %w", i, err)) //nolint:staticcheck // the name of the field
+			p.Add(pathKey(i), "%w", err)
 		}
 	}
-	return f.inputs, errors.Join(problems...)
+	return f.inputs, p.Err()
 }
 
 // argument adds what one of Options.Paths names.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
@@ -58,16 +59,16 @@ var findings = []finding{
 	{"- a.log -", "- a.log"},
 	{"logs/2026 logs", "logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/1.gz logs/2.gz logs/link.log"},
 	{"logs logs", "logs/1.gz logs/2.gz logs/2026/07/01.log logs/2026/08/02.log logs/2026/a.log/inside.txt logs/link.log"},
-	{"*.txt empt[y] c.txt", "Paths[1]: empt[y]: the pattern matches no file"},
-	{"/no/such/file", "Paths[0]: /no/such/file: there is no such file or directory"},
-	{"*.nope", "Paths[0]: *.nope: the pattern matches no file"},
-	{"no/**/such", "Paths[0]: no/**/such: the pattern matches no file"},
-	{"a.log/*", "Paths[0]: a.log/*: the pattern matches no file"},
-	{"a.log/b", "Paths[0]: a.log/b: there is no such file or directory"},
-	{"a[", `Paths[0]: a[: syntax error in pattern in "a["`},
-	{"empty", "Paths[0]: empty: the directory has no files to read"},
-	{"empty/*", "Paths[0]: empty/*: the pattern matches no file"},
-	{"missing a.log *.nope", "Paths[0]: missing: there is no such file or directory"},
+	{"*.txt empt[y] c.txt", "paths[1]: empt[y]: the pattern matches no file"},
+	{"/no/such/file", "paths[0]: /no/such/file: there is no such file or directory"},
+	{"*.nope", "paths[0]: *.nope: the pattern matches no file"},
+	{"no/**/such", "paths[0]: no/**/such: the pattern matches no file"},
+	{"a.log/*", "paths[0]: a.log/*: the pattern matches no file"},
+	{"a.log/b", "paths[0]: a.log/b: there is no such file or directory"},
+	{"a[", `paths[0]: a[: syntax error in pattern in "a["`},
+	{"empty", "paths[0]: empty: the directory has no files to read"},
+	{"empty/*", "paths[0]: empty/*: the pattern matches no file"},
+	{"missing a.log *.nope", "paths[0]: missing: there is no such file or directory"},
 }
 
 func TestFind(t *testing.T) {
@@ -88,7 +89,7 @@ func TestFind(t *testing.T) {
 	for _, test := range append([]finding{
 		{abs, abs},
 		{filepath.Dir(abs) + "/?.log", abs + " " + filepath.Dir(abs) + "/b.log"},
-		{"missing.log", "Paths[0]: missing.log: there is no such file or directory (looked for in " + filepath.Dir(abs) + ")"},
+		{"missing.log", "paths[0]: missing.log: there is no such file or directory (looked for in " + filepath.Dir(abs) + ")"},
 	}, findings...) {
 		inputs, err := find(strings.Fields(test.paths), os.Stdin, slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -105,7 +106,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.paths, s, test.want)
 		}
 	}
-	if _, err := find([]string{"missing", "a.log", "*.nope"}, nil, slog.New(slog.DiscardHandler)); err == nil || strings.Count(err.Error(), "Paths[") != 2 {
+	if _, err := find([]string{"missing", "a.log", "*.nope"}, nil, slog.New(slog.DiscardHandler)); err == nil || len(pipeline.FieldErrors(err)) != 2 {
 		t.Errorf("not every problem: %v", err)
 	}
 }
@@ -143,12 +144,12 @@ func TestFindDanglingLink(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	err := Options{Parallel: -1, MaxRecordBytes: MaxMaxRecordBytes + 1}.Validate()
-	for _, prefix := range []string{"Paths: ", "Parallel: ", "MaxRecordBytes: "} {
+	for _, prefix := range []string{"paths: ", "parallel: ", "max_record_bytes: "} {
 		if err == nil || !slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(s string) bool { return strings.HasPrefix(s, prefix) }) {
 			t.Errorf("no %q in %v", prefix, err)
 		}
 	}
-	if _, err := New(Options{Paths: []string{"a", ""}}, codec.NewLines(codec.LinesOptions{}), nil); err == nil || !strings.HasPrefix(err.Error(), "Paths[1]: ") {
+	if _, err := New(Options{Paths: []string{"a", ""}}, codec.NewLines(codec.LinesOptions{}), nil); err == nil || !strings.HasPrefix(err.Error(), "paths[1]: ") {
 		t.Error(err)
 	}
 	if err := (Options{Paths: []string{"a"}}).Validate(); err != nil {

@@ -1,13 +1,13 @@
 package file
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"runtime"
 
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
@@ -53,35 +53,36 @@ type Options struct {
 	Stdin io.Reader
 }
 
-// Validate returns every problem of o, joined. Each begins with the name of the field and a colon. It does not
-// look at the files; New does.
+// Validate returns every problem of o, joined, each a [*pipeline.FieldError]. It does not look at the files; New does.
 func (o Options) Validate() error {
-	var problems []error
-	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	var p pipeline.Problems
 	if len(o.Paths) == 0 {
-		add("Paths: empty; give at least one file, directory or pattern, or - for standard input")
+		p.Add("paths", "empty").Advise("give at least one file, directory or pattern, or - for standard input")
 	}
-	for i, p := range o.Paths {
-		if p == "" {
-			add("Paths[%d]: empty; give a file, directory or pattern, or - for standard input", i)
+	for i, path := range o.Paths {
+		if path == "" {
+			p.Add(pathKey(i), "empty").Advise("give a file, directory or pattern, or - for standard input")
 		}
 	}
 	if o.Parallel < 0 {
-		add("Parallel: %d is negative; leave it out to read as many files at a time as there are processors", o.Parallel)
+		p.Value("parallel", o.Parallel, "is negative").Advise("leave it out to read as many files at a time as there are processors")
 	}
 	if o.MaxRecordBytes < 0 || o.MaxRecordBytes > MaxMaxRecordBytes {
-		add("MaxRecordBytes: %d is not between 1 and %d", o.MaxRecordBytes, MaxMaxRecordBytes)
+		p.Value("max_record_bytes", o.MaxRecordBytes, "is not between 1 and %d", MaxMaxRecordBytes)
 	}
 	switch o.OnChanged {
 	case "", Stop, Whole, Skip:
 	default:
-		add("OnChanged: %q is not known; use %s, %s or %s", o.OnChanged, Stop, Whole, Skip)
+		p.Value("on_changed", o.OnChanged, "is not known").Advise("use %s, %s or %s", Stop, Whole, Skip)
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
+// pathKey is where a configuration has Options.Paths[i].
+func pathKey(i int) string { return fmt.Sprintf("paths[%d]", i) }
+
 // New finds the files and checks that they can be read, so that a mistake in a path is known before anything has
-// been done. The error has every problem, joined, each beginning with the name of the field and a colon.
+// been done. The error has every problem, joined, each a [*pipeline.FieldError].
 func New(o Options, f codec.Factory, log *slog.Logger) (*Source, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

@@ -1,9 +1,10 @@
 package generate
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Class is a kind of record. Classes lists them all.
@@ -94,21 +95,21 @@ func (c *class) share(p Profile) float64 {
 
 // mixOf returns the weights of all classes: a profile's, changed by name, and what is left for pages. Lines have none
 // of the classes that only records have.
-func mixOf(o Options) (weights []float64, problems []error) {
+func mixOf(o Options) (weights []float64, err error) {
+	var p pipeline.Problems
 	weights = make([]float64, len(classes))
 	for i := range classes[1:] {
 		weights[1+i] = classes[1+i].share(o.Profile)
 	}
-	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for _, name := range slices.Sorted(maps.Keys(o.Mix)) {
 		i := slices.IndexFunc(classes, func(c class) bool { return c.name == name })
 		switch share := o.Mix[name]; {
 		case i < 0:
-			add("Mix: there is no class %q", name)
+			p.Add("mix", "there is no class %q", name)
 		case Class(i) == Page:
-			add("Mix: %q has the share that the others leave; leave it out", name)
+			p.Add("mix", "%q has the share that the others leave; leave it out", name)
 		case !(share >= 0 && share <= 1):
-			add("Mix: the share of %q is %v, which is not between 0 and 1", name, share)
+			p.Add("mix", "the share of %q is %v, which is not between 0 and 1", name, share)
 		default:
 			weights[i] = share
 		}
@@ -121,8 +122,8 @@ func mixOf(o Options) (weights []float64, problems []error) {
 		rest -= w
 	}
 	if rest < -1e-9 {
-		add("Mix: the shares of all classes add up to %.4g, which is more than 1", 1-rest)
+		p.Add("mix", "the shares of all classes add up to %.4g, which is more than 1", 1-rest)
 	}
 	weights[Page] = max(rest, 0)
-	return weights, problems
+	return weights, p.Err()
 }

@@ -1,9 +1,9 @@
 package generate
 
 import (
-	"errors"
-	"fmt"
 	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Format is how a record is written.
@@ -73,36 +73,37 @@ type Options struct {
 	Start time.Time
 }
 
-// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+// Validate returns every problem of o, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	o = o.withDefaults()
-	_, problems := mixOf(o)
-	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	var p pipeline.Problems
+	_, err := mixOf(o)
+	p.Join(err)
 	if o.Records < 0 {
-		add("Records: %d is negative; leave it out for records without end", o.Records)
+		p.Value("records", o.Records, "is negative").Advise("leave it out for records without end")
 	}
 	if o.Lanes < 0 || o.Lanes > maxLanes {
-		add("Lanes: %d is not between 1 and %d", o.Lanes, maxLanes)
+		p.Value("lanes", o.Lanes, "is not between 1 and %d", maxLanes)
 	}
 	if !(o.Rate >= 0) {
-		add("Rate: %v is negative; leave it out for no limit", o.Rate)
+		p.Value("rate", o.Rate, "is negative").Advise("leave it out for no limit")
 	}
 	if o.Format != NDJSON && o.Format != Lines {
-		add("Format: %q is neither %s nor %s", o.Format, NDJSON, Lines)
+		p.Value("format", o.Format, "is neither %s nor %s", NDJSON, Lines)
 	}
 	if o.Profile != Clickstream && o.Profile != Crawl {
-		add("Profile: %q is neither %s nor %s", o.Profile, Clickstream, Crawl)
+		p.Value("profile", o.Profile, "is neither %s nor %s", Clickstream, Crawl)
 	}
 	if !(o.Repeats <= maxRepeats) {
-		add("Repeats: %v is more than %v", o.Repeats, maxRepeats)
+		p.Value("repeats", o.Repeats, "is more than %v", maxRepeats)
 	}
 	if o.RepeatsWithin < 0 || o.RepeatsWithin > maxRepeatsWithin {
-		add("RepeatsWithin: %d is not between 1 and %d", o.RepeatsWithin, int64(maxRepeatsWithin))
+		p.Value("repeats_within", o.RepeatsWithin, "is not between 1 and %d", int64(maxRepeatsWithin))
 	}
 	if y := o.Start.UTC().Year(); y < 1 || y > 9000 {
-		add("Start: the year %d is not between 1 and 9000", y)
+		p.Add("start", "the year %d is not between 1 and 9000", y)
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
 func (o Options) withDefaults() Options {

@@ -18,8 +18,8 @@ func TestValidate(t *testing.T) {
 		got = strings.Split(err.Error(), "\n")
 	}
 	for _, want := range []string{
-		`Mix: there is no class "nope"`, `Mix: "page" has the share`, `Mix: the share of "ipv4" is -1`, "Mix: the shares of all classes add up to",
-		"Records: ", "Lanes: ", "Rate: ", "Format: ", "Profile: ", "Repeats: ", "RepeatsWithin: ", "Start: ",
+		`mix: there is no class "nope"`, `mix: "page" has the share`, `mix: the share of "ipv4" is -1`, "mix: the shares of all classes add up to",
+		"records: ", "lanes: ", "rate: ", "format: ", "profile: ", "repeats: ", "repeats_within: ", "start: ",
 	} {
 		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, want) }) {
 			t.Errorf("no %q in %q", want, got)

@@ -15,7 +15,7 @@ import (
 )
 
 // identity says what the offsets of a topic are offsets of: a topic that is deleted and made again under its name is another
-// one, and so is that of another cluster. What brokers do not tell is zero: those before Kafka 2.8 have no IDs of topics.
+// one, and so is that of another cluster. What is not known is zero: brokers before Kafka 2.8 have no IDs of topics.
 type identity struct {
 	cluster string
 	topic   [16]byte

@@ -1,7 +1,6 @@
 package kafka
 
 import (
-	"errors"
 	"time"
 
 	"github.com/urlmill/urlmill/internal/kafkaconn"
@@ -142,24 +141,24 @@ func defaultTo[T comparable](v *T, value T) {
 	}
 }
 
-// Validate returns every problem of the options, joined; each one's text begins with the name of its field and
-// a colon.
+// Validate returns every problem of the options, joined, each a [*pipeline.FieldError]. It does not look at the files of TLS;
+// [New] does.
 func (o Options) Validate() error {
 	var p problems
-	p.Addresses("Brokers", o.Brokers)
+	p.Join(kafkaconn.CheckAddresses(o.Brokers))
 	p.topics(o.Topics)
 	if o.Group == "" {
-		p.Add("Group", "empty; name the consumer group, such as \"urlmill\"; instances with the same name share the partitions")
+		p.Add("group", "empty").Advise("name the consumer group, such as \"urlmill\"; instances with the same name share the partitions")
 	}
 	if _, err := parseStart(o.Start); err != nil {
-		p.Add("Start", "%v", err)
+		p.Join(err)
 	}
 	p.policies(o)
-	p.TLS(o.TLS)
-	p.SASL(o.SASL)
+	p.Join(o.TLS.Validate())
+	p.Join(o.SASL.Validate())
 	p.timing(o)
 	p.sizes(o)
-	return errors.Join(p.Problems...)
+	return p.Err()
 }
 
 // minFetchBytes is what a lane asks for at least, however many there are.

@@ -79,10 +79,10 @@ func TestTLS(t *testing.T) {
 	t.Run("right", func(t *testing.T) { reads(t, with(TLS{CAFile: caFile}), 10) })
 	t.Run("not verified", func(t *testing.T) { reads(t, with(TLS{InsecureSkipVerify: true}), 10) })
 	t.Run("name", func(t *testing.T) { reads(t, with(TLS{CAFile: caFile, ServerName: "localhost"}), 10) })
-	t.Run("other authority", func(t *testing.T) { fails(t, with(TLS{CAFile: otherCA}), "not trusted", "CAFile") })
-	t.Run("system's authorities", func(t *testing.T) { fails(t, with(TLS{}), "not trusted", "CAFile") })
+	t.Run("other authority", func(t *testing.T) { fails(t, with(TLS{CAFile: otherCA}), "not trusted", "ca_file") })
+	t.Run("system's authorities", func(t *testing.T) { fails(t, with(TLS{}), "not trusted", "ca_file") })
 	t.Run("other name", func(t *testing.T) {
-		fails(t, with(TLS{CAFile: caFile, ServerName: "kafka.example"}), "for another name", "ServerName")
+		fails(t, with(TLS{CAFile: caFile, ServerName: "kafka.example"}), "for another name", "server_name")
 	})
 	t.Run("plain text to TLS", func(t *testing.T) { fails(t, quick(k.ListenAddrs(), "t"), "speaks TLS", "enable TLS") })
 	t.Run("TLS to plain text", func(t *testing.T) {

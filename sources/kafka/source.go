@@ -47,15 +47,18 @@ type Source struct {
 	unreadable atomic.Int64
 }
 
-// New returns a source, or every problem of opts. It connects to no broker before Run or Survey.
+// New returns a source, or every problem of opts and of the files that it names. It connects to no broker before Run or Survey.
 func New(opts Options, factory codec.Factory, log *slog.Logger) (*Source, error) {
 	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	if _, err := opts.TLS.Config(); err != nil { // read again by every Run, so that a restart finds what has been renewed
 		return nil, err
 	}
 	opts = opts.withDefaults()
 	from, err := parseStart(opts.Start)
 	if err != nil {
-		return nil, fmt.Errorf("Start: %w", err)
+		return nil, err
 	}
 	s := &Source{
 		opts: opts, start: from, codec: factory, watch: partitionWatchInterval,

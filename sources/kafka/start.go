@@ -1,8 +1,9 @@
 package kafka
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // start is a parsed start policy: one of the special times of the protocol, or milliseconds since 1970 UTC.
@@ -26,11 +27,11 @@ func parseStart(s string) (start, error) {
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		return start{}, fmt.Errorf("%q; want %s, %s, %s or a time such as 2026-01-31T15:04:05Z",
-			s, StartCommitted, StartEarliest, StartLatest)
+		return start{}, pipeline.ValueErrorf("start", s, "is not known").Advise("use %s, %s, %s or a time such as 2026-01-31T15:04:05Z",
+			StartCommitted, StartEarliest, StartLatest)
 	}
 	if t.UnixMilli() < 0 {
-		return start{}, fmt.Errorf("%q is before 1970, where Kafka's time begins", s)
+		return start{}, pipeline.ValueErrorf("start", s, "is before 1970, where Kafka's time begins")
 	}
 	// A fraction of a millisecond rounds up: no record may be older.
 	ms := t.UnixMilli()

@@ -6,21 +6,22 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/internal/kafkaconn"
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // problems collects what is wrong with options.
-type problems struct{ kafkaconn.Problems }
+type problems struct{ pipeline.Problems }
 
 func (p *problems) topics(topics []string) {
 	if len(topics) == 0 {
-		p.Add("Topics", "empty; name at least one topic")
+		p.Add("topics", "empty").Advise("name at least one topic")
 	}
 	for i, t := range topics {
 		if slices.Contains(topics[:i], t) {
-			p.Add("Topics", "%q is there twice", t)
+			p.Value("topics", t, "is there twice")
 		}
 		if !kafkaconn.IsTopic(t) {
-			p.Add("Topics", "%q is no topic name: those have 1 to 249 of a-z A-Z 0-9 . _ -; patterns are not supported", t)
+			p.Value("topics", t, "is no topic name: those have 1 to 249 of a-z A-Z 0-9 . _ -; patterns are not supported")
 		}
 	}
 }
@@ -28,63 +29,63 @@ func (p *problems) topics(topics []string) {
 func (p *problems) policies(o Options) {
 	o = o.withDefaults()
 	for _, c := range []struct {
-		field, value string
-		choices      []string
+		key, value string
+		choices    []string
 	}{
-		{"Isolation", o.Isolation, []string{ReadCommitted, ReadUncommitted}},
-		{"OnAhead", o.OnAhead, []string{PolicyStop, PolicyRewind, PolicySkip}},
-		{"OnTruncated", o.OnTruncated, []string{PolicyStop, PolicySkip}},
-		{"OnRecreated", o.OnRecreated, []string{PolicyStop, PolicyRestart}},
-		{"OnCorrupt", o.OnCorrupt, []string{PolicyStop, PolicyDeadLetter}},
+		{"isolation", o.Isolation, []string{ReadCommitted, ReadUncommitted}},
+		{"on_ahead", o.OnAhead, []string{PolicyStop, PolicyRewind, PolicySkip}},
+		{"on_truncated", o.OnTruncated, []string{PolicyStop, PolicySkip}},
+		{"on_recreated", o.OnRecreated, []string{PolicyStop, PolicyRestart}},
+		{"on_corrupt", o.OnCorrupt, []string{PolicyStop, PolicyDeadLetter}},
 	} {
 		if !slices.Contains(c.choices, c.value) {
-			p.Add(c.field, "%q is unknown; want one of %s", c.value, strings.Join(c.choices, ", "))
+			p.Value(c.key, c.value, "is not known").Advise("use one of %s", strings.Join(c.choices, ", "))
 		}
 	}
 }
 
 func (p *problems) timing(o Options) {
 	for _, d := range []struct {
-		field string
+		key   string
 		value time.Duration
 	}{
-		{"SessionTimeout", o.SessionTimeout},
-		{"HeartbeatInterval", o.HeartbeatInterval},
-		{"RebalanceTimeout", o.RebalanceTimeout},
-		{"MaxWait", o.MaxWait},
-		{"DialTimeout", o.DialTimeout},
-		{"ConnectTimeout", o.ConnectTimeout},
+		{"session_timeout", o.SessionTimeout},
+		{"heartbeat_interval", o.HeartbeatInterval},
+		{"rebalance_timeout", o.RebalanceTimeout},
+		{"max_wait", o.MaxWait},
+		{"dial_timeout", o.DialTimeout},
+		{"connect_timeout", o.ConnectTimeout},
 	} {
 		if d.value < 0 || d.value > 24*time.Hour {
-			p.Add(d.field, "%v is out of range; want up to 24h", d.value)
+			p.Value(d.key, d.value, "is out of range").Advise("use up to 24h")
 		}
 	}
 	o = o.withDefaults()
 	if o.HeartbeatInterval > o.SessionTimeout/3 {
-		p.Add("HeartbeatInterval", "%v is more than a third of SessionTimeout, %v: one lost heartbeat would cost the membership", o.HeartbeatInterval, o.SessionTimeout)
+		p.Value("heartbeat_interval", o.HeartbeatInterval, "is more than a third of session_timeout, %v: one lost heartbeat would cost the membership", o.SessionTimeout)
 	}
 	if o.RebalanceTimeout < 2*o.HeartbeatInterval {
-		p.Add("RebalanceTimeout", "%v is less than two heartbeats of %v: a member would not hear of a rebalance in time", o.RebalanceTimeout, o.HeartbeatInterval)
+		p.Value("rebalance_timeout", o.RebalanceTimeout, "is less than two heartbeats of %v: a member would not hear of a rebalance in time", o.HeartbeatInterval)
 	}
 	if o.MaxWait > 10*time.Second {
-		p.Add("MaxWait", "%v would make a stop slow; want at most 10s", o.MaxWait)
+		p.Value("max_wait", o.MaxWait, "would make a stop slow").Advise("use at most 10s")
 	}
 }
 
 func (p *problems) sizes(o Options) {
 	if o.MinBytes < 0 {
-		p.Add("MinBytes", "%d is negative", o.MinBytes)
+		p.Value("min_bytes", o.MinBytes, "is negative")
 	}
 	if o.MaxBytes < 0 || o.MaxBytes > maxFetchBytesLimit {
-		p.Add("MaxBytes", "%d is out of range; want up to 1 GiB", o.MaxBytes)
+		p.Value("max_bytes", o.MaxBytes, "is out of range").Advise("use up to 1 GiB")
 	}
 	if o.FetchMemory < 0 {
-		p.Add("FetchMemory", "%d is negative", o.FetchMemory)
+		p.Value("fetch_memory", o.FetchMemory, "is negative")
 	}
 	if o.MaxRecordBytes < 0 || o.MaxRecordBytes > maxRecordBytesLimit {
-		p.Add("MaxRecordBytes", "%d is out of range; want up to 128 MiB", o.MaxRecordBytes)
+		p.Value("max_record_bytes", o.MaxRecordBytes, "is out of range").Advise("use up to 128 MiB")
 	}
 	if o = o.withDefaults(); o.MinBytes > o.MaxBytes {
-		p.Add("MinBytes", "%d is more than MaxBytes, %d", o.MinBytes, o.MaxBytes)
+		p.Value("min_bytes", o.MinBytes, "is more than max_bytes, %d", o.MaxBytes)
 	}
 }

@@ -1,6 +1,6 @@
 // Package canon brings URLs into canonical forms, so that the same page under several URLs becomes one key.
 //
-// A form is a name and a version, such as dedupe/1: whoever stores keys knows by it which ones compare. Every form
+// A form is a name and a version, such as dedupe/2: whoever stores keys knows by it which ones compare. Every form
 // takes the serialization of a URL that was parsed by the URL Standard, and those that return URLs are idempotent.
 package canon
 
@@ -22,7 +22,8 @@ const (
 	// Dedupe also takes away what rarely makes another page: see [Step]. What it returns is a URL.
 	Dedupe
 	// SURTCC is the key of Common Crawl's index, as in com,example)/path: the rules of the Python package surt 0.3.1,
-	// known faults included, since only so do keys meet.
+	// known faults included, since only so do keys meet. One of them is that hosts lose all dots at their ends, so that
+	// 1.2.3.4.., which is a domain, has the key of the address.
 	SURTCC
 	// SURTIA is the key of the Internet Archive's Java tools. It differs from SURTCC where a host begins with more
 	// than one www label: all of them go, not the first alone.
@@ -31,8 +32,9 @@ const (
 
 var formNames = [...]string{Strict: "strict", Dedupe: "dedupe", SURTCC: "surt-cc", SURTIA: "surt-ia"}
 
-// version of every form. A change of what a form returns is another version.
-const version = "1"
+// versions of the forms. A change of what a form returns is another version. Version 1 of dedupe took all dots from the end of
+// the host, and so gave a few hosts that do not exist the keys of others.
+var versions = [...]string{Strict: "1", Dedupe: "2", SURTCC: "1", SURTIA: "1"}
 
 // String returns the name of a form without its version.
 func (f Form) String() string { return formNames[f] }
@@ -55,7 +57,7 @@ type Step uint16
 const (
 	// Credentials takes user name and password away.
 	Credentials Step = 1 << iota
-	// Host takes the root's dot from the end of the host.
+	// Host takes the root's dot from the end of the host. A host that ends with several dots keeps them.
 	Host
 	// WWW takes the label www from the front of the host, where a registrable domain is left.
 	WWW
@@ -148,10 +150,10 @@ func New(opts Options) (*Canonicaliser, error) {
 }
 
 // Name returns the form with its version, the steps that differ from the usual ones, and the version of the tracking
-// rules where they matter, as in dedupe/1-www tracking/2026-11-21. Keys compare if the names are the same, and the
+// rules where they matter, as in dedupe/2-www tracking/2026-11-21. Keys compare if the names are the same, and the
 // Public Suffix List is.
 func (c *Canonicaliser) Name() string {
-	name := c.form.String() + "/" + version
+	name := c.form.String() + "/" + versions[c.form]
 	if c.form != Dedupe {
 		return name
 	}

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -41,6 +41,12 @@ func TestForms(t *testing.T) {
 		{Strict, "data:text/plain,a#b", "data:text/plain,a"},
 
 		{Dedupe, "https://u:p@www.example.com./a/?b=2&a=1&utm_source=x#top", "https://example.com/a?a=1&b=2"},
+		{Dedupe, "http://0x1../", "http://0x1../"},
+		{Dedupe, "http://1.2.3.4../", "http://1.2.3.4../"},
+		{Dedupe, "http://1.2.3.4./", "http://1.2.3.4/"},
+		{Dedupe, "http://a.1../", "http://a.1../"},
+		{Dedupe, "http://www.1../", "http://www.1../"},
+		{Dedupe, "http://e.com.../", "http://e.com.../"},
 		{Dedupe, "https://www.com/", "https://www.com/"},
 		{Dedupe, "https://www1355544.com/", "https://www1355544.com/"},
 		{Dedupe, "https://www.github.io/", "https://www.github.io/"},
@@ -101,7 +107,7 @@ func TestSteps(t *testing.T) {
 		if got := mustNew(t, Options{Form: Dedupe}).Append(nil, []byte(test[0])); string(got) == test[1] {
 			t.Errorf("with %s: %s stays", step, test[0])
 		}
-		if want := "dedupe/1-" + step.String(); !strings.HasPrefix(without.Name(), want) {
+		if want := "dedupe/2-" + step.String(); !strings.HasPrefix(without.Name(), want) {
 			t.Errorf("name %q, want %q", without.Name(), want)
 		}
 		if parsed, err := ParseStep(step.String()); err != nil || parsed != step {
@@ -109,7 +115,7 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	c := mustNew(t, Options{Form: Dedupe, With: HTTPS})
-	if got := c.Append(nil, []byte("http://e.com:443/")); string(got) != "https://e.com/" || !strings.HasPrefix(c.Name(), "dedupe/1+https") {
+	if got := c.Append(nil, []byte("http://e.com:443/")); string(got) != "https://e.com/" || !strings.HasPrefix(c.Name(), "dedupe/2+https") {
 		t.Errorf("https: %s, %s", got, c.Name())
 	}
 }
@@ -195,6 +201,7 @@ func TestIdempotent(t *testing.T) {
 		}
 		for _, c := range forms {
 			checkIdempotent(t, c, u.Href())
+			checkSameHost(t, c, u.Href())
 		}
 	})
 }
@@ -208,6 +215,20 @@ func checkIdempotent(t rapid.TB, c *Canonicaliser, href string) {
 	again, err := urlcore.Parse(string(once))
 	if err != nil || again.Href() != string(once) {
 		t.Fatalf("%s of %s: %s is %v when parsed (%v)", c.Name(), href, once, again, err)
+	}
+}
+
+// checkSameHost sees that a key made of a URL is that of its own host: nothing is gone but the root's dot and labels www.
+func checkSameHost(t rapid.TB, c *Canonicaliser, href string) {
+	t.Helper()
+	before, after := split([]byte(href)).host, split(c.Append(nil, []byte(href))).host
+	rest, ok := bytes.CutSuffix(before, after)
+	if !ok {
+		before, _ = bytes.CutSuffix(before, []byte{'.'})
+		rest, ok = bytes.CutSuffix(before, after)
+	}
+	if !ok || len(bytes.ReplaceAll(rest, []byte("www."), nil)) > 0 {
+		t.Fatalf("%s of %s has the host %s", c.Name(), href, after)
 	}
 }
 
@@ -251,23 +272,51 @@ func TestLinear(t *testing.T) {
 	}
 }
 
+// checkSURTHost does the same for a key, whose host is what its rules leave: no dots at the ends, empty labels or www in front.
+func checkSURTHost(t testing.TB, c *Canonicaliser, u *urlcore.URL) {
+	t.Helper()
+	if strict := mustNew(t, Options{}).Append(nil, []byte(u.Href())); !bytes.Equal(c.Append(nil, strict), c.Append(nil, []byte(u.Href()))) {
+		t.Fatalf("%s of %s and of its strict form are not the same", c.Name(), u)
+	}
+	host := strings.ReplaceAll(u.Hostname(), ".", "")
+	if kind := u.HostKind(); kind != urlcore.HostDomain && kind != urlcore.HostIPv4 || host == "" || strings.ContainsAny(host, "),") {
+		return // others cannot be told from the rest of the key
+	}
+	key, _, _ := strings.Cut(string(c.Append(nil, []byte(u.Href()))), ")")
+	key, _, _ = strings.Cut(key, ":")
+	labels := strings.Split(key, ",")
+	slices.Reverse(labels)
+	rest, ok := strings.CutSuffix(host, strings.Join(labels, ""))
+	if !ok || len(strings.Trim(rest, "w0123456789")) > 0 {
+		t.Fatalf("%s of %s has the host %q", c.Name(), u, labels)
+	}
+}
+
+// FuzzAppend sees that a form of a form is the form itself, that it is a URL, and that its host is that of the URL. A key in
+// SURT is no URL; it has the properties that are left.
 func FuzzAppend(f *testing.F) {
-	f.Add("http://www.e.com/a;jsessionid=1/%7e?utm_source=1&b#x")
-	f.Add("https://e.com/%%34%31")
+	for _, seed := range []string{
+		"http://www.e.com/a;jsessionid=1/%7e?utm_source=1&b#x", "https://e.com/%%34%31", "http://0x1../", "http://1.2.3.4../", "http://a.1../",
+		"http://www.1../", "http://www.e.com../a", "https://www..com./", "http://[::1]./", "http://u:p@www2.www.e.com.:80//index.html/#", "data:a ?b #c",
+		"foo:/.//a#b", "foo://WWW.h./?#", "http://e.com/..;sid=1/%2E", "file://h./C|/index.html", "http://xn--/", "https://1.2.3/", "http://www.w%2d.a..b/",
+	} {
+		f.Add(seed)
+	}
 	var forms []*Canonicaliser
 	for i := range formNames {
 		forms = append(forms, mustNew(f, Options{Form: Form(i)}))
 	}
 	f.Fuzz(func(t *testing.T, input string) {
 		u, err := urlcore.Parse(input)
-		if err != nil || !utf8.ValidString(input) {
+		if err != nil {
 			return
 		}
 		for _, c := range forms {
 			if c.form == Strict || c.form == Dedupe {
 				checkIdempotent(t, c, u.Href())
+				checkSameHost(t, c, u.Href())
 			} else {
-				c.Append(nil, []byte(u.Href()))
+				checkSURTHost(t, c, u)
 			}
 		}
 	})

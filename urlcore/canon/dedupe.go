@@ -34,10 +34,10 @@ func (c *Canonicaliser) appendDedupe(dst []byte, u parts) []byte {
 
 // host returns what is left of the host. It aliases it.
 func (c *Canonicaliser) host(host []byte) []byte {
-	if c.steps&Host != 0 {
-		for len(host) > 1 && host[len(host)-1] == '.' {
-			host = host[:len(host)-1]
-		}
+	// A host that ends with more than one dot is none that the name system knows, and what is left without them may be
+	// another: the domain 1.2.3.4.. would become an address.
+	if n := len(host) - 1; c.steps&Host != 0 && n > 0 && host[n] == '.' && host[n-1] != '.' {
+		host = host[:n]
 	}
 	if c.steps&WWW != 0 {
 		for bytes.HasPrefix(host, []byte("www.")) && len(c.registrableDomain(host[4:])) > 0 {

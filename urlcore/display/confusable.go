@@ -110,7 +110,7 @@ var scripts = sync.OnceValue(func() []script {
 	return list
 })
 
-// unknown is the script of characters that are in none, because this Go knows an older Unicode.
+// unknown is the script of characters that are in none: private ones, and those that are newer than the Unicode of this Go.
 const unknown = "Unknown"
 
 // scriptOf returns the name of c's script, "" for characters that go with any.

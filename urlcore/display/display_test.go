@@ -223,7 +223,8 @@ func TestInspect(t *testing.T) {
 		{"a\u2044b.com", Misleading},
 		{"a\u200Db.com", Misleading},
 		{"www.аррӏе.com", LooksASCII},
-		{"a\U000323B0.com", MixedScripts | Misleading},
+		{"a\uE000.com", MixedScripts | Misleading},     // private
+		{"a\U0003FFFF.com", MixedScripts | Misleading}, // not a character, in any version of Unicode
 	} {
 		if got := Inspect(c.host); got != c.want {
 			t.Errorf("Inspect(%q) = %q, want %q", c.host, got, c.want)

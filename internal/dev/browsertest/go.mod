@@ -2,6 +2,8 @@ module github.com/urlmill/urlmill/internal/dev/browsertest
 
 go 1.26.0
 
+toolchain go1.27.3
+
 replace github.com/urlmill/urlmill => ../../..
 
 require (

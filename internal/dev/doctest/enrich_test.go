@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/sources/codec/codectest"
 )
 
@@ -113,7 +114,7 @@ func TestCodecExamples(t *testing.T) {
 			source = "file: {paths: [-]}"
 		}
 		whole := "source:\n  " + source + "\n  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ") + "\nsink: {parquet: {path: out}}\n"
-		c, err := config.Parse("enrich.md", []byte(whole), config.OSEnv())
+		c, err := settings.Parse("enrich.md", []byte(whole), config.OSEnv())
 		if err != nil {
 			t.Errorf("%s\n%v", example, err)
 			continue

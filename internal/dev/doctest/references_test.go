@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 )
 
 var (
@@ -149,7 +150,7 @@ var (
 // TestNames checks that the configuration has every key, and the Makefile every target, that a page names.
 func TestNames(t *testing.T) {
 	known, sections := map[string]bool{}, map[string]bool{}
-	for _, k := range config.Keys() {
+	for _, k := range config.Keys(settings.Standard()) {
 		parts := strings.Split(strings.ReplaceAll(k.Path, "[]", ""), ".")
 		sections[parts[0]] = true
 		for i := range parts { // a page may begin anywhere, and stop at a section

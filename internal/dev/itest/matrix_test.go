@@ -20,11 +20,10 @@ import (
 )
 
 // matrixSettings are encodings x codecs x page versions, with row groups and pages that are small enough for the
-// tables to have several, and the defaults, and arrow's encoder.
+// tables to have several, and the defaults.
 func matrixSettings() map[string]parquet.Options {
 	settings := map[string]parquet.Options{
 		"defaults": {},
-		"arrow":    {Encoder: parquet.EncoderArrow, RowGroupRows: 100, PageBytes: 2000},
 	}
 	for _, codec := range []string{"none", "snappy", "gzip", "zstd"} {
 		for _, version := range []int{1, 2} {

@@ -436,7 +436,7 @@ int main(int argc, char **argv) {
 	}
 	int batches = argc > 1 ? atoi(argv[1]) : 10000;
 	CHECK(urlmill_abi() == URLMILL_ABI, "%d", urlmill_abi());
-	CHECK(strstr(urlmill_version(), "\"psl\""), "%s", urlmill_version());
+	CHECK(strstr(urlmill_version(), "\"psl\"") && strstr(urlmill_version(), "\"unicode\""), "%s", urlmill_version());
 	layouts(0);
 	layouts(1);
 	records();

@@ -108,11 +108,11 @@ func TestRefusals(t *testing.T) {
 	s.close(t)
 
 	for want, o := range map[string]Options{
-		"Path: missing":                   {},
-		"Path: cannot be given together":  {Path: "x", Stream: &memStream{}},
-		"DeadLetters: is the same direct": {Path: "x", Files: Files{DeadLetters: "./x/"}},
-		`Delivery: "twice" is not known; use exactly_once or at_least_once`: {Path: "x", Files: Files{Delivery: "twice"}},
-		"Delivery: what went to standard output":                            {Stream: &memStream{}, Files: Files{Delivery: commit.ExactlyOnce}},
+		"path: missing":                    {},
+		"path: cannot be given together":   {Path: "x", Stream: &memStream{}},
+		"dead_letters: is the same direct": {Path: "x", Files: Files{DeadLetters: "./x/"}},
+		`delivery: "twice" is not known; use exactly_once or at_least_once`: {Path: "x", Files: Files{Delivery: "twice"}},
+		"delivery: what went to standard output":                            {Stream: &memStream{}, Files: Files{Delivery: commit.ExactlyOnce}},
 	} {
 		if err := o.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

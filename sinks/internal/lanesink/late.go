@@ -31,15 +31,15 @@ func (o Options) validateLate() error {
 	case l == Late{}:
 		return nil
 	case l.Path == "":
-		return Problem("Late", "missing; give the directory for late rows")
+		return pipeline.FieldErrorf("late.path", "missing").Advise("give the directory for late rows")
 	case o.Stream != nil:
-		return Problem("Late", "standard output has no directories; leave it out, or give a directory for the output files")
+		return pipeline.FieldErrorf("late", "standard output has no directories").Advise("leave it out, or give a directory for the output files")
 	case l.After < 0:
-		return Problem("Late", "%s is less than nothing; give 0s or more", l.After)
+		return pipeline.ValueErrorf("late.after", l.After, "is less than nothing").Advise("give 0s or more")
 	}
 	for _, other := range []string{o.Path, o.DeadLetters} {
 		if other != "" && filepath.Clean(other) == filepath.Clean(l.Path) {
-			return Problem("Late", "is the directory of the rows or of the dead letters; give another")
+			return pipeline.FieldErrorf("late.path", "is the directory of the rows or of the dead letters").Advise("give another")
 		}
 	}
 	return nil
@@ -52,10 +52,8 @@ func checkLate(late Late, by []string, s *arrow.Schema) error {
 	if err != nil || late == (Late{}) || partition.Check(keys, s) != nil {
 		return nil
 	}
-	if _, err := partition.NewClock(keys, s); err != nil {
-		return Problem("Late", "%w", err)
-	}
-	return nil
+	_, err = partition.NewClock(keys, s)
+	return pipeline.Under("late", err)
 }
 
 // prepareLate opens the directory of late rows.
@@ -66,7 +64,7 @@ func (s *Sink) prepareLate(ctx context.Context) error {
 	}
 	clock, err := partition.NewClock(keys, s.schemas[pipeline.Rows])
 	if err != nil {
-		return Problem("late", "%w", err)
+		return pipeline.Under("late", err)
 	}
 	st, err := s.opts.Stores(s.opts.Late.Path, s.opts.Log)
 	if err != nil {

@@ -182,11 +182,11 @@ func verifyLate(t *testing.T, out string, rows int64) {
 func TestLateProblems(t *testing.T) {
 	two := arrow.NewSchema(append(timed.Fields(), arrow.Field{Name: "seen", Type: arrow.FixedWidthTypes.Timestamp_us}), nil)
 	for want, f := range map[string]Files{
-		"Late: missing; give the directory": {Late: Late{After: 1}},
-		"Late: is the directory of":         {Late: Late{Path: "./out"}},
-		"Late: -1s is less than nothing":    {Late: Late{Path: "late", After: -time.Second}},
-		"Late: no directory is of a time":   {Late: Late{Path: "late"}, PartitionBy: []string{"n"}},
-		"Late: the directories are of two":  {Late: Late{Path: "late"}, PartitionBy: []string{"date(ts)", "hour(seen)"}},
+		"late.path: missing; give the directory": {Late: Late{After: 1}},
+		"late.path: is the directory of":         {Late: Late{Path: "./out"}},
+		"late.after: -1s is less than nothing":   {Late: Late{Path: "late", After: -time.Second}},
+		"late: no directory is of a time":        {Late: Late{Path: "late"}, PartitionBy: []string{"n"}},
+		"late: the directories are of two":       {Late: Late{Path: "late"}, PartitionBy: []string{"date(ts)", "hour(seen)"}},
 	} {
 		err := Options{Path: "out", Files: f}.Validate()
 		if err == nil {

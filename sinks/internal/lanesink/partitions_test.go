@@ -274,7 +274,7 @@ func TestPartitionsFaults(t *testing.T) {
 func TestPartitionRefusals(t *testing.T) {
 	o := partitioned("x", &text{}, store.System)
 	o.PartitionBy = []string{"day(n)"}
-	if err := o.Validate(); err == nil || !strings.HasPrefix(err.Error(), "PartitionBy: ") {
+	if err := o.Validate(); err == nil || !strings.HasPrefix(err.Error(), "partition_by: ") {
 		t.Errorf("got %v", err)
 	}
 	o.PartitionBy = []string{"nothing"}

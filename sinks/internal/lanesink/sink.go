@@ -105,41 +105,37 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate checks the options that a user gives. Every problem is a line that starts with the field's name.
+// Validate checks the options that a user gives. It returns every problem, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	o = o.withDefaults()
-	var problems []error
+	var p pipeline.Problems
 	if o.Stream == nil && o.Path == "" {
-		problems = append(problems, Problem("Path", "missing; give the directory for the output files"))
+		p.Add("path", "missing").Advise("give the directory for the output files")
 	}
 	if o.Stream != nil && o.Path != "" {
-		problems = append(problems, Problem("Path", "cannot be given together with standard output; remove one"))
+		p.Add("path", "cannot be given together with standard output").Advise("remove one")
 	}
 	if o.Path != "" && o.DeadLetters != "" && filepath.Clean(o.Path) == filepath.Clean(o.DeadLetters) {
-		problems = append(problems, Problem("DeadLetters", "is the same directory as that of the rows; "+
-			"give another, as the two kinds of files have different columns"))
+		p.Add("dead_letters", "is the same directory as that of the rows").Advise("give another, as the two kinds of files have different columns")
 	}
 	if _, err := partition.ParseAll(o.PartitionBy); err != nil {
-		problems = append(problems, Problem("PartitionBy", "%w", err))
+		p.Add("partition_by", "%w", err)
 	} else if o.Stream != nil && len(o.PartitionBy) > 0 {
-		problems = append(problems, Problem("PartitionBy", "standard output has no directories; leave it out, or give a directory for the output files"))
+		p.Add("partition_by", "standard output has no directories").Advise("leave it out, or give a directory for the output files")
 	}
-	if err := o.validateLate(); err != nil {
-		problems = append(problems, err)
-	}
+	p.Join(o.validateLate())
 	if o.DeadLetters != "" && o.DeadLetterStream != nil {
-		problems = append(problems, Problem("DeadLetters", "names a directory, but they go to a topic; keep one of the two"))
+		p.Add("dead_letters", "names a directory, but they go to a topic").Advise("keep one of the two")
 	}
 	if err := o.Delivery.Check(); err != nil {
-		problems = append(problems, Problem("Delivery", "%w", err))
+		p.Join(err)
 	} else if o.Stream != nil && o.Delivery == commit.ExactlyOnce {
-		problems = append(problems, Problem("Delivery", "what went to standard output cannot be taken back; "+
-			"leave it out, or give a directory for the output files"))
+		p.Add("delivery", "what went to standard output cannot be taken back").Advise("leave it out, or give a directory for the output files")
 	}
 	if o.Registrar != nil && o.Delivery != commit.ExactlyOnce {
-		problems = append(problems, Problem("Delivery", "a table is made of commit records, which %s does not have; leave it out", o.Delivery))
+		p.Add("delivery", "a table is made of commit records, which %s does not have", o.Delivery).Advise("leave it out")
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
 // checkPartitions returns what is wrong with PartitionBy for rows of a schema. What Validate has to say is left to it.
@@ -148,16 +144,7 @@ func checkPartitions(by []string, s *arrow.Schema) error {
 	if err != nil {
 		return nil
 	}
-	if err := partition.Check(keys, s); err != nil {
-		return Problem("PartitionBy", "%w", err)
-	}
-	return nil
-}
-
-// Problem is what is wrong with an option. Its text starts with the field's name, by which a configuration file
-// finds the place.
-func Problem(field, format string, args ...any) error {
-	return fmt.Errorf("%s: %w", field, fmt.Errorf(format, args...))
+	return pipeline.Under("partition_by", partition.Check(keys, s))
 }
 
 // Sink implements [pipeline.Sink]. What Start sets does not change until Close; Open and the writers of all lanes share the
@@ -262,7 +249,7 @@ func (s *Sink) preparePartitions() error {
 		err = partition.Check(keys, s.schemas[pipeline.Rows])
 	}
 	if err != nil {
-		return fmt.Errorf("partition_by: %w", err)
+		return pipeline.Under("partition_by", err)
 	}
 	s.splitters.New = func() any {
 		p, err := partition.New(keys, s.schemas[pipeline.Rows])
@@ -393,7 +380,7 @@ func (s *Sink) LateRows() (n int64, ok bool) {
 	return s.written.late.Load(), s.opts.Late != Late{}
 }
 
-// Registered returns what the registrar tells of itself, ok only if there is one that does: the snapshots that it has made,
+// Registered returns the counts of a registrar that keeps them, and whether there is one: the snapshots that it has made,
 // the files that it has added, and whether it is failing. It may be called at any time.
 func (s *Sink) Registered() (snapshots, files int64, failing, ok bool) {
 	r, ok := s.opts.Registrar.(interface {

@@ -112,7 +112,7 @@ func TestDeadLetterStream(t *testing.T) {
 		t.Errorf("%v, closed %t, files %q", err, out.closed, contents(t, dir))
 	}
 	both := Options{Path: dir, Files: Files{DeadLetters: dir + ".dead", DeadLetterStream: out}, Format: &text{}}
-	if err := both.Validate(); err == nil || !strings.Contains(err.Error(), "DeadLetters: names a directory") {
+	if err := both.Validate(); err == nil || !strings.Contains(err.Error(), "dead_letters: names a directory") {
 		t.Errorf("both: %v", err)
 	}
 }

@@ -3,7 +3,7 @@ package partition
 import (
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/sinks/internal/take"
+	"github.com/urlmill/urlmill/internal/take"
 )
 
 // Part is the rows of a record that belong in one directory.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/urlmill/urlmill/internal/dev/s3test"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
@@ -21,18 +23,13 @@ func TestValidate(t *testing.T) {
 		Endpoint: "minio:9000", Addressing: "dns", Encryption: "aes", KMSKey: "k", Checksum: "md5", PartSize: 1 << 20,
 		Parallel: -1, Attempts: -1, Timeout: -1,
 	}.Validate()
-	if err == nil {
-		t.Fatal("all of that is right")
+	var keys []string
+	for _, e := range pipeline.FieldErrors(err) {
+		keys = append(keys, e.Path)
 	}
-	fields := []string{"Endpoint", "Addressing", "Encryption", "KMSKey", "Checksum", "PartSize", "Parallel", "Attempts", "Timeout"}
-	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != len(fields) {
-		t.Fatalf("%d problems: %v", len(lines), err)
-	}
-	for i, field := range fields {
-		if !strings.HasPrefix(lines[i], field+": ") {
-			t.Errorf("%q is not about %s", lines[i], field)
-		}
+	want := []string{"endpoint", "addressing", "encryption", "kms_key", "checksum", "part_size", "parallel", "attempts", "timeout"}
+	if !slices.Equal(keys, want) {
+		t.Errorf("problems of %q, want %q: %v", keys, want, err)
 	}
 }
 

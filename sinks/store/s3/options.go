@@ -2,7 +2,6 @@ package s3
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Scheme begins the locations of this package: s3://bucket/prefix.
@@ -100,48 +101,45 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate checks the options that a user gives. Every problem is a line that starts with the field's name.
+// Validate checks the options that a user gives. It returns every problem, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	o = o.withDefaults()
-	var problems []error
-	problem := func(field, format string, args ...any) {
-		problems = append(problems, fmt.Errorf("%s: "+format, append([]any{field}, args...)...))
-	}
+	var p pipeline.Problems
 	if o.Endpoint != "" {
 		u, err := url.Parse(o.Endpoint)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-			problem("Endpoint", "is not the URL of a server; give one such as https://minio.example.com:9000, without a user and password")
+			p.Add("endpoint", "is not the URL of a server").Advise("give one such as https://minio.example.com:9000, without a user and password")
 		}
 	}
 	switch o.Addressing {
 	case "", AddressingPath, AddressingHost:
 	default:
-		problem("Addressing", "%q is not known; use %s or %s", o.Addressing, AddressingPath, AddressingHost)
+		p.Value("addressing", o.Addressing, "is not known").Advise("use %s or %s", AddressingPath, AddressingHost)
 	}
 	switch o.Encryption {
 	case "", EncryptionS3, EncryptionKMS:
 	default:
-		problem("Encryption", "%q is not known; use %s or %s", o.Encryption, EncryptionS3, EncryptionKMS)
+		p.Value("encryption", o.Encryption, "is not known").Advise("use %s or %s", EncryptionS3, EncryptionKMS)
 	}
 	if o.KMSKey != "" && o.Encryption != EncryptionKMS {
-		problem("KMSKey", "has no effect without the encryption %s", EncryptionKMS)
+		p.Add("kms_key", "has no effect without the encryption %s", EncryptionKMS)
 	}
 	if o.Checksum != ChecksumCRC32C && o.Checksum != ChecksumNone {
-		problem("Checksum", "%q is not known; use %s or %s", o.Checksum, ChecksumCRC32C, ChecksumNone)
+		p.Value("checksum", o.Checksum, "is not known").Advise("use %s or %s", ChecksumCRC32C, ChecksumNone)
 	}
 	if o.PartSize < minPartSize || o.PartSize > maxPartSize {
-		problem("PartSize", "%d bytes; give 5 MiB to 1 GiB", o.PartSize)
+		p.Value("part_size", o.PartSize, "is out of range").Advise("give 5 MiB to 1 GiB")
 	}
 	if o.Parallel < 1 {
-		problem("Parallel", "%d; give at least 1", o.Parallel)
+		p.Value("parallel", o.Parallel, "is too few").Advise("give at least 1")
 	}
 	if o.Attempts < 1 {
-		problem("Attempts", "%d; give at least 1", o.Attempts)
+		p.Value("attempts", o.Attempts, "is too few").Advise("give at least 1")
 	}
 	if o.Timeout < 0 {
-		problem("Timeout", "%s; give more than nothing", o.Timeout)
+		p.Value("timeout", o.Timeout, "is negative").Advise("give more than nothing")
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
 // IsLocation tells whether a location is a URL of this package, and not the path of a directory.

@@ -23,10 +23,10 @@ type Options struct {
 	URL string
 }
 
-// Check returns what is wrong with the options.
-func (o Options) Check() error {
+// Validate returns what is wrong with the options, as a [*pipeline.FieldError].
+func (o Options) Validate() error {
 	_, err := newClient(o)
-	return err
+	return pipeline.Under("url", err)
 }
 
 // The columns that every row has beside its own: the lane, the position after its load, and the load.

@@ -40,10 +40,10 @@ var settings = map[string]string{
 	"application_name": "urlmill", "idle_in_transaction_session_timeout": "60s", "lock_timeout": "30s", "timezone": "UTC",
 }
 
-// Check returns what is wrong with the options.
-func (o Options) Check() error {
+// Validate returns what is wrong with the options, as a [*pipeline.FieldError].
+func (o Options) Validate() error {
 	_, err := o.config()
-	return err
+	return pipeline.Under("url", err)
 }
 
 func (o Options) config() (*pgxpool.Config, error) {

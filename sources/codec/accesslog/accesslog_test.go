@@ -302,20 +302,20 @@ func TestMalformed(t *testing.T) {
 func TestOptionErrors(t *testing.T) {
 	const base = "http://e.com"
 	for want, o := range map[string]Options{
-		"give one of Format":                                    {},
-		"give one of Format, Nginx and Apache":                  {Format: "common", Nginx: "$request"},
+		"give one of format":                                    {},
+		"give one of format, nginx and apache":                  {Format: "common", Nginx: "$request"},
 		`there is no "clf"; there are alb, cloudfront_realtime`: {Format: "clf", Base: base},
 		"does not say the host":                                 {Format: "combined"},
-		"Base: \"example.com\" is no URL":                       {Format: "combined", Base: "example.com"},
+		"base: \"example.com\" is no URL":                       {Format: "combined", Base: "example.com"},
 		"more or less than an origin":                           {Format: "combined", Base: "http://e.com/x"},
-		"Scheme: \"ftp\"; give http or https":                   {Format: "combined", Base: base, Scheme: "ftp"},
+		"scheme: \"ftp\" is not known; give http or https":      {Format: "combined", Base: base, Scheme: "ftp"},
 		"only the formats w3c and cloudfront":                   {Format: "combined", Base: base, Fields: []string{"x"}},
-		"Nginx: it has no field":                                {Nginx: "x", Base: base},
+		"nginx: it has no field":                                {Nginx: "x", Base: base},
 		"it has no request":                                     {Nginx: "$status", Base: base},
 		"nothing stands between $host and the field":            {Nginx: "$request$host"},
 		"a $ without the name of a variable at byte 9":          {Nginx: "$request $ "},
 		"not closed by }":                                       {Nginx: "${request"},
-		"Apache: there is no directive %Z at byte 3":            {Apache: "%r %Z", Base: base},
+		"apache: there is no directive %Z at byte 3":            {Apache: "%r %Z", Base: base},
 		"a % without a directive":                               {Apache: "%r %", Base: base},
 		"%{ and is not closed":                                  {Apache: "%{x", Base: base},
 	} {

@@ -1,7 +1,6 @@
 package accesslog
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -26,14 +25,14 @@ type Options struct {
 	Scheme string
 }
 
-// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+// Validate returns every problem of o, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	_, err := o.compile()
 	return err
 }
 
 func (o Options) compile() (pattern, error) {
-	var errs []error
+	var all pipeline.Problems
 	given := 0
 	for _, s := range []string{o.Format, o.Nginx, o.Apache} {
 		if s != "" {
@@ -41,77 +40,71 @@ func (o Options) compile() (pattern, error) {
 		}
 	}
 	if given != 1 {
-		return pattern{}, problem("Format", "give one of Format, Nginx and Apache, such as Format: combined")
+		return pattern{}, pipeline.FieldErrorf("format", "give one of format, nginx and apache, such as format: combined")
 	}
 	if o.Scheme != "" && o.Scheme != "http" && o.Scheme != "https" {
-		errs = append(errs, problem("Scheme", "%q; give http or https", o.Scheme))
+		all.Value("scheme", o.Scheme, "is not known").Advise("give http or https")
 	}
 	if len(o.Fields) > 0 && o.Format != W3C && o.Format != RealTime {
-		errs = append(errs, problem("Fields", "only the formats w3c and cloudfront_realtime take them; the others have all of theirs"))
+		all.Add("fields", "only the formats w3c and cloudfront_realtime take them; the others have all of theirs")
 	}
 	if o.Base != "" {
-		if err := checkBase(o.Base); err != nil {
-			errs = append(errs, err)
-		}
+		all.Join(checkBase(o.Base))
 	}
-	p, name, err := o.pattern()
+	p, key, err := o.pattern()
 	if err != nil {
-		errs = append(errs, problem(name, "%w", err))
+		all.Add(key, "%w", err)
 	} else if o.Format != W3C {
 		whole := o.Format == "alb" || o.Format == "elb" // they log whole URLs
-		errs = append(errs, p.check(name, whole || o.Base != "")...)
+		all.Join(p.check(key, whole || o.Base != ""))
 	}
-	return p, errors.Join(errs...)
+	return p, all.Err()
 }
 
-func (o Options) pattern() (p pattern, name string, err error) {
+// pattern returns the pattern and the key of what it was made of.
+func (o Options) pattern() (p pattern, key string, err error) {
 	switch {
 	case o.Nginx != "":
 		p, err = parseNginx(o.Nginx)
-		return p, "Nginx", err
+		return p, "nginx", err
 	case o.Apache != "":
 		p, err = parseApache(o.Apache)
-		return p, "Apache", err
+		return p, "apache", err
 	case o.Format == W3C:
-		return pattern{}, "Format", nil
+		return pattern{}, "format", nil
 	case o.Format == RealTime:
 		p, err = realTime(o.Fields)
-		return p, "Fields", err
+		return p, "fields", err
 	}
 	if preset, ok := presets[o.Format]; ok {
-		return preset(), "Format", nil
+		return preset(), "format", nil
 	}
-	return p, "Format", fmt.Errorf("there is no %q; there are %s", o.Format, strings.Join(Formats(), ", "))
-}
-
-// problem is an error that begins with the name of a field.
-func problem(field, format string, args ...any) error {
-	return fmt.Errorf("%s: "+format, append([]any{field}, args...)...)
+	return p, "format", fmt.Errorf("there is no %q; there are %s", o.Format, strings.Join(Formats(), ", "))
 }
 
 // checkBase refuses what is no origin.
 func checkBase(base string) error {
 	u, err := urlcore.Parse(base)
 	if err != nil {
-		return problem("Base", "%q is no URL: %w; give an origin such as https://www.example.com", base, err)
+		return pipeline.ValueErrorf("base", base, "is no URL: %w", err).Advise("give an origin such as https://www.example.com")
 	}
 	if u.Origin() == "null" || strings.TrimSuffix(u.Href(), "/") != u.Origin() {
-		return problem("Base", "%q is more or less than an origin; give one such as https://www.example.com", base)
+		return pipeline.ValueErrorf("base", base, "is more or less than an origin").Advise("give one such as https://www.example.com")
 	}
 	return nil
 }
 
 // check returns what keeps p from giving URLs.
-func (p *pattern) check(name string, hasOrigin bool) []error {
+func (p *pattern) check(key string, hasOrigin bool) error {
 	var have [ignored + 1]bool
 	for _, t := range p.tokens {
 		have[t.field.role] = true
 	}
 	switch {
 	case !have[request] && !have[target] && !have[path]:
-		return []error{problem(name, "it has no request; add $request or %%r, or a field with the path")}
+		return pipeline.FieldErrorf(key, "it has no request").Advise("add $request or %%r, or a field with the path")
 	case !have[host] && !hasOrigin:
-		return []error{problem("Base", "the format does not say the host; give the origin that was asked, such as https://www.example.com")}
+		return pipeline.FieldErrorf("base", "the format does not say the host").Advise("give the origin that was asked, such as https://www.example.com")
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package delimited
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -26,36 +25,35 @@ type Options struct {
 	Carry []codec.CarriedColumn
 }
 
-// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+// Validate returns every problem of o, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
-	var problems []error
-	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	known := func(field, name string) {
+	var p pipeline.Problems
+	known := func(key, name string) {
 		if name != "" && len(o.Columns) > 0 && !slices.Contains(o.Columns, name) {
-			add("%s: there is no column %q among Columns", field, name)
+			p.Add(key, "there is no column %q among columns", name)
 		}
 	}
 	if o.Separator == '"' || o.Separator == '\r' || o.Separator == '\n' {
-		add("Separator: %q cannot stand between values; give a comma, a tab, a semicolon or a bar", o.Separator)
+		p.Add("separator", "%q cannot stand between values", o.Separator).Advise("give a comma, a tab, a semicolon or a bar")
 	}
 	for i, name := range o.Columns {
 		if j := slices.Index(o.Columns, name); j < i {
-			add("Columns[%d]: %q is the name of Columns[%d] already", i, name, j)
+			p.Value(fmt.Sprintf("columns[%d]", i), name, "is the name of columns[%d] already", j)
 		}
 	}
 	if o.URL == "" {
-		add("URL: empty; give the name of the column that has the URL")
+		p.Add("url", "empty").Advise("give the name of the column that has the URL")
 	}
-	known("URL", o.URL)
-	known("Base", o.Base)
+	known("url", o.URL)
+	known("base", o.Base)
 	for i, c := range o.Carry {
-		codec.CheckNames(o.Carry, i, add)
+		key := codec.CheckNames(o.Carry, i, &p)
 		if c.Type > pipeline.Timestamp {
-			add("Carry[%d].Type: a value is text, int64, float64, bool or timestamp", i)
+			p.Add(key+".type", "a value is text, int64, float64, bool or timestamp")
 		}
-		known(fmt.Sprintf("Carry[%d].Column", i), c.Column)
+		known(key+".column", c.Column)
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
 // New returns the codec of delimited lines, or what Validate has to say about o.

@@ -136,15 +136,15 @@ func TestObserve(t *testing.T) {
 
 func TestOptionErrors(t *testing.T) {
 	for want, o := range map[string]Options{
-		"URL: empty":                     {},
-		"Separator: '\"'":                {URL: "u", Separator: '"'},
-		"Columns[1]: \"u\" is the name":  {URL: "u", Columns: []string{"u", "u"}},
-		"URL: there is no column \"v\"":  {URL: "v", Columns: []string{"u"}},
-		"Base: there is no column \"v\"": {URL: "u", Base: "v", Columns: []string{"u"}},
-		"Carry[0]: give both":            {URL: "u", Carry: []codec.CarriedColumn{{Name: "x"}}},
-		"Carry[1].Name: \"x\" is":        {URL: "u", Carry: []codec.CarriedColumn{{Name: "x", Column: "a"}, {Name: "x", Column: "b"}}},
-		"Carry[0].Type: a value is text": {URL: "u", Carry: []codec.CarriedColumn{{Name: "x", Column: "a", Type: pipeline.JSON}}},
-		"Carry[0].Column: there is no":   {URL: "u", Columns: []string{"u"}, Carry: []codec.CarriedColumn{{Name: "x", Column: "a"}}},
+		"url: empty":                     {},
+		"separator: '\"'":                {URL: "u", Separator: '"'},
+		"columns[1]: \"u\" is the name":  {URL: "u", Columns: []string{"u", "u"}},
+		"url: there is no column \"v\"":  {URL: "v", Columns: []string{"u"}},
+		"base: there is no column \"v\"": {URL: "u", Base: "v", Columns: []string{"u"}},
+		"carry[0]: give both":            {URL: "u", Carry: []codec.CarriedColumn{{Name: "x"}}},
+		"carry[1].name: \"x\" is":        {URL: "u", Carry: []codec.CarriedColumn{{Name: "x", Column: "a"}, {Name: "x", Column: "b"}}},
+		"carry[0].type: a value is text": {URL: "u", Carry: []codec.CarriedColumn{{Name: "x", Column: "a", Type: pipeline.JSON}}},
+		"carry[0].column: there is no":   {URL: "u", Columns: []string{"u"}, Carry: []codec.CarriedColumn{{Name: "x", Column: "a"}}},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", o, err, want)

@@ -2,7 +2,6 @@
 package parquet
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -22,20 +21,19 @@ type Options struct {
 	Carry []codec.CarriedColumn
 }
 
-// Validate returns every problem of o, joined. Each begins with the name of the field and a colon.
+// Validate returns every problem of o, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
-	var problems []error
-	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	var p pipeline.Problems
 	if o.URL == "" {
-		add("URL: empty; give the name of the column that has the URL")
+		p.Add("url", "empty").Advise("give the name of the column that has the URL")
 	}
 	for i, c := range o.Carry {
-		codec.CheckNames(o.Carry, i, add)
+		key := codec.CheckNames(o.Carry, i, &p)
 		if c.Type > pipeline.JSON {
-			add("Carry[%d].Type: unknown", i)
+			p.Add(key+".type", "unknown")
 		}
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }
 
 // New returns the codec of Parquet files, or what Validate has to say about o. It implements [codec.Tables].

@@ -262,10 +262,10 @@ func TestMalformed(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for want, o := range map[string]Options{
-		"URL: empty":        {},
-		"Carry[0]: give":    {URL: "u", Carry: []codec.CarriedColumn{{Name: "a"}}},
-		"Carry[1].Name: ":   {URL: "u", Carry: []codec.CarriedColumn{{Name: "a", Column: "a"}, {Name: "a", Column: "b"}}},
-		"Carry[0].Type: un": {URL: "u", Carry: []codec.CarriedColumn{{Name: "a", Column: "a", Type: 99}}},
+		"url: empty":        {},
+		"carry[0]: give":    {URL: "u", Carry: []codec.CarriedColumn{{Name: "a"}}},
+		"carry[1].name: ":   {URL: "u", Carry: []codec.CarriedColumn{{Name: "a", Column: "a"}, {Name: "a", Column: "b"}}},
+		"carry[0].type: un": {URL: "u", Carry: []codec.CarriedColumn{{Name: "a", Column: "a", Type: 99}}},
 	} {
 		if _, err := New(o); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

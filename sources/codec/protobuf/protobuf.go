@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
 )
@@ -35,7 +36,7 @@ type Options struct {
 // Of messages that nobody wants anything of no more is read than how long they are.
 func New(o Options) (codec.Factory, error) {
 	if o.Message != "" && o.Registry != nil {
-		return nil, fmt.Errorf("%s: records of a registry say it; take it out", "Message")
+		return nil, pipeline.FieldErrorf("message", "records of a registry say it; take it out")
 	}
 	framed := o.Framed || o.Registry != nil
 	return schema.New(schema.Format{Type: "PROTOBUF", Compile: func(s registry.Schema, pointers [][]string) (schema.Compiled, error) {
@@ -150,7 +151,7 @@ func find(file protoreflect.FileDescriptor, name string) (protoreflect.MessageDe
 	case name != "":
 		return nil, fmt.Errorf("there is no message %s; there are %s", name, strings.Join(names, ", "))
 	case file.Messages().Len() != 1:
-		return nil, fmt.Errorf("give Message, since there are several: %s", strings.Join(names, ", "))
+		return nil, fmt.Errorf("give message, since there are several: %s", strings.Join(names, ", "))
 	}
 	return file.Messages().Get(0), nil
 }

@@ -197,10 +197,10 @@ func TestPlaces(t *testing.T) {
 
 func TestSchemas(t *testing.T) {
 	for want, change := range map[string]func(*Options){
-		"Schema: there is no message x; there are org.example.Outer": func(o *Options) { o.Message = "x" },
-		"Schema: give Message, since there are several":              func(o *Options) { o.Message = "" },
-		"Schema: urlmill-record.proto:7:8":                           func(o *Options) { o.Schema.References = nil },
-		"Message: records of a registry say it":                      func(o *Options) { o.Registry = &registry.Options{} },
+		"schema: there is no message x; there are org.example.Outer": func(o *Options) { o.Message = "x" },
+		"schema: give message, since there are several":              func(o *Options) { o.Message = "" },
+		"schema: urlmill-record.proto:7:8":                           func(o *Options) { o.Schema.References = nil },
+		"message: records of a registry say it":                      func(o *Options) { o.Registry = &registry.Options{} },
 	} {
 		o := clickOptions()
 		change(&o)

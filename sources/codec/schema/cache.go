@@ -19,7 +19,7 @@ const maxEntries = 1 << 14
 
 // cache keeps the schemas of a registry by their numbers, compiled, for all lanes. A schema never changes.
 type cache struct {
-	client  *registry.Client
+	client  func() (*registry.Client, error) // made when it is asked for first
 	compile func(registry.Schema) (Compiled, error)
 
 	mu      sync.RWMutex
@@ -33,7 +33,8 @@ type entry struct {
 	busy     chan struct{} // holds a token while somebody asks
 }
 
-func newCache(client *registry.Client, compile func(registry.Schema) (Compiled, error)) *cache {
+func newCache(o registry.Options, compile func(registry.Schema) (Compiled, error)) *cache {
+	client := sync.OnceValues(func() (*registry.Client, error) { return registry.New(o) })
 	return &cache{client: client, compile: compile, entries: map[uint32]*entry{}}
 }
 
@@ -69,7 +70,11 @@ func (c *cache) resolve(ctx context.Context, id uint32) error {
 	if _, known := c.get(id); known {
 		return nil
 	}
-	s, err := c.client.Schema(ctx, id)
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	s, err := client.Schema(ctx, id)
 	var unknown *registry.NotFoundError
 	if err != nil && !errors.As(err, &unknown) {
 		return err

@@ -15,7 +15,7 @@ func NewJSON(o Options) (codec.Factory, error) {
 	inner, err := codec.NewNDJSON(codec.NDJSONOptions{URL: o.URL, Base: o.Base, Carry: o.Carry})
 	if o.Registry == nil {
 		if err == nil && o.Schema.Text != "" {
-			err = problem("Schema", "JSON needs none; give the registry, or nothing")
+			err = pipeline.FieldErrorf("schema", "JSON needs none; give the registry, or nothing")
 		}
 		if err != nil {
 			return nil, err
@@ -49,6 +49,14 @@ func (f *jsonFactory) New() codec.Codec {
 	}
 	j.schemas = &records{factory: f.shared}
 	return &resolvingJSON{j, resolving{j.schemas}}
+}
+
+// Open implements [codec.Opener].
+func (f *jsonFactory) Open() error {
+	if f.shared == nil {
+		return nil
+	}
+	return f.shared.Open()
 }
 
 // jsonRecords takes the headers off.

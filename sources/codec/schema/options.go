@@ -1,9 +1,7 @@
 package schema
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/urlmill/urlmill/internal/registry"
 	"github.com/urlmill/urlmill/pipeline"
@@ -25,30 +23,21 @@ type Options struct {
 	Carry []codec.CarriedField
 }
 
-// Validate returns every problem of o that does not need the schema, joined. Each begins with the name of the field and
-// a colon.
+// registryKey is where a configuration has [Options.Registry].
+const registryKey = "registry"
+
+// Validate returns every problem of o that does not need the schema, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
-	var errs []error
+	var p pipeline.Problems
 	if o.Registry != nil {
-		if err := o.Registry.Validate(); err != nil {
-			for line := range strings.Lines(err.Error()) {
-				errs = append(errs, errors.New("Registry."+strings.TrimSuffix(line, "\n")))
-			}
-		}
+		p.Join(pipeline.Under(registryKey, o.Registry.Validate()))
 	}
 	if (o.Registry == nil) == (o.Schema.Text == "") {
-		errs = append(errs, problem("Schema", "give either a registry or the file of a schema"))
+		p.Add("schema", "give either a registry or the file of a schema")
 	}
 	places := codec.NDJSONOptions{URL: o.URL, Base: o.Base, Carry: o.Carry}
-	if err := places.Validate(); err != nil {
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
-}
-
-// problem is an error that begins with the name of a field.
-func problem(field, format string, args ...any) error {
-	return fmt.Errorf(field+": "+format, args...)
+	p.Join(places.Validate())
+	return p.Err()
 }
 
 // Format is a format of schemas and of what they describe.
@@ -105,17 +94,22 @@ func New(format Format, o Options) (codec.Factory, error) {
 	if o.Registry == nil {
 		compiled, err := format.Compile(o.Schema, f.pointers)
 		if err != nil {
-			return nil, problem("Schema", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+			return nil, pipeline.Under("schema", err)
 		}
 		f.only = compiled
 		return f, nil
 	}
-	client, err := registry.New(*o.Registry)
-	if err != nil {
-		return nil, err
-	}
-	f.schemas = newCache(client, func(s registry.Schema) (Compiled, error) { return compile(format, s, f.pointers) })
+	f.schemas = newCache(*o.Registry, func(s registry.Schema) (Compiled, error) { return compile(format, s, f.pointers) })
 	return f, nil
+}
+
+// Open implements [codec.Opener].
+func (f *factory) Open() error {
+	if f.schemas == nil {
+		return nil
+	}
+	_, err := f.schemas.client()
+	return pipeline.Under(registryKey, err)
 }
 
 // compile refuses schemas of another format.

@@ -151,7 +151,7 @@ func TestJSONWithRegistry(t *testing.T) {
 			t.Errorf("%q: %s, want %s", record, got, want)
 		}
 	}
-	if _, err := NewJSON(Options{Schema: registry.Schema{Text: "x"}, URL: "/url"}); err == nil || !strings.HasPrefix(err.Error(), "Schema: ") {
+	if _, err := NewJSON(Options{Schema: registry.Schema{Text: "x"}, URL: "/url"}); err == nil || !strings.HasPrefix(err.Error(), "schema: ") {
 		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,14 +16,15 @@ type Table struct {
 
 // Iceberg reads the metadata of the only table below a folder.
 func Iceberg(folder string) (Table, error) {
-	names, err := filepath.Glob(filepath.Join(folder, "_iceberg", "*.metadata.json"))
+	below := filepath.Join(folder, "_iceberg")
+	names, err := fs.Glob(os.DirFS(below), "*.metadata.json") // what the folder is called is no pattern
 	if err != nil {
 		return Table{}, err
 	}
 	if len(names) == 0 {
 		return Table{}, fmt.Errorf("%s has no metadata of an Iceberg table", folder)
 	}
-	newest := names[len(names)-1] // their names begin with a number of five digits
+	newest := filepath.Join(below, names[len(names)-1]) // their names begin with a number of five digits
 	text, err := os.ReadFile(newest)
 	if err != nil {
 		return Table{}, err

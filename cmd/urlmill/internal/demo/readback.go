@@ -8,16 +8,15 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/arrow/go/v15/parquet/file"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/table"
+	"github.com/urlmill/urlmill/sinks/parquet"
 )
 
 // Files returns the Parquet files of a folder and of its partitions in the order of their names; none if there is no folder.
@@ -50,13 +49,28 @@ func Rows(files []string) (rows int64, err error) {
 	return rows, nil
 }
 
-func rowsOf(name string) (int64, error) {
-	reader, err := file.OpenParquetFile(name, false)
+func rowsOf(name string) (rows int64, err error) {
+	f, info, err := openFile(name)
 	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	if rows, err = parquet.CountRows(f, info.Size()); err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
-	defer func() { _ = reader.Close() }() // only read from
-	return reader.NumRows(), nil
+	return rows, nil
+}
+
+func openFile(name string) (*os.File, fs.FileInfo, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
 }
 
 // Partitions counts the rows of files by the directories that they are in, in the order of their names.
@@ -138,58 +152,37 @@ func Sample(ctx context.Context, w io.Writer, name string, columns []string, row
 	return nil
 }
 
-// read calls each for the records of a file, with the given columns, until it returns false.
+// read calls each for the records of a file, with the given columns in the order of the file, until it returns false.
 func read(ctx context.Context, name string, columns []string, each func(arrow.Record) (bool, error)) error {
-	reader, err := file.OpenParquetFile(name, false)
+	f, info, err := openFile(name)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = reader.Close() }() // only read from
-	const batch = 8192
-	fr, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{BatchSize: batch}, memory.DefaultAllocator)
+	defer func() { _ = f.Close() }() // only read from
+	r, err := parquet.NewReader(f, info.Size())
 	if err != nil {
 		return err
 	}
-	leaves, err := leavesOf(fr, columns)
-	if err != nil {
-		return err
+	defer func() { _ = r.Close() }()
+	for _, column := range columns {
+		if !r.Schema().HasField(column) {
+			return fmt.Errorf("there is no column %s", column)
+		}
 	}
-	records, err := fr.GetRecordReader(ctx, leaves, nil)
-	if err != nil {
-		return err
-	}
-	defer records.Release()
-	for records.Next() {
-		more, err := each(records.Record())
-		if err != nil || !more {
+	r.Select(func(i int) bool { return slices.Contains(columns, r.Schema().Field(i).Name) })
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-	}
-	if err := records.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
-}
-
-// leavesOf returns the indices of the leaf columns that make up the named columns.
-func leavesOf(fr *pqarrow.FileReader, columns []string) ([]int, error) {
-	var leaves []int
-	for _, column := range columns {
-		i := slices.IndexFunc(fr.Manifest.Fields, func(f pqarrow.SchemaField) bool { return f.Field.Name == column })
-		if i < 0 {
-			return nil, fmt.Errorf("there is no column %s", column)
+		if more, err := each(rec); err != nil || !more {
+			return err
 		}
-		leaves = appendLeaves(leaves, &fr.Manifest.Fields[i])
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 	}
-	return leaves, nil
-}
-
-func appendLeaves(leaves []int, f *pqarrow.SchemaField) []int {
-	if len(f.Children) == 0 { // IsLeaf takes lists for leaves
-		return append(leaves, f.ColIndex)
-	}
-	for i := range f.Children {
-		leaves = appendLeaves(leaves, &f.Children[i])
-	}
-	return leaves
 }

@@ -22,9 +22,6 @@ type Page struct {
 	Values       int64 // nulls included
 	Nulls, Rows  int64
 	Checksum     *uint32 // CRC-32 of the bytes in the file, if there is one
-
-	levelBytes int64 // at the start of a page of version 2, which are never compressed
-	plain      bool  // it is not compressed, whatever the chunk is
 }
 
 // pageHeader is the format's PageHeader with a checksum that can be absent.
@@ -126,8 +123,6 @@ func (f *File) page(at, end int64) (p Page, err error) {
 		v2 := h.DataPageHeaderV2.V
 		p.Version, p.Encoding, p.Values = 2, v2.Encoding, int64(v2.NumValues)
 		p.Nulls, p.Rows = int64(v2.NumNulls), int64(v2.NumRows)
-		p.levelBytes = int64(v2.RepetitionLevelsByteLength) + int64(v2.DefinitionLevelsByteLength)
-		p.plain = v2.IsCompressed.Valid && !v2.IsCompressed.V
 	default:
 		return p, fmt.Errorf("a page of the type %v, which nobody writes", h.Type)
 	}

@@ -55,6 +55,23 @@ func TestFailure(t *testing.T) {
 }
 
 // TestStdin reads what can be read from a stream.
+// TestBracketsInFolders checks that the characters of patterns have no meaning in the name of a folder.
+func TestBracketsInFolders(t *testing.T) {
+	for _, folder := range []string{"d[1]", "a*b", "q?", "open["} {
+		dir := filepath.Join(t.TempDir(), folder)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a.parquet", "a.arrow", "a.arrows", "a.ndjson"} {
+			path := filepath.Join(dir, name)
+			rows, err := Write(t.Context(), Target{Path: path, Format: ByName(name), Log: slog.New(slog.DiscardHandler)}, table(10))
+			if err != nil || rows != 10 {
+				t.Errorf("%s: %d rows, %v", path, rows, err)
+			}
+		}
+	}
+}
+
 func TestStdin(t *testing.T) {
 	want := withoutInfinities(rowsOf(t, table(100)))
 	dir := t.TempDir()
@@ -64,7 +81,7 @@ func TestStdin(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Stdin = bytes.NewReader(text)
-		r, err := Open(t.Context(), "-", o)
+		r, err := Open("-", o)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +102,7 @@ func TestStdin(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Open(t.Context(), "-", Options{Stdin: strings.NewReader("x,y\n")}); err == nil || !strings.Contains(err.Error(), "none of the formats") {
+	if _, err := Open("-", Options{Stdin: strings.NewReader("x,y\n")}); err == nil || !strings.Contains(err.Error(), "none of the formats") {
 		t.Error(err)
 	}
 }
@@ -108,7 +125,7 @@ func TestDamage(t *testing.T) {
 				if err := os.WriteFile(path, text, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				r, err := Open(t.Context(), path, Options{Format: ByName(name)})
+				r, err := Open(path, Options{Format: ByName(name)})
 				if err != nil {
 					continue
 				}

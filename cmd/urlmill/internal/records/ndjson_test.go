@@ -67,7 +67,7 @@ func TestInfer(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(t.Context(), name, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(name, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestInferDigits(t *testing.T) {
 			if err := os.WriteFile(in, []byte(text.String()), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			r, err := Open(t.Context(), in, Options{})
+			r, err := Open(in, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,6 @@ package records
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -63,8 +62,6 @@ type Options struct {
 	Columns []string
 	// BatchRows is the number of rows that are read at a time where the format does not say it, 8192 if 0.
 	BatchRows int64
-	// MaxRows, if not 0, is how many rows are going to be read at most.
-	MaxRows int64
 	// Schema is that of NDJSON. Without it, the file is read once for the types alone.
 	Schema *arrow.Schema
 }
@@ -72,11 +69,11 @@ type Options struct {
 const defaultBatchRows = 8192
 
 // Open opens a table.
-func Open(ctx context.Context, name string, o Options) (Reader, error) {
+func Open(name string, o Options) (Reader, error) {
 	if o.BatchRows == 0 {
 		o.BatchRows = defaultBatchRows
 	}
-	r, err := open(ctx, name, o)
+	r, err := open(name, o)
 	if err != nil {
 		if sys := (*os.PathError)(nil); errors.As(err, &sys) || strings.HasPrefix(err.Error(), name+": ") {
 			return nil, err
@@ -86,7 +83,7 @@ func Open(ctx context.Context, name string, o Options) (Reader, error) {
 	return &named{Reader: r, name: name}, nil
 }
 
-func open(ctx context.Context, name string, o Options) (_ Reader, err error) {
+func open(name string, o Options) (_ Reader, err error) {
 	if name == "-" {
 		in := bufio.NewReaderSize(o.Stdin, 1<<16)
 		if o.Format == "" {
@@ -116,7 +113,7 @@ func open(ctx context.Context, name string, o Options) (_ Reader, err error) {
 	}
 	switch o.Format {
 	case Parquet:
-		return openParquet(ctx, f, o)
+		return openParquet(f, o)
 	case Arrow:
 		return openArrow(f, o)
 	}

@@ -84,7 +84,7 @@ func compare(t *testing.T, name string, want, got []sinktest.Row) {
 
 func read(t *testing.T, name string, o Options) (*arrow.Schema, []sinktest.Row) {
 	t.Helper()
-	r, err := Open(t.Context(), name, o)
+	r, err := Open(name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestConvert(t *testing.T) {
 			if !equalFields(schema, got) {
 				t.Errorf("%s: got %v\nwant %v", name, got, schema)
 			}
-			next, err := Open(t.Context(), path, Options{})
+			next, err := Open(path, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +154,7 @@ func TestMetadata(t *testing.T) {
 		for _, path := range [][]string{{"a.parquet"}, {"a.arrow", "b.parquet"}} {
 			last := name
 			for i, p := range path {
-				in, err := Open(t.Context(), last, Options{Columns: columns})
+				in, err := Open(last, Options{Columns: columns})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -212,7 +212,7 @@ func TestColumns(t *testing.T) {
 				}
 			}
 		}
-		_, err := Open(t.Context(), path, Options{Columns: []string{"nothing"}, Schema: sinktest.AllTypes()})
+		_, err := Open(path, Options{Columns: []string{"nothing"}, Schema: sinktest.AllTypes()})
 		if err == nil || !strings.Contains(err.Error(), `no column "nothing"; there are id, text`) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -255,7 +255,7 @@ func TestDictionaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"out.parquet", "out.arrow", "out.ndjson"} {
-		r, err := Open(t.Context(), source, Options{BatchRows: 30})
+		r, err := Open(source, Options{BatchRows: 30})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +311,7 @@ func TestLocalTimes(t *testing.T) {
 			t.Errorf("%s: got %v\nwant %v", name, got, schema)
 		}
 		var err error
-		if in, err = Open(t.Context(), path, Options{}); err != nil {
+		if in, err = Open(path, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		defer in.Close()

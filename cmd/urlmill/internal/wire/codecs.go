@@ -1,9 +1,8 @@
 package wire
 
 import (
-	"fmt"
-
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/accesslog"
 	"github.com/urlmill/urlmill/sources/codec/delimited"
@@ -13,8 +12,8 @@ import (
 // linesCodec is the codec when none is given: it takes a section that has lines and no other codec, or nothing at all.
 var linesCodec = CodecKind{
 	Name: "lines",
-	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
-		if c.Source.Codec != (config.Codec{Lines: c.Source.Codec.Lines}) {
+	Configure: func(c *settings.Config) (func() (codec.Factory, error), bool) {
+		if c.Source.Codec != (settings.Codec{Lines: c.Source.Codec.Lines}) {
 			return nil, false
 		}
 		var options codec.LinesOptions
@@ -27,7 +26,7 @@ var linesCodec = CodecKind{
 
 var ndjsonCodec = CodecKind{
 	Name: "ndjson",
-	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
+	Configure: func(c *settings.Config) (func() (codec.Factory, error), bool) {
 		n := c.Source.Codec.NDJSON
 		if n == nil {
 			return nil, false
@@ -45,7 +44,7 @@ var ndjsonCodec = CodecKind{
 
 var accessLogCodec = CodecKind{
 	Name: "access_log",
-	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
+	Configure: func(c *settings.Config) (func() (codec.Factory, error), bool) {
 		a := c.Source.Codec.AccessLog
 		if a == nil {
 			return nil, false
@@ -53,7 +52,7 @@ var accessLogCodec = CodecKind{
 		if a.Format == "caddy" {
 			return func() (codec.Factory, error) {
 				if a.Base != "" || len(a.Fields) > 0 {
-					return nil, fmt.Errorf("%s: caddy has the host and all fields in its records; take base and fields out", "Format")
+					return nil, pipeline.FieldErrorf("format", "caddy has the host and all fields in its records").Advise("take base and fields out")
 				}
 				options := codec.Caddy()
 				options.Scheme = a.Scheme
@@ -70,7 +69,7 @@ var accessLogCodec = CodecKind{
 
 var parquetCodec = CodecKind{
 	Name: "parquet",
-	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
+	Configure: func(c *settings.Config) (func() (codec.Factory, error), bool) {
 		p := c.Source.Codec.Parquet
 		return func() (codec.Factory, error) {
 			options := parquet.Options{URL: p.URL, Base: p.Base}
@@ -85,7 +84,7 @@ var parquetCodec = CodecKind{
 
 var delimitedCodec = CodecKind{
 	Name: "delimited",
-	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
+	Configure: func(c *settings.Config) (func() (codec.Factory, error), bool) {
 		d := c.Source.Codec.Delimited
 		if d == nil {
 			return nil, false
@@ -102,7 +101,7 @@ var delimitedCodec = CodecKind{
 }
 
 // carriedColumns returns the columns of an input that has names for them.
-func carriedColumns(columns []config.CarryColumn) ([]codec.CarriedColumn, error) {
+func carriedColumns(columns []settings.CarryColumn) ([]codec.CarriedColumn, error) {
 	var carried []codec.CarriedColumn
 	for _, c := range columns {
 		time, err := codec.ParseTimeFormat(c.Time)

@@ -3,11 +3,10 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/dedupe"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
@@ -16,7 +15,7 @@ import (
 )
 
 // newPlan returns the plan of the columns that c asks for.
-func newPlan(c *config.Config, source Source, f codec.Factory, lists Lists) (*urlcols.Plan, []config.Problem) {
+func newPlan(c *settings.Config, source Source, f codec.Factory, lists Lists) (*urlcols.Plan, []config.Problem) {
 	options := urlcols.Options{
 		Include:      c.Columns.Include,
 		Exclude:      c.Columns.Exclude,
@@ -64,7 +63,7 @@ func newPlan(c *config.Config, source Source, f codec.Factory, lists Lists) (*ur
 var takes = map[string]urlcols.Take{"first": urlcols.First, "last": urlcols.Last, "all": urlcols.Every}
 
 // derived adds what the configuration says of derived columns.
-func derived(options *urlcols.Options, c *config.Config, lists Lists) {
+func derived(options *urlcols.Options, c *settings.Config, lists Lists) {
 	options.Rules = lists.Rules
 	if form := c.Columns.Canonical; form != nil {
 		options.Canonical = &canon.Options{With: steps(form.With), Without: steps(form.Without)}
@@ -88,7 +87,7 @@ func steps(names []string) (all canon.Step) {
 }
 
 // columnPath returns where c has the column that e is about.
-func columnPath(c *config.Config, e *urlcols.OptionError) string {
+func columnPath(c *settings.Config, e *urlcols.OptionError) string {
 	lists := map[string][]string{"include": c.Columns.Include, "exclude": c.Columns.Exclude}
 	if i := slices.Index(lists[e.Option], e.Column); i >= 0 {
 		return fmt.Sprintf("columns.%s[%d]", e.Option, i)
@@ -96,7 +95,7 @@ func columnPath(c *config.Config, e *urlcols.OptionError) string {
 	switch e.Option {
 	case "rename":
 	case "also":
-		i := slices.IndexFunc(c.Columns.Also, func(a config.Also) bool { return a.Field == e.Column || slices.Contains(a.Include, e.Column) })
+		i := slices.IndexFunc(c.Columns.Also, func(a settings.Also) bool { return a.Field == e.Column || slices.Contains(a.Include, e.Column) })
 		return fmt.Sprintf("columns.also[%d]", max(i, 0))
 	default:
 		return "columns." + e.Option
@@ -113,13 +112,13 @@ func columnPath(c *config.Config, e *urlcols.OptionError) string {
 }
 
 // twicePath returns where c gives a column a name that another has.
-func twicePath(c *config.Config, f codec.Factory, name string) string {
+func twicePath(c *settings.Config, f codec.Factory, name string) string {
 	for from, to := range c.Columns.Rename {
 		if to == name {
 			return "columns.rename." + from
 		}
 	}
-	if i := slices.IndexFunc(c.Columns.Promote, func(p config.Promote) bool { return p.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(c.Columns.Promote, func(p settings.Promote) bool { return p.Name == name }); i >= 0 {
 		return fmt.Sprintf("columns.promote[%d]", i)
 	}
 	if i := slices.IndexFunc(f.Fields(), func(f pipeline.Field) bool { return f.Name == name }); i >= 0 {
@@ -144,70 +143,11 @@ func flatten(err error) []error {
 	return out
 }
 
-// fieldProblems turns an error whose lines begin with "Field: " into problems of the section at path. Lines without a field
-// become problems of the section. Names of fields within a sentence become keys as well, if such a key exists.
-func fieldProblems(c *config.Config, path string, err error) []config.Problem {
-	if err == nil {
-		return nil
-	}
+// fieldProblems makes problems of the section at path out of what a component says of its options.
+func fieldProblems(c *settings.Config, path string, err error) []config.Problem {
 	var problems []config.Problem
-	for line := range strings.Lines(err.Error()) {
-		line = strings.TrimSuffix(line, "\n")
-		field, rest, ok := strings.Cut(line, ": ")
-		at := path
-		if ok && isField(field) {
-			at, line = path+"."+keyOf(field), keyOf(field)+": "+rest
-			line = fieldName.ReplaceAllStringFunc(line, yamlName)
-		}
-		problems = append(problems, c.Problem(at, "%s", line))
+	for _, e := range pipeline.FieldErrors(err) {
+		problems = append(problems, c.Problem(e.In(path), "%v", e))
 	}
 	return problems
-}
-
-// fieldName matches what may be the name of a field within a sentence.
-var fieldName = regexp.MustCompile(`\b[A-Z]\w+\b`)
-
-// yamlName returns the key of a configuration for the name of a field, and any other word as it is.
-func yamlName(word string) string {
-	if key := keyOf(word); strings.Contains(key, "_") && config.IsKey(key) {
-		return key
-	}
-	return word
-}
-
-// isField reports whether s is the path of a field, such as TLS.CAFile or Paths[0].
-func isField(s string) bool {
-	if s == "" || s[0] < 'A' || s[0] > 'Z' {
-		return false
-	}
-	for _, b := range []byte(s) {
-		letter := 'a' <= b|0x20 && b|0x20 <= 'z'
-		if !letter && (b < '0' || b > '9') && b != '.' && b != '[' && b != ']' {
-			return false
-		}
-	}
-	return true
-}
-
-// keyOf returns the keys of a configuration for a field: tls.ca_file for TLS.CAFile.
-func keyOf(field string) string {
-	var b strings.Builder
-	upper := func(i int) bool { return i >= 0 && i < len(field) && 'A' <= field[i] && field[i] <= 'Z' }
-	letter := func(i int) bool { return i >= 0 && i < len(field) && 'a' <= field[i]|0x20 && field[i]|0x20 <= 'z' }
-	for i := range len(field) {
-		if !upper(i) {
-			b.WriteByte(field[i])
-			continue
-		}
-		// A word begins after a small letter, and with the last capital of several before a small one, which is not the s
-		// of a plural.
-		afterSmall := letter(i-1) && !upper(i-1)
-		plural := i+1 < len(field) && field[i+1] == 's' && !letter(i+2)
-		lastCapital := upper(i-1) && letter(i+1) && !upper(i+1) && !plural
-		if afterSmall || lastCapital {
-			b.WriteByte('_')
-		}
-		b.WriteByte(field[i] | 0x20)
-	}
-	return b.String()
 }

@@ -6,14 +6,14 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline/dedupe"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/urlcore/canon"
 )
 
 // columnName returns the name that a column has in the output.
-func columnName(c *config.Config, name string) string {
+func columnName(c *settings.Config, name string) string {
 	if other, ok := c.Columns.Rename[name]; ok {
 		return other
 	}
@@ -21,7 +21,7 @@ func columnName(c *config.Config, name string) string {
 }
 
 // newDedupe returns how duplicates are found among rows on their way to sink, and the schema of the rows that come out.
-func newDedupe(c *config.Config, rows *arrow.Schema, lists Lists, sink Sink) (*dedupe.Options, *arrow.Schema, error) {
+func newDedupe(c *settings.Config, rows *arrow.Schema, lists Lists, sink Sink) (*dedupe.Options, *arrow.Schema, error) {
 	d := c.Dedupe
 	options := dedupe.Options{
 		Path: d.Path, Mode: dedupe.Mode(d.Mode), KeyColumn: columnName(c, "url_key"), HideKey: d.HideKey, Identity: identity(c, lists), Memory: d.Memory,
@@ -50,7 +50,7 @@ func newDedupe(c *config.Config, rows *arrow.Schema, lists Lists, sink Sink) (*d
 }
 
 // identity names what keys are made of. newPlan has found the same configuration right.
-func identity(c *config.Config, lists Lists) string {
+func identity(c *settings.Config, lists Lists) string {
 	var options urlcols.Options
 	if derived(&options, c, lists); options.Canonical == nil {
 		return ""
@@ -64,7 +64,7 @@ func identity(c *config.Config, lists Lists) string {
 }
 
 // dedupeMemory is what finding duplicates takes.
-func dedupeMemory(c *config.Config) int64 {
+func dedupeMemory(c *settings.Config) int64 {
 	d := c.Dedupe
 	switch {
 	case d == nil:

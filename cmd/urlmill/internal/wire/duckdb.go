@@ -3,7 +3,7 @@
 package wire
 
 import (
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/table"
 	"github.com/urlmill/urlmill/sinks/table/duckdb"
@@ -11,7 +11,7 @@ import (
 
 var duckdbSink = SinkKind{
 	Name: "duckdb",
-	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
 		p := c.Sink.DuckDB
 		if p == nil {
 			return Sink{}, false

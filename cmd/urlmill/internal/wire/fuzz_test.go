@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 )
 
 // FuzzLoad checks that nothing in a configuration makes reading or checking it panic, and that what is refused is refused
 // with a place and a message.
 func FuzzLoad(f *testing.F) {
 	root := filepath.Join("..", "..", "..", "..")
-	for _, pattern := range []string{"config/testdata/good/*.yaml", "config/testdata/bad/*.yaml", "examples/*.yaml"} {
+	for _, pattern := range []string{"internal/settings/testdata/good/*.yaml", "internal/settings/testdata/bad/*.yaml", "examples/*.yaml"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
 			f.Fatalf("%s: %d files, %v", pattern, len(files), err)
@@ -32,7 +33,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	registry := Standard()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := config.Parse("fuzz.yaml", data, env)
+		c, err := settings.Parse("fuzz.yaml", data, env)
 		if err == nil {
 			err = registry.Check(c)
 		}

@@ -1,17 +1,15 @@
 package wire
 
 import (
-	"errors"
-	"strings"
-
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/iceberg"
 )
 
 // icebergOptions returns the options of the table that is made of a sink's files, and whether there is one.
-func icebergOptions(p *config.Parquet) (iceberg.Options, bool) {
+func icebergOptions(p *settings.Parquet) (iceberg.Options, bool) {
 	i := p.Iceberg
 	if i == nil {
 		return iceberg.Options{}, false
@@ -28,22 +26,13 @@ func icebergOptions(p *config.Parquet) (iceberg.Options, bool) {
 	return o, true
 }
 
-// checkTable returns what is wrong with a table's options, or with rows for it if they are given, by the fields of the
-// sink's options.
+// checkTable returns what is wrong with a table's options, or with rows for it if they are given, by the keys of the sink.
 func checkTable(o iceberg.Options, there bool, rows *arrow.Schema) error {
-	if !there {
+	switch {
+	case !there:
 		return nil
+	case rows != nil:
+		return pipeline.Under("iceberg", o.CheckRows(rows))
 	}
-	if rows != nil {
-		return o.CheckRows(rows)
-	}
-	err := o.Validate()
-	if err == nil {
-		return nil
-	}
-	var problems []error
-	for line := range strings.Lines(err.Error()) {
-		problems = append(problems, errors.New("Iceberg."+strings.TrimSuffix(line, "\n")))
-	}
-	return errors.Join(problems...)
+	return pipeline.Under("iceberg", o.Validate())
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/internal/tracing"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
@@ -26,7 +27,7 @@ type Job struct {
 	// Rows is the schema of the rows that the sink gets, which dedupe may have changed.
 	Rows *arrow.Schema
 
-	config     *config.Config
+	config     *settings.Config
 	codec      codec.Factory
 	source     Source
 	sink       Sink
@@ -43,9 +44,9 @@ type Job struct {
 	log        *slog.Logger
 }
 
-// Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything
-// outside.
-func (r Registry) Check(c *config.Config) error {
+// Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything outside but
+// the files that say what columns there are: schemas, and lists of rules and suffixes.
+func (r Registry) Check(c *settings.Config) error {
 	_, err := r.Prepare(c, Setting{Log: slog.New(slog.DiscardHandler), In: io.MultiReader(), Out: io.Discard})
 	return err
 }
@@ -55,7 +56,7 @@ func (r Registry) Check(c *config.Config) error {
 // It collects problems instead of stopping at the first, so each part is checked as far as the parts that it depends on are
 // there: the plan of the columns needs a codec, and the sink's check of rows needs a plan. It makes neither source nor sink;
 // Open does.
-func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
+func (r Registry) Prepare(c *settings.Config, s Setting) (*Job, error) {
 	j := &Job{config: c, log: s.Log, dedupeStep: s.DedupeStep, limiter: throttle.New(c.Pipeline.Rate)}
 	var problems []config.Problem
 	note := func(path string, err error) { problems = append(problems, fieldProblems(c, path, err)...) }
@@ -111,7 +112,7 @@ func (r Registry) Prepare(c *config.Config, s Setting) (*Job, error) {
 	return j, nil
 }
 
-func (r Registry) chooseSource(c *config.Config, s Setting, j *Job) (Source, bool) {
+func (r Registry) chooseSource(c *settings.Config, s Setting, j *Job) (Source, bool) {
 	for _, kind := range r.Sources {
 		if source, ok := kind.Configure(c, s); ok {
 			j.sourcePath = "source." + kind.Name
@@ -121,7 +122,7 @@ func (r Registry) chooseSource(c *config.Config, s Setting, j *Job) (Source, boo
 	return Source{}, false
 }
 
-func (r Registry) chooseSink(c *config.Config, s Setting, j *Job) (Sink, bool) {
+func (r Registry) chooseSink(c *settings.Config, s Setting, j *Job) (Sink, bool) {
 	for _, kind := range r.Sinks {
 		if sink, ok := kind.Configure(c, s); ok {
 			j.sinkPath = "sink." + kind.Name
@@ -132,7 +133,7 @@ func (r Registry) chooseSink(c *config.Config, s Setting, j *Job) (Sink, bool) {
 }
 
 // newCodec returns the codec of source, and else the one that c asks for.
-func (r Registry) newCodec(c *config.Config, source Source) (codec.Factory, error) {
+func (r Registry) newCodec(c *settings.Config, source Source) (codec.Factory, error) {
 	if source.Codec != nil {
 		return source.Codec, nil
 	}
@@ -144,7 +145,7 @@ func (r Registry) newCodec(c *config.Config, source Source) (codec.Factory, erro
 	return nil, errors.New("this urlmill has no codec of that kind")
 }
 
-func codecName(c *config.Config) string {
+func codecName(c *settings.Config) string {
 	switch k := c.Source.Codec; {
 	case k.NDJSON != nil:
 		return "ndjson"
@@ -169,6 +170,9 @@ func codecName(c *config.Config) string {
 // when it is about options, such as a file that is not there.
 func (j *Job) Open() (pipeline.Source, pipeline.Sink, error) {
 	var problems []config.Problem
+	if opener, ok := j.codec.(codec.Opener); ok {
+		problems = append(problems, fieldProblems(j.config, "source.codec."+codecName(j.config), opener.Open())...)
+	}
 	source, err := j.source.Open(j.codec)
 	problems = append(problems, fieldProblems(j.config, j.sourcePath, err)...)
 	sink, err := j.sink.Open()
@@ -218,7 +222,7 @@ func (j *Job) Run(ctx context.Context, drain <-chan struct{}, source pipeline.So
 }
 
 // roll translates limits: 0 is none in a configuration and the default in the pipeline.
-func roll(r config.Roll) pipeline.Roll {
+func roll(r settings.Roll) pipeline.Roll {
 	out := pipeline.Roll{Rows: r.Rows, Bytes: r.Bytes, Every: r.Every}
 	if out.Bytes == 0 {
 		out.Bytes = -1

@@ -2,17 +2,16 @@ package wire
 
 import (
 	"errors"
-	"strings"
 
-	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/kafkaconn"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/kafka"
 )
 
 var kafkaSink = SinkKind{
 	Name: "kafka",
-	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
 		k := c.Sink.Kafka
 		if k == nil {
 			return Sink{}, false
@@ -24,7 +23,7 @@ var kafkaSink = SinkKind{
 		}
 		return Sink{
 			Place:     "topic " + k.Topic,
-			Validate:  func() error { return errors.Join(options.Validate(), validateDeadLetters(options.DeadLetters)) },
+			Validate:  options.Validate,
 			CheckRows: options.CheckRows,
 			Open:      func() (pipeline.Sink, error) { return kafka.New(options, s.Log) },
 		}, true
@@ -32,7 +31,7 @@ var kafkaSink = SinkKind{
 }
 
 // kafkaOut returns the options of the sink without those of dead letters.
-func kafkaOut(c *config.Config, k *config.KafkaOut) kafka.Options {
+func kafkaOut(c *settings.Config, k *settings.KafkaOut) kafka.Options {
 	o := kafka.Options{Target: kafkaTarget(c, &k.KafkaTopic), Format: k.Format, Key: k.Key}
 	if a := k.Avro; a != nil {
 		o.Avro = &kafka.AvroOptions{Registry: registryOptions(&a.Registry), Record: a.Record, Subject: a.Subject, LookUp: !a.Register}
@@ -52,7 +51,7 @@ func (j *Job) AvroSchema() (text, subject string, err error) {
 
 // kafkaTarget returns the options of a topic to write to. If it has no brokers of its own, those of the source are taken, with
 // their TLS and SASL.
-func kafkaTarget(c *config.Config, t *config.KafkaTopic) kafka.Target {
+func kafkaTarget(c *settings.Config, t *settings.KafkaTopic) kafka.Target {
 	brokers, encryption, login := t.Brokers, t.TLS, t.SASL
 	if len(brokers) == 0 && c.Source.Kafka != nil {
 		brokers, encryption, login = c.Source.Kafka.Brokers, c.Source.Kafka.TLS, c.Source.Kafka.SASL
@@ -63,14 +62,14 @@ func kafkaTarget(c *config.Config, t *config.KafkaTopic) kafka.Target {
 	}
 }
 
-func kafkaTLS(t config.TLS) kafkaconn.TLS {
+func kafkaTLS(t settings.TLS) kafkaconn.TLS {
 	return kafkaconn.TLS{
 		Enabled: t.Enabled, CAFile: t.CAFile, CertFile: t.CertFile, KeyFile: t.KeyFile,
 		ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify,
 	}
 }
 
-func kafkaSASL(s *config.SASL) kafkaconn.SASL {
+func kafkaSASL(s *settings.SASL) kafkaconn.SASL {
 	if s == nil {
 		return kafkaconn.SASL{}
 	}
@@ -80,7 +79,7 @@ func kafkaSASL(s *config.SASL) kafkaconn.SASL {
 // deadLetterOutput is where the dead letters of a sink that writes files go, when that is a topic.
 type deadLetterOutput struct{ target *kafka.Target }
 
-func newDeadLetterOutput(c *config.Config, t *config.KafkaTopic) deadLetterOutput {
+func newDeadLetterOutput(c *settings.Config, t *settings.KafkaTopic) deadLetterOutput {
 	if t == nil {
 		return deadLetterOutput{}
 	}
@@ -88,7 +87,12 @@ func newDeadLetterOutput(c *config.Config, t *config.KafkaTopic) deadLetterOutpu
 	return deadLetterOutput{&target}
 }
 
-func (o deadLetterOutput) validate() error { return validateDeadLetters(o.target) }
+func (o deadLetterOutput) validate() error {
+	if o.target == nil {
+		return nil
+	}
+	return pipeline.Under("dead_letters.kafka", o.target.Validate())
+}
 
 // open sets stream, but for a sink whose dead letters go to a folder.
 func (o deadLetterOutput) open(stream *kafka.Stream, s Setting) error {
@@ -99,22 +103,5 @@ func (o deadLetterOutput) open(stream *kafka.Stream, s Setting) error {
 	if err == nil {
 		*stream = dead
 	}
-	return err
-}
-
-// validateDeadLetters returns what is wrong with a target, whose fields it names as those of the sink's dead letters. A nil one
-// is right.
-func validateDeadLetters(t *kafka.Target) error {
-	if t == nil {
-		return nil
-	}
-	err := t.Validate()
-	if err == nil {
-		return nil
-	}
-	var problems []error
-	for line := range strings.Lines(err.Error()) {
-		problems = append(problems, errors.New("DeadLetters.Kafka."+strings.TrimSuffix(line, "\n")))
-	}
-	return errors.Join(problems...)
+	return pipeline.Under("dead_letters.kafka", err)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/urlcore/psl"
 	"github.com/urlmill/urlmill/urlcore/tracking"
 )
@@ -21,7 +22,7 @@ type Lists struct {
 }
 
 // ReadLists reads the files that c names; where it names none, the lists are those that are built in.
-func ReadLists(c *config.Config) (Lists, *config.Problem) {
+func ReadLists(c *settings.Config) (Lists, *config.Problem) {
 	lists := Lists{tracking.Default(), psl.Embedded()}
 	for _, file := range []struct {
 		key, path string
@@ -88,7 +89,7 @@ func (j *Job) Use(l Lists) {
 
 // SetRates sets the rates of the pipeline and its generator to those of c, also while Run runs. source is the one that Open
 // returned.
-func (j *Job) SetRates(c *config.Config, source any) {
+func (j *Job) SetRates(c *settings.Config, source any) {
 	j.limiter.SetRate(c.Pipeline.Rate)
 	if s, ok := source.(interface{ SetRate(float64) }); ok && c.Source.Generate != nil {
 		s.SetRate(c.Source.Generate.Rate)

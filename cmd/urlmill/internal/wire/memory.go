@@ -10,6 +10,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline/budget"
 )
 
@@ -26,7 +27,7 @@ const (
 )
 
 // memoryOf divides the memory that c may use.
-func memoryOf(c *config.Config) (budget.Shares, []config.Problem) {
+func memoryOf(c *settings.Config) (budget.Shares, []config.Problem) {
 	n := needs(c)
 	limit := c.MemoryLimit
 	if limit == 0 {
@@ -43,7 +44,7 @@ func memoryOf(c *config.Config) (budget.Shares, []config.Problem) {
 }
 
 // needs is what the configuration needs memory for.
-func needs(c *config.Config) budget.Needs {
+func needs(c *settings.Config) budget.Needs {
 	n := budget.Needs{Workers: workers(c), Code: codeSize(), UsualBatch: c.Pipeline.BatchBytes}
 	if c.Given("pipeline.batch_bytes") {
 		n.BatchBytes = c.Pipeline.BatchBytes
@@ -64,7 +65,7 @@ func needs(c *config.Config) budget.Needs {
 }
 
 // partsOf returns the bytes of memory that parts of files take on their way to S3.
-func partsOf(c *config.Config) int64 {
+func partsOf(c *settings.Config) int64 {
 	folder := ""
 	switch s := c.Sink; {
 	case s.Parquet != nil:
@@ -82,7 +83,7 @@ func partsOf(c *config.Config) int64 {
 
 // remedies names the keys that a user may lower when the limit is too small: those that are given come first, since they are
 // the reason.
-func remedies(c *config.Config) string {
+func remedies(c *settings.Config) string {
 	switch {
 	case c.Given("dedupe.memory"):
 		return "dedupe.memory or pipeline.batch_bytes"
@@ -96,7 +97,7 @@ func remedies(c *config.Config) string {
 	return "pipeline.workers"
 }
 
-func workers(c *config.Config) int {
+func workers(c *settings.Config) int {
 	if c.Pipeline.Workers > 0 {
 		return c.Pipeline.Workers
 	}

@@ -5,7 +5,7 @@ package wire
 import (
 	"errors"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -15,7 +15,7 @@ var errNoDuckDB = errors.New("this urlmill is built without DuckDB, which is no 
 // duckdbSink says that there is none.
 var duckdbSink = SinkKind{
 	Name: "duckdb",
-	Configure: func(c *config.Config, _ Setting) (Sink, bool) {
+	Configure: func(c *settings.Config, _ Setting) (Sink, bool) {
 		return Sink{
 			Validate: func() error { return errNoDuckDB },
 			Open:     func() (pipeline.Sink, error) { return nil, errNoDuckDB },

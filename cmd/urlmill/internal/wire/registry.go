@@ -8,7 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
@@ -56,7 +56,7 @@ type Setting struct {
 type SourceKind struct {
 	Name string // of its section below "source"
 	// Configure returns the source that c asks for, and false when c asks for another kind.
-	Configure func(c *config.Config, s Setting) (Source, bool)
+	Configure func(c *settings.Config, s Setting) (Source, bool)
 }
 
 // Source is a configured source.
@@ -74,13 +74,13 @@ type Source struct {
 // CodecKind is a kind of codec.
 type CodecKind struct {
 	Name      string // of its section below "source.codec"
-	Configure func(c *config.Config) (func() (codec.Factory, error), bool)
+	Configure func(c *settings.Config) (func() (codec.Factory, error), bool)
 }
 
 // SinkKind is a kind of sink.
 type SinkKind struct {
 	Name      string // of its section below "sink"
-	Configure func(c *config.Config, s Setting) (Sink, bool)
+	Configure func(c *settings.Config, s Setting) (Sink, bool)
 }
 
 // Sink is a configured sink; see [Source].

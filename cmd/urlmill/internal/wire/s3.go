@@ -1,18 +1,16 @@
 package wire
 
 import (
-	"errors"
-	"fmt"
-
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/s3"
 )
 
 // OpenStores returns what opens the folders of sinks: directories, and places on S3 with the given settings.
-func OpenStores(c config.S3) store.Opener { return s3.Opener(s3Options(c)) }
+func OpenStores(c settings.S3) store.Opener { return s3.Opener(s3Options(c)) }
 
-func s3Options(c config.S3) s3.Options {
+func s3Options(c settings.S3) s3.Options {
 	return s3.Options{
 		Endpoint: c.Endpoint, Region: c.Region, Addressing: c.Addressing, Profile: c.Profile,
 		Encryption: c.Encryption, KMSKey: c.KMSKey, StorageClass: c.StorageClass, Checksum: c.Checksum,
@@ -21,7 +19,7 @@ func s3Options(c config.S3) s3.Options {
 }
 
 // stores returns what opens the folders of the sink of c.
-func (s Setting) stores(c *config.Config) store.Opener {
+func (s Setting) stores(c *settings.Config) store.Opener {
 	if s.Stores != nil {
 		return s.Stores
 	}
@@ -33,16 +31,15 @@ func (s Setting) stores(c *config.Config) store.Opener {
 // SinkTrouble is what is known of requests of the sink that fail and are tried again, which are those to S3.
 func (j *Job) SinkTrouble() *s3.Trouble { return j.trouble }
 
-// checkPlaces returns what is wrong with folders that are on S3, by the fields of a sink's options.
+// checkPlaces returns what is wrong with folders that are on S3.
 func checkPlaces(path, deadLetters, late string) error {
-	var problems []error
-	for _, place := range []struct{ field, location string }{{"Path", path}, {"DeadLetters", deadLetters}, {"Late", late}} {
+	var p pipeline.Problems
+	for _, place := range []struct{ key, location string }{{"path", path}, {"dead_letters", deadLetters}, {"late.path", late}} {
 		if !s3.IsLocation(place.location) {
 			continue
 		}
-		if _, _, err := s3.ParseLocation(place.location); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", place.field, err))
-		}
+		_, _, err := s3.ParseLocation(place.location)
+		p.Join(pipeline.Under(place.key, err))
 	}
-	return errors.Join(problems...)
+	return p.Err()
 }

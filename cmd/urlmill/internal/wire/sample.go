@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/kafka"
@@ -21,7 +21,7 @@ func (r Registry) ForSamples(last int64) Registry {
 		if kind.Name != kafkaSource.Name {
 			continue
 		}
-		r.Sources[i].Configure = func(c *config.Config, s Setting) (Source, bool) {
+		r.Sources[i].Configure = func(c *settings.Config, s Setting) (Source, bool) {
 			source, ok := kind.Configure(c, s)
 			if ok {
 				options := kafkaOptions(c.Source.Kafka)
@@ -37,17 +37,17 @@ func (r Registry) ForSamples(last int64) Registry {
 // IntoFolder changes c so that its sink writes the same files into folders below dir, where they can be measured: in one go
 // and without keeping positions. What would go to a topic, a database or standard output becomes NDJSON there. Duplicates are
 // looked for among the rows of the sample alone.
-func IntoFolder(c *config.Config, dir string) {
+func IntoFolder(c *settings.Config, dir string) {
 	rows, dead := filepath.Join(dir, "rows"), filepath.Join(dir, "dead")
-	output := func(o *config.Output) {
-		o.Path, o.Stdout, o.Delivery = rows, false, config.AtLeastOnce
+	output := func(o *settings.Output) {
+		o.Path, o.Stdout, o.Delivery = rows, false, settings.AtLeastOnce
 		o.DeadLetterTopic = nil
 		o.DeadLetters = dead
 		moveLate(o.Late, dir)
 	}
 	switch s := &c.Sink; {
 	case s.Parquet != nil:
-		s.Parquet.Path, s.Parquet.Delivery = rows, config.AtLeastOnce
+		s.Parquet.Path, s.Parquet.Delivery = rows, settings.AtLeastOnce
 		s.Parquet.DeadLetters, s.Parquet.DeadLetterTopic = dead, nil
 		s.Parquet.Iceberg = nil
 		moveLate(s.Parquet.Late, dir)
@@ -56,12 +56,12 @@ func IntoFolder(c *config.Config, dir string) {
 	case s.NDJSON != nil:
 		output(&s.NDJSON.Output)
 	default: // there is no place for a trial at a broker or in a database
-		s.NDJSON, s.Kafka, s.Postgres = new(config.NDJSONOut), nil, nil
+		s.NDJSON, s.Kafka, s.Postgres = new(settings.NDJSONOut), nil, nil
 		s.ClickHouse, s.DuckDB = nil, nil
 		output(&s.NDJSON.Output)
 	}
-	c.Sink.S3 = config.DefaultS3()
-	c.Sink.Roll = config.Roll{}
+	c.Sink.S3 = settings.DefaultS3()
+	c.Sink.Roll = settings.Roll{}
 	if c.Dedupe != nil { // the state of a run is not to know the sample
 		dedupe := *c.Dedupe
 		dedupe.Path = filepath.Join(dir, "dedupe")
@@ -70,7 +70,7 @@ func IntoFolder(c *config.Config, dir string) {
 	c.Tracing = nil
 }
 
-func moveLate(l *config.Late, dir string) {
+func moveLate(l *settings.Late, dir string) {
 	if l != nil {
 		l.Path = filepath.Join(dir, "late")
 	}

@@ -1,11 +1,11 @@
 package wire
 
 import (
-	"fmt"
 	"os"
 
-	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/avro"
 	"github.com/urlmill/urlmill/sources/codec/protobuf"
@@ -14,7 +14,7 @@ import (
 
 var avroCodec = CodecKind{
 	Name: "avro",
-	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
+	Configure: func(c *settings.Config) (func() (codec.Factory, error), bool) {
 		s := c.Source.Codec.Avro
 		return func() (codec.Factory, error) {
 			o, err := schemaOptions(s)
@@ -24,7 +24,7 @@ var avroCodec = CodecKind{
 			if s.Registry == nil {
 				text, err := os.ReadFile(s.Schema)
 				if err != nil {
-					return nil, fmt.Errorf("%s: %w", "Schema", err)
+					return nil, pipeline.FieldErrorf("schema", "%w", err)
 				}
 				o.Schema.Text = string(text)
 			}
@@ -35,7 +35,7 @@ var avroCodec = CodecKind{
 
 var protobufCodec = CodecKind{
 	Name: "protobuf",
-	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
+	Configure: func(c *settings.Config) (func() (codec.Factory, error), bool) {
 		s := c.Source.Codec.Protobuf
 		return func() (codec.Factory, error) {
 			o, err := schemaOptions(s)
@@ -44,7 +44,7 @@ var protobufCodec = CodecKind{
 			}
 			if s.Registry == nil {
 				if o.Schema, err = protobuf.ReadFile(s.Schema); err != nil {
-					return nil, fmt.Errorf("%s: %w", "Schema", err)
+					return nil, pipeline.FieldErrorf("schema", "%w", err)
 				}
 			}
 			return protobuf.New(protobuf.Options{Options: o, Message: s.Message})
@@ -54,7 +54,7 @@ var protobufCodec = CodecKind{
 
 var jsonSchemaCodec = CodecKind{
 	Name: "jsonschema",
-	Configure: func(c *config.Config) (func() (codec.Factory, error), bool) {
+	Configure: func(c *settings.Config) (func() (codec.Factory, error), bool) {
 		s := c.Source.Codec.JSONSchema
 		return func() (codec.Factory, error) {
 			o, err := schemaOptions(s)
@@ -67,7 +67,7 @@ var jsonSchemaCodec = CodecKind{
 }
 
 // schemaOptions returns the options without the schema itself.
-func schemaOptions(s *config.SchemaRecords) (schema.Options, error) {
+func schemaOptions(s *settings.SchemaRecords) (schema.Options, error) {
 	o := schema.Options{Framed: s.Framed, URL: s.URL, Base: s.Base}
 	var err error
 	if o.Carry, err = carriedFields(s.Carry); err != nil {
@@ -80,14 +80,14 @@ func schemaOptions(s *config.SchemaRecords) (schema.Options, error) {
 	return o, nil
 }
 
-func registryOptions(r *config.Registry) registry.Options {
+func registryOptions(r *settings.Registry) registry.Options {
 	return registry.Options{
 		URLs: r.URLs, Username: r.Username, Password: r.Password.Reveal(), Token: r.Token.Reveal(), TLS: kafkaTLS(r.TLS), Timeout: r.Timeout,
 	}
 }
 
 // carriedFields returns the fields at pointers.
-func carriedFields(carry []config.Carry) ([]codec.CarriedField, error) {
+func carriedFields(carry []settings.Carry) ([]codec.CarriedField, error) {
 	var fields []codec.CarriedField
 	for _, f := range carry {
 		time, err := codec.ParseTimeFormat(f.Time)

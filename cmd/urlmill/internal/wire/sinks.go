@@ -8,7 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit"
@@ -16,22 +16,23 @@ import (
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/store/s3"
+	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
 var parquetSink = SinkKind{
 	Name: "parquet",
-	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
 		p := c.Sink.Parquet
 		if p == nil {
 			return Sink{}, false
 		}
 		dead := newDeadLetterOutput(c, p.DeadLetterTopic)
 		options := parquet.Options{
-			Files: s.outputFiles(c, config.Output{DeadLetters: p.DeadLetters, Delivery: p.Delivery, PartitionBy: p.PartitionBy, Late: p.Late}),
+			Files: s.outputFiles(c, settings.Output{DeadLetters: p.DeadLetters, Delivery: p.Delivery, PartitionBy: p.PartitionBy, Late: p.Late}),
 			Path:  p.Path, Compression: p.Compression, CompressionLevel: p.CompressionLevel,
 			RowGroupRows: p.RowGroupRows, RowGroupBytes: p.RowGroupBytes, Version: s.Version,
-			Encoder: p.Encoder, PageVersion: p.PageVersion, Encodings: p.Encodings, BloomFilters: p.BloomFilters,
+			PageVersion: p.PageVersion, Encodings: p.Encodings, BloomFilters: p.BloomFilters,
 			SortBy: p.SortBy,
 		}
 		table, isTable := icebergOptions(p)
@@ -53,7 +54,7 @@ var parquetSink = SinkKind{
 
 var arrowipcSink = SinkKind{
 	Name: "arrowipc",
-	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
 		a := c.Sink.ArrowIPC
 		if a == nil {
 			return Sink{}, false
@@ -69,7 +70,7 @@ var arrowipcSink = SinkKind{
 
 var ndjsonSink = SinkKind{
 	Name: "ndjson",
-	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
 		n := c.Sink.NDJSON
 		if n == nil {
 			return Sink{}, false
@@ -113,12 +114,12 @@ func filePlace(path string) string {
 }
 
 // provenance says in commit records how rows were made.
-func (s Setting) provenance(c *config.Config) commit.Provenance {
-	return commit.Provenance{Urlmill: s.Version, Config: c.Hash(), ListVersion: psl.Version, Standard: s.Standard}
+func (s Setting) provenance(c *settings.Config) commit.Provenance {
+	return commit.Provenance{Urlmill: s.Version, Config: c.Hash(), ListVersion: psl.Version, Standard: s.Standard, Unicode: urlcore.UnicodeVersion}
 }
 
 // outputFiles returns the options that all sinks have that write files.
-func (s Setting) outputFiles(c *config.Config, o config.Output) parquet.Files {
+func (s Setting) outputFiles(c *settings.Config, o settings.Output) parquet.Files {
 	f := parquet.Files{
 		DeadLetters: o.DeadLetters, Delivery: commit.Delivery(o.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
 		PartitionBy: o.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
@@ -130,7 +131,7 @@ func (s Setting) outputFiles(c *config.Config, o config.Output) parquet.Files {
 }
 
 // stream returns standard output when that is where the rows go.
-func stream(o config.Output, s Setting) io.Writer {
+func stream(o settings.Output, s Setting) io.Writer {
 	if o.Stdout {
 		return s.Out
 	}

@@ -3,7 +3,7 @@ package wire
 import (
 	"time"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -14,7 +14,7 @@ import (
 
 var fileSource = SourceKind{
 	Name: "file",
-	Configure: func(c *config.Config, s Setting) (Source, bool) {
+	Configure: func(c *settings.Config, s Setting) (Source, bool) {
 		f := c.Source.File
 		if f == nil {
 			return Source{}, false
@@ -30,7 +30,7 @@ var fileSource = SourceKind{
 
 var kafkaSource = SourceKind{
 	Name: "kafka",
-	Configure: func(c *config.Config, s Setting) (Source, bool) {
+	Configure: func(c *settings.Config, s Setting) (Source, bool) {
 		if c.Source.Kafka == nil {
 			return Source{}, false
 		}
@@ -44,7 +44,7 @@ var kafkaSource = SourceKind{
 	},
 }
 
-func kafkaOptions(k *config.Kafka) kafka.Options {
+func kafkaOptions(k *settings.Kafka) kafka.Options {
 	o := kafka.Options{
 		Brokers: k.Brokers, Topics: k.Topics, Group: k.Group, ClientID: k.ClientID, Start: kafkaStart(k.Start),
 		TLS: kafkaTLS(k.TLS), SASL: kafkaSASL(k.SASL),
@@ -59,8 +59,8 @@ func kafkaOptions(k *config.Kafka) kafka.Options {
 	return o
 }
 
-func kafkaStart(s config.Start) string {
-	if s.Policy == config.StartTime {
+func kafkaStart(s settings.Start) string {
+	if s.Policy == settings.StartTime {
 		return s.Time.Format(time.RFC3339Nano)
 	}
 	return s.Policy
@@ -68,7 +68,7 @@ func kafkaStart(s config.Start) string {
 
 var generateSource = SourceKind{
 	Name: "generate",
-	Configure: func(c *config.Config, _ Setting) (Source, bool) {
+	Configure: func(c *settings.Config, _ Setting) (Source, bool) {
 		g := c.Source.Generate
 		if g == nil {
 			return Source{}, false

@@ -1,12 +1,11 @@
 package wire
 
 import (
-	"fmt"
 	"net/url"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/table"
 	"github.com/urlmill/urlmill/sinks/table/clickhouse"
@@ -14,7 +13,7 @@ import (
 )
 
 // tableOptions returns what the sinks of databases have in common.
-func tableOptions(l config.Loading, s Setting) table.Options {
+func tableOptions(l settings.Loading, s Setting) table.Options {
 	return table.Options{
 		Table: l.Table, DeadLetters: l.DeadLetters, BatchBytes: l.BatchBytes, RetryFor: l.RetryFor, Memory: s.memory.Files, Log: s.Log,
 	}
@@ -22,13 +21,13 @@ func tableOptions(l config.Loading, s Setting) table.Options {
 
 var postgresSink = SinkKind{
 	Name: "postgres",
-	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
 		p := c.Sink.Postgres
 		if p == nil {
 			return Sink{}, false
 		}
 		options := postgres.Options{URL: p.URL.Reveal(), DialTimeout: p.DialTimeout}
-		return loading(tablePlace(options.URL, p.Table), options.Check, postgres.CheckRows, func() pipeline.Sink {
+		return loading(tablePlace(options.URL, p.Table), options.Validate, postgres.CheckRows, func() pipeline.Sink {
 			return table.New(tableOptions(p.Loading, s), postgres.New(options))
 		}), true
 	},
@@ -36,13 +35,13 @@ var postgresSink = SinkKind{
 
 var clickhouseSink = SinkKind{
 	Name: "clickhouse",
-	Configure: func(c *config.Config, s Setting) (Sink, bool) {
+	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
 		p := c.Sink.ClickHouse
 		if p == nil {
 			return Sink{}, false
 		}
 		options := clickhouse.Options{URL: p.URL.Reveal()}
-		return loading(tablePlace(options.URL, p.Table), options.Check, clickhouse.CheckRows, func() pipeline.Sink {
+		return loading(tablePlace(options.URL, p.Table), options.Validate, clickhouse.CheckRows, func() pipeline.Sink {
 			return table.New(tableOptions(p.Loading, s), clickhouse.New(options))
 		}), true
 	},
@@ -57,19 +56,12 @@ func tablePlace(address, table string) string {
 	return u.Scheme + "://" + u.Host + u.Path + " " + table
 }
 
-// loading returns the sink of a database, in a table at place. Errors of check become errors of the field URL, and those of
-// rows errors of the field Table.
-func loading(place string, check func() error, rows func(*arrow.Schema) error, open func() pipeline.Sink) Sink {
-	about := func(field string, err error) error {
-		if err != nil {
-			err = fmt.Errorf("%s: %w", field, err)
-		}
-		return err
-	}
+// loading returns the sink of a database, in a table at place. What is wrong with the rows is said of the table.
+func loading(place string, validate func() error, rows func(*arrow.Schema) error, open func() pipeline.Sink) Sink {
 	return Sink{
 		Place: place, Positions: true,
-		Validate:  func() error { return about("URL", check()) },
-		CheckRows: func(s *arrow.Schema) error { return about("Table", rows(s)) },
+		Validate:  validate,
+		CheckRows: func(s *arrow.Schema) error { return pipeline.Under("table", rows(s)) },
 		Open:      func() (pipeline.Sink, error) { return open(), nil },
 	}
 }

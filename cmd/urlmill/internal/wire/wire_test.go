@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,43 +10,12 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-func TestKeyOf(t *testing.T) {
-	for field, want := range map[string]string{
-		"Brokers[0]": "brokers[0]", "Avro.Registry.URLs[0]": "avro.registry.urls[0]", "ClientID": "client_id", "TLS.CAFile": "tls.ca_file", "TLS.InsecureSkipVerify": "tls.insecure_skip_verify",
-		"SASL.Username": "sasl.username", "MaxRecordBytes": "max_record_bytes", "URL": "url", "Carry[12].Pointer": "carry[12].pointer",
-		"RowGroupRows": "row_group_rows", "Path": "path",
-	} {
-		if got := keyOf(field); got != want {
-			t.Errorf("keyOf(%q) = %q, want %q", field, got, want)
-		}
-		if !isField(field) {
-			t.Errorf("%q is no field", field)
-		}
-	}
-	for _, text := range []string{"", "brokers", "No such file", "A-b", "https"} {
-		if isField(text) {
-			t.Errorf("%q is a field", text)
-		}
-	}
-}
-
-// TestYAMLNames checks that messages name keys, not the fields of Go structs.
-func TestYAMLNames(t *testing.T) {
-	for in, want := range map[string]string{
-		"at most a third of SessionTimeout": "at most a third of session_timeout", "GitHub and IPv4, UTF-8": "GitHub and IPv4, UTF-8",
-		"CAFile or CertFile": "ca_file or cert_file", "Path": "Path",
-	} {
-		if got := fieldName.ReplaceAllStringFunc(in, yamlName); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
 // parse reads a configuration in which ${DIR} is an empty folder and ${SECRET} a secret.
-func parse(t *testing.T, text string) *config.Config {
+func parse(t *testing.T, text string) *settings.Config {
 	t.Helper()
 	dir := t.TempDir()
 	env := config.Env{
@@ -55,7 +25,7 @@ func parse(t *testing.T, text string) *config.Config {
 		},
 		ReadFile: os.ReadFile,
 	}
-	c, err := config.Parse("x.yaml", []byte(text), env)
+	c, err := settings.Parse("x.yaml", []byte(text), env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,17 +74,6 @@ source:
     sasl: {mechanism: plain, username: u, password: "${SECRET}"}
 sink: {parquet: {path: out}}
 `, `x.yaml:5:13: topics: "a b" is no topic name`,
-	},
-	{
-		"kafka files", `
-source:
-  kafka:
-    brokers: [localhost:9092]
-    topics: [clicks]
-    group: g
-    tls: {enabled: true, ca_file: "${DIR}/${SECRET}.pem"}
-sink: {parquet: {path: out}}
-`, `x.yaml:7:35: tls.ca_file: open ${DIR}/${SECRET}.pem: no such file or directory`,
 	},
 	{
 		"dead letters in a topic", `
@@ -166,9 +125,106 @@ sink: {parquet: {path: out}}
 		`x.yaml:2:53: include: column "is_duplicate": dedupe adds it, under this name and behind all others; take it out here`,
 	},
 	{
+		"times for a window", "source: {generate: {}}\ncolumns: {canonical: {form: dedupe}}\n" +
+			"dedupe: {path: seen, window: {time: 1h, by: host}}\nsink: {parquet: {path: out}}\n",
+		`x.yaml:3:45: window.by: there is no column "host" with timestamps`,
+	},
+	{
+		"host without origin", "source: {file: {paths: [a]}, codec: {access_log: {format: combined}}}\nsink: {parquet: {path: out}}\n",
+		`x.yaml:1:38: base: the format does not say the host; give the origin that was asked, such as https://www.example.com`,
+	},
+	{
+		"table", "source: {generate: {}}\nsink: {parquet: {path: out, iceberg: {table: clicks}}}\n",
+		`x.yaml:2:46: iceberg.table: "clicks" has no namespace; give one before the name, such as web.clicks`,
+	},
+	{
+		"database", "source: {generate: {}}\nsink: {postgres: {url: 'postgres://%', table: clicks}}\n",
+		`x.yaml:2:24: url: it is not a connection string; give one such as postgres://user@host:5432/database`,
+	},
+	{
 		"keys left out", "source: {generate: {}}\ncolumns: {canonical: {form: dedupe}, include: [url]}\ndedupe: {path: seen}\nsink: {parquet: {path: out}}\n",
 		`x.yaml:3:1: dedupe goes by the column url_key, which is not among those of the output; add it to columns.include`,
 	},
+}
+
+// certificates are configurations that name a file that is not there, and what is said of it.
+var certificates = []struct{ name, text, want string }{
+	{
+		"source", `
+source:
+  kafka:
+    brokers: [localhost:9092]
+    topics: [clicks]
+    group: g
+    tls: {enabled: true, ca_file: "${DIR}/${SECRET}.pem"}
+sink: {parquet: {path: out}}
+`, `x.yaml:7:35: tls.ca_file: "${DIR}/${SECRET}.pem" cannot be read: no such file or directory`,
+	},
+	{
+		"sink", `
+source: {generate: {}}
+sink: {kafka: {brokers: ["localhost:9092"], topic: out, tls: {enabled: true, cert_file: none.pem, key_file: none.key}}}
+`, `x.yaml:3:89: tls.cert_file: "none.pem" cannot be read: no such file or directory
+x.yaml:3:109: tls.key_file: "none.key" cannot be read: no such file or directory`,
+	},
+	{
+		"dead letters of a sink of files", `
+source: {kafka: {brokers: ["localhost:9092"], topics: [clicks], group: g}}
+on_error: dead_letter
+sink: {ndjson: {path: out, dead_letters: {kafka: {brokers: ["localhost:9092"], topic: dead, tls: {enabled: true, ca_file: none.pem}}}}}
+`, `x.yaml:4:123: dead_letters.kafka.tls.ca_file: "none.pem" cannot be read: no such file or directory`,
+	},
+	{
+		"dead letters of a topic", `
+source: {kafka: {brokers: ["localhost:9092"], topics: [clicks], group: g}}
+on_error: dead_letter
+sink: {kafka: {topic: out, dead_letters: {kafka: {brokers: ["localhost:9092"], topic: dead, tls: {enabled: true, ca_file: none.pem}}}}}
+`, `x.yaml:4:123: dead_letters.kafka.tls.ca_file: "none.pem" cannot be read: no such file or directory`,
+	},
+	{
+		"registry of a sink", `
+source: {generate: {}}
+sink: {kafka: {brokers: ["localhost:9092"], topic: out, format: avro, avro: {registry: {urls: ["https://a"], tls: {ca_file: none.pem}}}}}
+`, `x.yaml:3:125: avro.registry.tls.ca_file: "none.pem" cannot be read: no such file or directory`,
+	},
+	{
+		"registry of a codec", `
+source:
+  kafka: {brokers: ["localhost:9092"], topics: [clicks], group: g}
+  codec: {avro: {url: /url, registry: {urls: ["https://a"], tls: {ca_file: none.pem}}}}
+sink: {parquet: {path: out}}
+`, `x.yaml:4:76: registry.tls.ca_file: "none.pem" cannot be read: no such file or directory`,
+	},
+	{
+		"registry of JSON", `
+source:
+  kafka: {brokers: ["localhost:9092"], topics: [clicks], group: g}
+  codec: {jsonschema: {url: /url, registry: {urls: ["https://a"], tls: {ca_file: none.pem}}}}
+sink: {parquet: {path: out}}
+`, `x.yaml:4:82: registry.tls.ca_file: "none.pem" cannot be read: no such file or directory`,
+	},
+}
+
+// TestCertificates checks that certificates are looked at when a job is opened, and not when its configuration is checked, which
+// may be on another machine.
+func TestCertificates(t *testing.T) {
+	for _, test := range certificates {
+		t.Run(test.name, func(t *testing.T) {
+			c := parse(t, test.text)
+			if err := Standard().Check(c); err != nil {
+				t.Errorf("Check has looked: %v", err)
+			}
+			job, err := Standard().Prepare(c, Setting{Log: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatalf("Prepare has looked: %v", err)
+			}
+			_, _, err = job.Open()
+			var bad *config.Error
+			if !errors.As(err, &bad) || err.Error() != test.want {
+				t.Errorf("error\n%v\nwant\n%s", err, test.want)
+			}
+		})
+	}
 }
 
 // TestCheck checks that what components and columns refuse has a place in the configuration.
@@ -242,9 +298,9 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(input, []byte("https://example.com/\nnope\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := config.Default()
-	c.Source.File = &config.File{Paths: []string{input}, MaxRecordBytes: 1 << 20}
-	p := config.DefaultParquet()
+	c := settings.Default()
+	c.Source.File = &settings.File{Paths: []string{input}, MaxRecordBytes: 1 << 20}
+	p := settings.DefaultParquet()
 	p.Path = filepath.Join(dir, "out")
 	c.Sink.Parquet = &p
 	job, err := Standard().Prepare(&c, Setting{})
@@ -265,19 +321,19 @@ func TestRun(t *testing.T) {
 }
 
 func TestTranslations(t *testing.T) {
-	if got := roll(config.Roll{}); got != (pipeline.Roll{Bytes: -1, Every: -1}) {
+	if got := roll(settings.Roll{}); got != (pipeline.Roll{Bytes: -1, Every: -1}) {
 		t.Errorf("roll: %+v", got)
 	}
-	if got := roll(config.Roll{Rows: 1, Bytes: 2, Every: 3}); got != (pipeline.Roll{Rows: 1, Bytes: 2, Every: 3}) {
+	if got := roll(settings.Roll{Rows: 1, Bytes: 2, Every: 3}); got != (pipeline.Roll{Rows: 1, Bytes: 2, Every: 3}) {
 		t.Errorf("roll: %+v", got)
 	}
 	at := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
-	if got := kafkaStart(config.Start{Policy: config.StartTime, Time: at}); got != "2026-07-01T00:00:00Z" {
+	if got := kafkaStart(settings.Start{Policy: settings.StartTime, Time: at}); got != "2026-07-01T00:00:00Z" {
 		t.Errorf("start: %s", got)
 	}
-	k := config.DefaultKafka()
+	k := settings.DefaultKafka()
 	k.TopicTimeout = 0
-	k.SASL = &config.SASL{Mechanism: "plain", Username: "u", Password: "p"}
+	k.SASL = &settings.SASL{Mechanism: "plain", Username: "u", Password: "p"}
 	if o := kafkaOptions(&k); o.TopicTimeout >= 0 || o.SASL.Password != "p" || o.Start != "committed" {
 		t.Errorf("kafka: %+v", o)
 	}

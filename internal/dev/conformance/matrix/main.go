@@ -1,5 +1,6 @@
 // Command matrix runs the tests of urlcore and its packages and prints how many cases of each conformance file pass, with
-// the figures of other implementations beside. With -write it also writes the matrix of features, each with the tests that
+// the figures of other implementations beside; with -older also how many pass when an older Go, with an older Unicode, builds
+// urlcore. With -write it also writes the matrix of features, each with the tests that
 // prove it, into docs/conformance.md. It fails when a row is not proved.
 package main
 
@@ -15,8 +16,9 @@ import (
 func main() {
 	write := flag.Bool("write", false, "write docs/conformance.md")
 	peers := flag.Bool("peers", true, "measure other implementations as well")
+	older := flag.String("older", "", "run the tests that count cases by this toolchain of Go as well, such as go1.26.8")
 	flag.Parse()
-	if err := matrix(*write, *peers); err != nil {
+	if err := matrix(*write, *peers, *older); err != nil {
 		fmt.Fprintln(os.Stderr, "matrix:", err)
 		os.Exit(1)
 	}
@@ -25,14 +27,22 @@ func main() {
 // docPath is the document, below the module's folder.
 const docPath = "docs/conformance.md"
 
-func matrix(write, withPeers bool) error {
+func matrix(write, withPeers bool, older string) error {
 	root, err := moduleRoot()
 	if err != nil {
 		return err
 	}
-	r, err := run(root, rooms())
+	r, err := run(root, "", rooms(), "")
 	if err != nil {
 		return err
+	}
+	runs := []*results{r}
+	if older != "" && older != r.goVersion {
+		old, err := run(root, older, rooms(), r.counting())
+		if err != nil {
+			return err
+		}
+		runs = append(runs, old)
 	}
 	figures := new(peerFigures)
 	if withPeers {
@@ -45,17 +55,27 @@ func matrix(write, withPeers bool) error {
 		}
 		figures = measurePeers(root, data)
 	}
-	fmt.Print(table(r, figures))
+	fmt.Print(table(runs, figures))
 	if write {
-		if err := writeDocument(filepath.Join(root, docPath), document(r, figures)); err != nil {
+		if err := writeDocument(filepath.Join(root, docPath), document(runs, figures)); err != nil {
 			return err
 		}
 	}
-	return verdict(r)
+	return verdict(runs)
 }
 
-// verdict prints how many rows are proved and returns an error when some are not.
-func verdict(r *results) error {
+// verdict prints how many cases pass and how many rows are proved by the first run, and returns an error when some are not, or
+// when tests of any run failed.
+func verdict(runs []*results) error {
+	var failed []string
+	for _, r := range runs {
+		passed, total := r.sum()
+		fmt.Printf("%s: %d of %d cases of the files pass\n", r.goVersion, passed, total)
+		for _, name := range r.failed {
+			failed = append(failed, r.goVersion+" "+name)
+		}
+	}
+	r := runs[0]
 	counts := map[string]int{}
 	var bad []string
 	for _, p := range parts {
@@ -69,8 +89,8 @@ func verdict(r *results) error {
 	}
 	_, all := count()
 	fmt.Printf("%d of %d rows proved, %d in part\n", counts["✔"], all, counts["–"])
-	if len(bad) > 0 || len(r.failed) > 0 {
-		return fmt.Errorf("rows not proved: %s; tests failed: %s", strings.Join(bad, " "), strings.Join(r.failed, ", "))
+	if len(bad) > 0 || len(failed) > 0 {
+		return fmt.Errorf("rows not proved: %s; tests failed: %s", strings.Join(bad, " "), strings.Join(failed, ", "))
 	}
 	return nil
 }

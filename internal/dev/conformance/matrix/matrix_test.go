@@ -108,7 +108,7 @@ func TestDocument(t *testing.T) {
 	if !ok {
 		t.Fatal("the document has no written part: run go run ./internal/dev/conformance/matrix -write")
 	}
-	want := structure(document(newResults(), new(peerFigures)))
+	want := structure(document([]*results{newResults()}, new(peerFigures)))
 	if got := structure(written); got != want {
 		t.Errorf("%s is out of date: run go run ./internal/dev/conformance/matrix -write", docPath)
 	}
@@ -138,7 +138,35 @@ func TestMark(t *testing.T) {
 		}
 	}
 	r.add(event{Action: "output", Package: a, Test: "TestA", Output: "    a_test.go:3: some.json, a part: 3/4\n"})
-	if len(r.tallies) != 1 || r.tallies[0] != (tally{"a", "some.json, a part", 3, 4}) {
+	if len(r.tallies) != 1 || r.tallies[0] != (tally{"a", "some.json, a part", 3, 4, "TestA"}) {
 		t.Errorf("%v", r.tallies)
+	}
+}
+
+// TestOlderGo checks that files are counted in a column for each Go, in the order of the first.
+func TestOlderGo(t *testing.T) {
+	newer, older := newResults(), newResults()
+	newer.goVersion, older.goVersion = "go1.27.3", "go1.26.8"
+	for _, c := range []struct {
+		r          *results
+		test, line string
+	}{
+		{newer, "TestA/x", "some.json: 4/4"},
+		{newer, "TestB", "other.json: 2/2"},
+		{newer, "TestA", "third.json: 1/1"},
+		{older, "TestA/x", "some.json: 3/4"},
+		{older, "TestB", "other.json: 2/2"},
+	} {
+		c.r.add(event{Action: "output", Package: module, Test: c.test, Output: "    a_test.go:3: " + c.line + "\n"})
+	}
+	var b strings.Builder
+	files(&b, []*results{newer, older}, new(peerFigures))
+	const want = "| file | package | passed, go1.27.3 | passed, go1.26.8 |\n| --- | --- | ---: | ---: |\n" +
+		"| other.json | urlcore | 2/2 | 2/2 |\n| some.json | urlcore | 4/4 | 3/4 |\n| third.json | urlcore | 1/1 |  |\n"
+	if b.String() != want {
+		t.Errorf("got\n%sand not\n%s", b.String(), want)
+	}
+	if got := newer.counting(); got != "^(TestA|TestB)$" {
+		t.Errorf("the tests that count are %s", got)
 	}
 }

@@ -13,15 +13,16 @@ const (
 	endMark   = "<!-- End of what is written. -->"
 )
 
-// document returns the part of docs/conformance.md that is written.
-func document(r *results, peers *peerFigures) string {
+// document returns the part of docs/conformance.md that is written. The first of the runs proves the rows.
+func document(runs []*results, peers *peerFigures) string {
 	var b strings.Builder
+	r := runs[0]
 	b.WriteString(beginMark + "\n\n## Results\n\n")
 	features, all := count()
 	fmt.Fprintf(&b, "The matrix has %d features, and with the changes, traps and properties %d rows. ✔ means that every test named has run and\n", features, all)
 	b.WriteString("passed; – that one was skipped, since data or Node.js were missing; ✘ that one failed. A test without a package is one\nof urlcore.\n")
 	b.WriteString("\n### Files of cases\n\n")
-	files(&b, r, peers)
+	files(&b, runs, peers)
 	b.WriteString("\n### Comparison with Node.js\n\n")
 	for _, note := range r.notes {
 		b.WriteString("- " + note + "\n")
@@ -53,20 +54,26 @@ func escape(s string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`).Replace(s)
 }
 
-// files writes the table of files, with peers' figures where they were measured.
-func files(b *strings.Builder, r *results, peers *peerFigures) {
+// files writes the table of files, with a column for each run, and with peers' figures where they were measured.
+func files(b *strings.Builder, runs []*results, peers *peerFigures) {
 	names := peers.names()
-	b.WriteString("| file | package | passed |")
+	b.WriteString("| file | package |")
+	for _, r := range runs {
+		b.WriteString(" passed, " + r.goVersion + " |")
+	}
 	for _, name := range names {
 		b.WriteString(" " + name + " |")
 	}
-	b.WriteString("\n| --- | --- | ---: |" + strings.Repeat(" ---: |", len(names)) + "\n")
-	for _, t := range r.files() {
+	b.WriteString("\n| --- | --- |" + strings.Repeat(" ---: |", len(runs)+len(names)) + "\n")
+	for _, t := range runs[0].files() {
 		room := t.room
 		if room == "" {
 			room = "urlcore"
 		}
-		fmt.Fprintf(b, "| %s | %s | %d/%d |", escape(t.what), room, t.passed, t.total)
+		fmt.Fprintf(b, "| %s | %s |", escape(t.what), room)
+		for _, r := range runs {
+			b.WriteString(" " + r.cell(t) + " |")
+		}
 		for _, name := range names {
 			b.WriteString(" " + peers.cell(name, t) + " |")
 		}
@@ -75,26 +82,32 @@ func files(b *strings.Builder, r *results, peers *peerFigures) {
 }
 
 // table prints the files for people.
-func table(r *results, peers *peerFigures) string {
+func table(runs []*results, peers *peerFigures) string {
 	var b strings.Builder
 	names := peers.names()
-	fmt.Fprintf(&b, "%-62s %17s", "file", "urlmill")
+	fmt.Fprintf(&b, "%-62s", "file")
+	for _, r := range runs {
+		fmt.Fprintf(&b, " %17s", "urlmill, "+r.goVersion)
+	}
 	for _, name := range names {
 		fmt.Fprintf(&b, " %*s", width(name), name)
 	}
 	b.WriteString("\n")
-	for _, t := range r.files() {
+	for _, t := range runs[0].files() {
 		what := t.what
 		if t.room != "" {
 			what += " (" + t.room + ")"
 		}
-		fmt.Fprintf(&b, "%-62s %17s", what, fmt.Sprintf("%d/%d", t.passed, t.total))
+		fmt.Fprintf(&b, "%-62s", what)
+		for _, r := range runs {
+			fmt.Fprintf(&b, " %17s", r.cell(t))
+		}
 		for _, name := range names {
 			fmt.Fprintf(&b, " %*s", width(name), peers.cell(name, t))
 		}
 		b.WriteString("\n")
 	}
-	for _, note := range r.notes {
+	for _, note := range runs[0].notes {
 		b.WriteString(note + "\n")
 	}
 	return b.String()

@@ -16,17 +16,19 @@ import (
 
 // results are the outcomes of a test run.
 type results struct {
-	outcome map[string]string // "pass", "fail" or "skip" by package, a space and the test's name
-	partly  map[string]bool   // tests of which a part was skipped
-	tallies []tally
-	notes   []string // what the comparisons with Node.js say
-	failed  []string // tests that failed
+	goVersion string            // such as go1.27.3
+	outcome   map[string]string // "pass", "fail" or "skip" by package, a space and the test's name
+	partly    map[string]bool   // tests of which a part was skipped
+	tallies   []tally
+	notes     []string // what the comparisons with Node.js say
+	failed    []string // tests that failed
 }
 
 // tally is what a test logs about a file of cases.
 type tally struct {
 	room, what    string // the file, and which part of it
 	passed, total int
+	test          string // that has logged it
 }
 
 // event is a line of go test -json.
@@ -43,14 +45,28 @@ var (
 	noteLine  = regexp.MustCompile(`_test\.go:\d+: (Node\.js v.*|\s*\d+ explained by: .*)`)
 )
 
-// run runs the tests of rooms in the module at root.
-func run(root string, rooms []string) (*results, error) {
-	args := []string{"test", "-json", "-count=1"}
+// command returns a command of the Go called toolchain, such as go1.26.8, or of the one at hand if that is "".
+func command(root, toolchain string, args ...string) *exec.Cmd {
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Stderr = root, os.Stderr
+	if toolchain != "" {
+		cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+toolchain)
+	}
+	return cmd
+}
+
+// run runs the tests of rooms in the module at root by the Go called toolchain, as in [command]: all, or those that match the
+// pattern.
+func run(root, toolchain string, rooms []string, pattern string) (*results, error) {
+	version, err := command(root, toolchain, "env", "GOVERSION").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env GOVERSION: %w", err)
+	}
+	args := []string{"test", "-json", "-count=1", "-run=" + pattern}
 	for _, room := range rooms {
 		args = append(args, "./"+path.Join("urlcore", room))
 	}
-	cmd := exec.Command("go", args...)
-	cmd.Dir, cmd.Stderr = root, os.Stderr
+	cmd := command(root, toolchain, args...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -59,6 +75,7 @@ func run(root string, rooms []string) (*results, error) {
 		return nil, err
 	}
 	r := newResults()
+	r.goVersion = strings.TrimSpace(string(version))
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
@@ -99,7 +116,7 @@ func (r *results) add(e event) {
 		} else if m := tallyLine.FindStringSubmatch(e.Output); m != nil {
 			passed, _ := strconv.Atoi(m[2]) // digits, by the pattern
 			total, _ := strconv.Atoi(m[3])
-			r.tallies = append(r.tallies, tally{strings.TrimPrefix(strings.TrimPrefix(e.Package, module), "/"), m[1], passed, total})
+			r.tallies = append(r.tallies, tally{strings.TrimPrefix(strings.TrimPrefix(e.Package, module), "/"), m[1], passed, total, e.Test})
 		}
 	}
 }
@@ -129,6 +146,35 @@ func (r *results) mark(x row) string {
 		}
 	}
 	return mark
+}
+
+// counting returns a pattern of the tests that have logged a tally.
+func (r *results) counting() string {
+	var names []string
+	for _, t := range r.tallies {
+		name, _, _ := strings.Cut(t.test, "/")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return "^(" + strings.Join(slices.Compact(names), "|") + ")$"
+}
+
+// sum returns how many cases have passed of all files.
+func (r *results) sum() (passed, total int) {
+	for _, t := range r.tallies {
+		passed, total = passed+t.passed, total+t.total
+	}
+	return passed, total
+}
+
+// cell returns what has passed of the file that t is about, "" if it was not counted.
+func (r *results) cell(t tally) string {
+	for _, u := range r.files() {
+		if u.room == t.room && u.what == t.what {
+			return fmt.Sprintf("%d/%d", u.passed, u.total)
+		}
+	}
+	return ""
 }
 
 // files returns the tallies by file, the functions of one file and the index tables each taken together.

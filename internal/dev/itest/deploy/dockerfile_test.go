@@ -85,12 +85,8 @@ func TestDockerfile(t *testing.T) {
 			}
 		}
 	}
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(mod))[1]
-	if from := f.all("FROM")[0]; !strings.Contains(from, "golang:"+version+" ") {
+	version := toolchain(t, filepath.Join(root, "go.mod"))
+	if from := f.all("FROM")[0]; !strings.Contains(from, "golang:"+strings.TrimPrefix(version, "go")+" ") {
 		t.Errorf("builds with %q, go.mod says %s", from, version)
 	}
 }

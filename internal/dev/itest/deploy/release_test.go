@@ -17,6 +17,7 @@ import (
 // release is what .goreleaser.yaml says that the tests look at.
 type release struct {
 	Version int
+	Env     []string
 	Before  struct{ Hooks []string }
 	Builds  []struct {
 		Main, Binary      string
@@ -59,6 +60,9 @@ func TestRelease(t *testing.T) {
 	r := readRelease(t)
 	if r.Version != 2 || len(r.Builds) != 1 || len(r.Archives) != 1 {
 		t.Fatalf("%+v", r)
+	}
+	if want := []string{"GOTOOLCHAIN=" + toolchain(t, filepath.Join(root, "go.mod"))}; !slices.Equal(r.Env, want) {
+		t.Errorf("built with %v and not with %v, as go.mod says", r.Env, want)
 	}
 	b := r.Builds[0]
 	slices.Sort(b.Goos)

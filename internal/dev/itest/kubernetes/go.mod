@@ -2,6 +2,8 @@ module github.com/urlmill/urlmill/internal/dev/itest/kubernetes
 
 go 1.26.0
 
+toolchain go1.27.3
+
 require (
 	github.com/kedacore/keda/v2 v2.21.0
 	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.90.1

@@ -128,7 +128,7 @@ def library() -> ctypes.CDLL:
 
 
 def version() -> dict[str, Any]:
-    """The versions of the library, its interface, the Public Suffix List and Go."""
+    """The versions of the library, its interface, the Public Suffix List, Unicode and Go."""
     text = library().urlmill_version()
     return dict(json.loads(text))
 

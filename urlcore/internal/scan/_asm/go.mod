@@ -2,6 +2,8 @@ module github.com/urlmill/urlmill/urlcore/internal/scan/_asm
 
 go 1.26.0
 
+toolchain go1.27.3
+
 require (
 	github.com/mmcloughlin/avo v0.5.0
 	golang.org/x/mod v0.41.0 // indirect

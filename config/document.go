@@ -1,0 +1,81 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Document is a file that was read: where its values are, apart from what they are. A nil one is of no file.
+type Document struct {
+	file, hash string
+	at         map[string]position
+	expanded   map[string]expansion
+}
+
+// expansion is a value that had substitutions.
+type expansion struct{ source, value string }
+
+// hide puts the variable back into a text, where its value stands between quotes or is long enough to be no word of the text.
+func (e expansion) hide(text string) string {
+	const long = 8
+	text = strings.ReplaceAll(text, strconv.Quote(e.value), strconv.Quote(e.source))
+	if len(e.value) >= long {
+		text = strings.ReplaceAll(text, e.value, e.source)
+	}
+	return text
+}
+
+// File returns the name that the configuration was read under.
+func (d *Document) File() string {
+	if d == nil {
+		return ""
+	}
+	return d.file
+}
+
+// Hash returns a hash of the configuration's text, as it is before substitutions; "" for one that was not read.
+func (d *Document) Hash() string {
+	if d == nil {
+		return ""
+	}
+	return d.hash
+}
+
+// Given reports whether the file has a value at path, such as "source.kafka.start".
+func (d *Document) Given(path string) bool {
+	if d == nil {
+		return false
+	}
+	_, ok := d.at[path]
+	return ok
+}
+
+// Problem returns a problem of the value at path, for what only those who use the configuration can check. Its
+// position is that of the nearest value that the file has, when it does not have that one. Where the message quotes what was
+// put in for a variable there, it quotes the variable instead.
+func (d *Document) Problem(path, format string, args ...any) Problem {
+	p := Problem{Path: path, Message: fmt.Sprintf(format, args...)}
+	if d == nil {
+		return p
+	}
+	for at, e := range d.expanded {
+		if strings.HasPrefix(at, path) {
+			p.Message = e.hide(p.Message)
+		}
+	}
+	for at := path; ; {
+		if pos, ok := d.at[at]; ok {
+			p.Line, p.Column = pos.line, pos.column
+			return p
+		}
+		i := strings.LastIndexAny(at, ".[")
+		if i < 0 {
+			return p
+		}
+		at = at[:i]
+	}
+}
+
+// Errors makes an error of problems, nil when there are none.
+func (d *Document) Errors(problems []Problem) error { return newError(d.File(), problems) }
