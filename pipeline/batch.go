@@ -131,7 +131,7 @@ func (v *Values) AppendNull() {
 	}
 }
 
-// FaultCode says why a record could not be taken apart. Its names are stable; they stand in the column
+// FaultCode says why a record could not be decoded. Its names are stable; they stand in the column
 // url_error.
 type FaultCode uint8
 
@@ -150,7 +150,7 @@ var faultNames = [numFaults]string{"", "record-malformed", "record-field-missing
 
 func (c FaultCode) String() string { return faultNames[c] }
 
-// Fault is the error of a record that its codec could not take apart completely.
+// Fault is the error of a record that its codec could not decode completely.
 type Fault struct {
 	Row  int32
 	Code FaultCode
@@ -226,7 +226,7 @@ func (b *Batch) Memory() int64 {
 	return int64(n)
 }
 
-// Full tells whether the batch has reached MaxRows or MaxBytes.
+// Full reports whether the batch has reached MaxRows or MaxBytes.
 func (b *Batch) Full() bool {
 	if b.Len() >= b.MaxRows || max(len(b.Records.Data), len(b.URLs.Data), len(b.Bases.Data), len(b.Keys.Data),
 		len(b.Headers.Keys.Data), len(b.Headers.Values.Data)) >= b.MaxBytes {

@@ -9,13 +9,13 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// Unknown is the position of a sink that keeps none, and of a lane that nobody has read yet: the source
+// Unknown is the position of a sink that keeps none, and of a lane that has not been read yet: the source
 // then starts where its own policy says.
 const Unknown int64 = -1
 
-// ErrLaneLost is the cause of a lane context that was cancelled because the lane now belongs to somebody
-// else, or will before its rows could be committed. What was written since the last commit is abandoned;
-// whoever has the lane next reads it again.
+// ErrLaneLost is the cause of a lane context that was cancelled because the lane now belongs to another
+// process, or will before its rows could be committed. What was written since the last commit is abandoned;
+// the next owner of the lane reads it again.
 var ErrLaneLost = errors.New("lane lost: it was reassigned before its rows were committed")
 
 // LaneID names one ordered stream of records.
@@ -44,8 +44,8 @@ type Source interface {
 	//
 	// each returns an error when the lane's own methods did; Run decides whether the other lanes go
 	// on, and returns it in the end. When the fault is not the source's, each returns nil and drain is
-	// closed. An error of kind [ErrLaneLost] with a context that is not cancelled is the sink's word that
-	// somebody else has committed positions of the lane: the source finds out whose it is, and may hand it out again.
+	// closed. An error of kind [ErrLaneLost] with a context that is not cancelled says that, as the sink has found,
+	// another process has committed positions of the lane: the source finds out whose it is, and may hand it out again.
 	Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, Lane) error) error
 }
 
@@ -65,7 +65,7 @@ type Lane interface {
 	// after what was read before it has been committed.
 	Next(ctx context.Context, b *Batch) error
 	// Acknowledge tells the source that all before next is durable. It is called from another goroutine
-	// than Next, and with growing positions.
+	// than Next, one call at a time, and positions never fall.
 	Acknowledge(ctx context.Context, next int64) error
 }
 
@@ -90,14 +90,14 @@ type Waiter interface {
 	Wait(ctx context.Context)
 }
 
-// Ender is a [Lane] that may be told to end while others run on, as when its partition is about to move. Whoever keeps
-// it from being read for a while looks at that.
+// Ender is a [Lane] that may be told to end while others run on, as when its partition is about to move. A wrapper that
+// delays reading, such as a rate limit, has to stop waiting then.
 type Ender interface {
 	// Ending returns a channel that is closed when Next is going to return io.EOF. It is the same for each call.
 	Ending() <-chan struct{}
 }
 
-// Table tells the two outputs of a lane apart.
+// Table is one of the two outputs of a lane.
 type Table uint8
 
 const (
@@ -139,13 +139,13 @@ type Mark struct {
 	Of string
 }
 
-// Positions is a [Sink] that keeps the positions of lanes and tells them before a lane is opened. [As] finds it.
+// Positions is a [Sink] that keeps the positions of lanes, and can be asked for them before a lane is opened. [As] finds it.
 type Positions interface {
 	// Position returns how far a lane has come. It changes nothing, and may be called from several goroutines.
 	Position(ctx context.Context, id LaneID) (Mark, error)
 }
 
-// Lister is a [Positions] that can tell which lanes it has heard of.
+// Lister is a [Positions] that can list the lanes it has positions of.
 type Lister interface {
 	// Lanes returns the lanes with a session. It changes nothing, and reads no more than their names. The slice is the
 	// caller's.
@@ -191,7 +191,7 @@ type Writer interface {
 	// span arrives for [Rows], with an r without rows where it only moves the position, and may have
 	// arrived for [DeadLetters] just before.
 	Write(ctx context.Context, t Table, r arrow.Record, span Span) error
-	// Size tells what has been written since the last Commit.
+	// Size returns what has been written since the last Commit.
 	Size() Size
 	// Commit makes everything written so far durable and visible, and returns the position after it. It
 	// makes no files where there were no rows. An error means that nothing of it may be acknowledged.

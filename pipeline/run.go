@@ -19,7 +19,8 @@ var ErrDrainTimeout = errors.New("the drain deadline passed before every lane ha
 type Options struct {
 	// Schemas are the schemas of the records that the transforms make.
 	Schemas Schemas
-	// NewTransform makes a transform. It is called at most Batches times, and again for a batch that was let go of.
+	// NewTransform makes a transform. It is called at most Batches times, and again for a batch that became too large to
+	// keep.
 	NewTransform func() Transform
 	// BatchRows and BatchBytes bound a batch. Defaults: 8192 rows, 4 MiB.
 	BatchRows, BatchBytes int
@@ -85,7 +86,7 @@ func (o Options) withDefaults() Options {
 }
 
 // Run moves all records of src through the transforms into sink and returns when the source has ended, a
-// fault has stopped it, or, after drain was closed or ctx cancelled, when every lane has let go.
+// fault has stopped it, or, after drain was closed or ctx cancelled, when every lane has ended.
 //
 // Closing drain stops reading, commits what was read, and returns nil. Cancelling ctx stops at once: what is
 // not committed is abandoned. When the sink fails, or a row does under [Fail], the other lanes are drained
@@ -118,6 +119,7 @@ func Run(ctx context.Context, drain <-chan struct{}, src Source, sink Sink, opts
 	}()
 	var err error
 	pprof.Do(ctx, stageLabels[consuming], func(ctx context.Context) { err = src.Run(ctx, r.soft, r.runLane) })
+	// Every lane has ended, and a lane ends only when its slots are back: the workers have nothing left to do.
 	close(done)
 	<-watched
 	r.tasks.close()
@@ -154,7 +156,8 @@ type runner struct {
 	faults []error // faults that are not the source's
 }
 
-// watchDrain passes a drain on to the lanes and bounds the time that it takes.
+// watchDrain passes a drain on to the lanes and bounds the time that it takes, also that of a drain that a fault has begun. It
+// returns when done is closed or ctx ends; at the deadline it cancels the lanes, and their rows are read again.
 func (r *runner) watchDrain(ctx context.Context, drain, done <-chan struct{}, cancel context.CancelCauseFunc) {
 	select {
 	case <-drain:
@@ -177,7 +180,7 @@ func (r *runner) watchDrain(ctx context.Context, drain, done <-chan struct{}, ca
 
 func (r *runner) drain() { r.softOnce.Do(func() { close(r.soft) }) }
 
-// fail records a fault that is not the source's and drains all lanes.
+// fail records a fault that is not the source's and drains all lanes. It may be called by several lanes: all faults are kept.
 func (r *runner) fail(err error) {
 	r.mu.Lock()
 	r.faults = append(r.faults, err)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// stage is what a goroutine is at.
+// stage is what a goroutine is doing.
 type stage int
 
 const (
@@ -16,7 +16,7 @@ const (
 	numStages
 )
 
-// stageLabels are the labels "stage" by which CPU profiles tell what goroutines are at.
+// stageLabels are the labels "stage" by which CPU profiles are divided.
 var stageLabels = [numStages]pprof.LabelSet{
 	consuming: pprof.Labels("stage", "consume"),
 	parsing:   pprof.Labels("stage", "parse"),
@@ -34,7 +34,7 @@ func newStages() *stages {
 	return s
 }
 
-// enter says what the calling goroutine is at from now on.
+// enter sets what the calling goroutine is doing from now on.
 func (s *stages) enter(at stage) { pprof.SetGoroutineLabels(s[at]) }
 
 // task is something for a worker to do: a slot to parse, or else a lane that may have something to write.
@@ -44,7 +44,7 @@ type task struct {
 }
 
 // tasks is the queue of the workers: one entry a batch, first in, first out. What is in it is bounded by the slots
-// and the lanes, so that adding to it never waits.
+// and the lanes, so that adding to it never waits: a goroutine may add while it holds the mutex of a lane.
 type tasks struct {
 	mu     sync.Mutex
 	some   sync.Cond
@@ -65,7 +65,7 @@ func (t *tasks) add(x task) {
 	t.some.Signal()
 }
 
-// next returns the next task, and false when there will be none any more.
+// next returns the next task, for which it waits, and false when the queue is closed and empty.
 func (t *tasks) next() (task, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,7 +76,7 @@ func (t *tasks) next() (task, bool) {
 		t.some.Wait()
 	}
 	x := t.queue[0]
-	t.queue[0] = task{}
+	t.queue[0] = task{} // the array may live on, and must not keep the slot alive
 	t.queue = t.queue[1:]
 	return x, true
 }
@@ -99,7 +99,7 @@ func (t *tasks) work() {
 			x.slot.lane.parse(x.slot)
 		default:
 			x.lane.mu.Lock()
-			x.lane.pump()
+			x.lane.pump() // unlocks it
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (c *Chain) newOrigin() Origin {
 
 // Probe finds out whether the store creates objects exclusively, without which nothing here holds.
 func (c *Chain) Probe(ctx context.Context) error {
-	at := path.Join("_tmp", c.root.Run(), "probe.new") // where it is swept, should we die here
+	at := path.Join("_tmp", c.root.Run(), "probe.new") // where a later start sweeps it, should this process die here
 	err := c.root.Create(ctx, at, nil)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("%s cannot create a file that must not be there yet, "+

@@ -127,7 +127,7 @@ func (l *Lane) checkpoint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Nothing may rest on it before it is durable, whoever made it.
+	// No record may be removed because of it before it is durable, also when another process has made it.
 	if err := s.Sync(ctx, path.Join(l.dir, checkpointsDir)); err != nil {
 		return err
 	}
@@ -135,7 +135,9 @@ func (l *Lane) checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// prune removes records that a checkpoint has, the oldest first, up to the first that is not old enough.
+// prune removes records that a checkpoint has, the oldest first, up to the first that is not old enough. The order keeps
+// the records that are left without a gap. Their age is a courtesy to processes that slept for a while, which find their
+// position taken; correctness does not rest on it, as superseded finds the checkpoint.
 func (l *Lane) prune(ctx context.Context) error {
 	entries, err := l.chain.root.List(ctx, l.dir, "")
 	if err != nil {

@@ -44,7 +44,7 @@ func (c *Chain) CheckColumns(ctx context.Context, s store.Store, table string, c
 // RecordColumns is CheckColumns, and records the columns that are new or wider. It comes before the first commit with files of
 // these columns. Several processes may do that at the same time; what they record is the columns of all of them.
 //
-// A place whose files are older than this record begins with the columns of whoever comes first.
+// A place whose files are older than this record begins with the columns of the first process that commits.
 func (c *Chain) RecordColumns(ctx context.Context, s store.Store, table string, columns []Column) error {
 	for {
 		last, err := lastColumns(ctx, s, table)

@@ -29,13 +29,14 @@ const (
 )
 
 // ErrOutrun says that another process has written the compaction that this one was about to write, or has gone on from it.
-// Nothing has happened; what there is to do has to be looked at anew.
+// Nothing has happened; the caller has to read the compactions again before it tries another one.
 var ErrOutrun = errors.New("another process compacts here")
 
 // Compaction says that files were put in the place of others, which held the same rows.
 //
-// It is written before the new files can be seen, and a new one only when all of the one before has been done: its files
-// have their names, and those that they replace are gone.
+// It is written before the new files can be seen, and the next one only when all of this one has been done: its files
+// have their names, and those that they replace are gone. So every compaction but the last is history, and what the last one
+// still has to do can be found out, and done, by any process.
 type Compaction struct {
 	Version int   `json:"version"`
 	Number  int64 `json:"number"`
@@ -73,7 +74,7 @@ type Replaced struct {
 // Path returns the place and the name of a file, by which it is told from all others of an output.
 func (f File) Path() string { return path.Join(f.Place, f.Name) }
 
-// path returns that of a file that the group replaces.
+// path returns the path of a file that the group replaces.
 func (g Group) path(r Replaced) string { return path.Join(g.File.Place, r.Name) }
 
 // Old returns the paths of the files that the group replaces.
@@ -104,8 +105,8 @@ func CompactedName(first string, number int64, run string, seq uint64) (string, 
 
 const compactMark = "-compact"
 
-// compactedNames matches the end of the names that [CompactedName] returns, and none that [FileName] does, whatever the
-// stream is called.
+// compactedNames matches the end of the names that [CompactedName] returns, and none that [FileName] does, whatever the name
+// of the stream: in those, a hyphen and the position stand before the run, and not the mark.
 var compactedNames = regexp.MustCompile(compactMark + `(\d+)-[0-9a-f]{8}\d{4,}\.[a-z0-9]+$`)
 
 // parseCompacted returns the number in a name that [CompactedName] has made.
@@ -163,12 +164,13 @@ func (c *Compactions) replaced() map[string]bool {
 	return paths
 }
 
-// Undone tells whether a file of the compaction at an index of All came to nothing, as the one after it says.
+// Undone reports whether a file of the compaction at an index of All was lost before it could be seen, as the one after it
+// says. Then the files that it was to replace count.
 func (c *Compactions) Undone(i int, f File) bool {
 	return i+1 < len(c.All) && slices.Contains(c.All[i+1].Undone, f.Path())
 }
 
-// numbersOf returns the number of the last compaction, and whether all of it has been done.
+// numbersOf returns the number of the last compaction, 0 if there is none, and whether all of it has been done.
 func numbersOf(ctx context.Context, s store.Objects) (last int64, done bool, err error) {
 	entries, err := s.List(ctx, CompactionsDir, "")
 	if err != nil {
@@ -185,8 +187,8 @@ func numbersOf(ctx context.Context, s store.Objects) (last int64, done bool, err
 	return last, lastDone >= last, nil
 }
 
-// lastDone returns the number of the last compaction that was done: files that were written for it, or for one before it,
-// and are not published, never will be.
+// lastDone returns the number of the last compaction that was done. Files that were written for it, or for one before it, and
+// have not been published by then never will be.
 func (c *Chain) lastDone(ctx context.Context) (int64, error) {
 	last, done, err := numbersOf(ctx, c.root)
 	if !done {
@@ -226,15 +228,20 @@ func readCompaction(ctx context.Context, s store.Objects, number int64) (*Compac
 }
 
 // Compact writes the next compaction after those that were read, which have all been done, and does it. The new files are
-// the chain's from then on. [ErrOutrun] says that somebody else has written it, and [ErrRegistered] that a table names the
+// the chain's from then on. [ErrOutrun] says that another process has written it, and [ErrRegistered] that a table names the
 // files meanwhile: nothing has happened.
+//
+// The record is the point of no return, as it is for a commit. Before it, an error removes the new files. If creating it fails
+// in a way that leaves open whether it is there, they stay: should it be there, they are part of the output. After it, ctx does
+// not count any more, and what fails is done by the next process that comes by.
 func (c *Chain) Compact(ctx context.Context, number int64, undone []string, groups []Group) error {
 	files := make([]File, 0, len(groups))
 	for _, g := range groups {
 		files = append(files, g.File)
 	}
+	// The new files are durable before the record names them: old ones are removed because of it.
 	err := c.each(files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
-	if err == nil && number == 1 { // the later ones go on from it
+	if err == nil && number == 1 { // the first one claims the output for compactions; later ones need not ask again
 		err = replaceable(ctx, c.root)
 	}
 	if err == nil && ctx.Err() != nil {
@@ -251,7 +258,7 @@ func (c *Chain) Compact(ctx context.Context, number int64, undone []string, grou
 		there, readErr := c.root.Read(ctx, at)
 		switch {
 		case readErr != nil:
-			return readErr
+			return readErr // it may be ours, so the files stay
 		case bytes.Equal(there, content): // created by a call that seemed to fail
 		default:
 			return errors.Join(ErrOutrun, c.discard(ctx, files))
@@ -271,14 +278,15 @@ func (c *Chain) discard(ctx context.Context, files []File) error {
 	return c.each(files, func(s store.Store, p []store.Pending) error { return s.Discard(ctx, p) })
 }
 
-// FinishCompaction does what is left of the last compaction. Any process may, at any time. It returns the files of it that
-// are lost, while those that they were to replace are there: these count then.
+// FinishCompaction does what is left of the last compaction. Any process may call it, at any time. It returns the files of it
+// that are lost while those that they were to replace are there: the old ones count then.
 func (c *Chain) FinishCompaction(ctx context.Context) (lost []string, err error) {
 	last, done, err := numbersOf(ctx, c.root)
 	if err != nil || last == 0 || done {
 		return nil, err
 	}
-	// Whoever created the record may not have come to making it durable.
+	// The process that created the record may have died before it made it durable. Files must not be removed by a record that
+	// a power failure can take back.
 	if err := c.root.Sync(ctx, CompactionsDir); err != nil {
 		return nil, err
 	}
@@ -288,7 +296,7 @@ func (c *Chain) FinishCompaction(ctx context.Context) (lost []string, err error)
 	}
 	lost, err = c.do(ctx, r)
 	if errors.Is(err, ErrOutrun) {
-		return nil, nil // somebody else has finished it
+		return nil, nil // another process has finished it
 	}
 	for _, file := range lost {
 		c.log.Warn("a file of a compaction was removed before it could be seen; what it was to replace is still there, and counts", "file", file)
@@ -298,6 +306,11 @@ func (c *Chain) FinishCompaction(ctx context.Context) (lost []string, err error)
 
 // do does what a compaction says, as far as that has not been done. Group by group, the new file gets its name, and only
 // when that is durable the old ones go: no row is ever missing, and those of one group at a time are there twice for a moment.
+//
+// A new file that is gone can mean three things. A newer compaction has replaced it: then this process is late, and outrun says
+// so. The old files are gone as well: then the group was done, and the new file was removed by its reader. The old files are
+// there: then it was lost before it could be seen, the compaction is never marked as done, and the next one says that this
+// file is undone.
 func (c *Chain) do(ctx context.Context, r *Compaction) (lost []string, err error) {
 	for _, g := range r.Groups {
 		s, err := c.place(g.File.Place)
@@ -307,7 +320,7 @@ func (c *Chain) do(ctx context.Context, r *Compaction) (lost []string, err error
 		err = s.Publish(ctx, []store.Pending{g.File.Pending()})
 		var gone *store.GoneError
 		if errors.As(err, &gone) {
-			if err := c.outrun(ctx, r.Number); err != nil {
+			if err := c.outrun(ctx, r.Number); err != nil { // first: old names say nothing once a newer one has begun
 				return nil, err
 			}
 			there, err := anyThere(ctx, s, g.Replaces)
@@ -327,7 +340,7 @@ func (c *Chain) do(ctx context.Context, r *Compaction) (lost []string, err error
 		}
 	}
 	if len(lost) > 0 {
-		return lost, nil // the next one says so
+		return lost, nil // not done: the next compaction says which of its files are undone
 	}
 	err = c.root.Create(ctx, path.Join(CompactionsDir, key(r.Number)+doneExt), []byte("{}\n"))
 	if errors.Is(err, fs.ErrExist) {
@@ -345,6 +358,7 @@ func (c *Chain) outrun(ctx context.Context, number int64) error {
 	return err
 }
 
+// anyThere reports whether any of the files is there under its name.
 func anyThere(ctx context.Context, s store.Store, files []Replaced) (bool, error) {
 	for _, f := range files {
 		if there, err := Visible(ctx, s, f.Name); there || err != nil {
@@ -354,7 +368,7 @@ func anyThere(ctx context.Context, s store.Store, files []Replaced) (bool, error
 	return false, nil
 }
 
-// Visible tells whether a file is there under its name.
+// Visible reports whether a file is there under its name.
 func Visible(ctx context.Context, s store.Objects, name string) (bool, error) {
 	o, err := s.Open(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {

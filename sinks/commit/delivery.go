@@ -15,7 +15,7 @@ type Delivery string
 const (
 	// ExactlyOnce has every position in the output once: the sink keeps the positions.
 	ExactlyOnce Delivery = "exactly_once"
-	// AtLeastOnce may have positions in it twice after a crash: the source keeps the positions, if anybody does.
+	// AtLeastOnce may have positions in it twice after a crash: if positions are kept at all, the source keeps them.
 	AtLeastOnce Delivery = "at_least_once"
 )
 

@@ -13,11 +13,11 @@
 //  1. The data files are complete and durable under temporary names.
 //  2. The record is created, exclusively, under the position at which it begins. That is the commit: before it,
 //     nothing has happened; after it, everything has, whatever fails.
-//  3. The files get their names. Whoever finds a record at the head whose files do not have them yet finishes this.
+//  3. The files get their names. A process that finds a record at the head whose files do not have them yet finishes this.
 //
-// A process that believes to own a lane that another has gone on with, however late it wakes up, finds its position
-// taken in step 2, and drops its work. Records are removed only when a checkpoint has them and some time has passed; as
-// a position can be free again then, whoever has created a record looks for a newer checkpoint before it goes on to
+// A process that believes that it owns a lane, while another has gone on with it, finds its position taken in step 2, however
+// late it wakes up, and drops its work. Records are removed only when a checkpoint has them and some time has passed. As a
+// position can be free again then, a process that has created a record looks for a newer checkpoint before it goes on to
 // step 3.
 //
 // docs/design/commit-chain.md has the reasons, and what the tests try.

@@ -21,7 +21,9 @@ type head struct {
 	of      string  // of the last commit
 }
 
-// readHead finds the head of a lane. It takes few calls, however long the chain is.
+// readHead finds the head of a lane, without changing anything. It takes few calls, however long the chain is: start, the list
+// of checkpoints and the last of them, and the list of records behind it. Others may commit meanwhile; the head is one that
+// the lane has had since the call.
 func readHead(ctx context.Context, s store.Objects, lane string) (head, error) {
 	const tries = 10
 	for range tries {
@@ -64,7 +66,8 @@ func tryReadHead(ctx context.Context, s store.Objects, lane string) (head, error
 		return h, err
 	}
 	// What was found may be the record of a process that woke up too late, at a position from which the true one
-	// has been removed. A checkpoint has that one then.
+	// has been removed. A checkpoint has that one then, and it is looked for last: looked for before the records, it could
+	// have been made in between.
 	if _, err := readCheckpoint(ctx, s, lane, h.covered); err == nil {
 		return h, errMoved
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +109,8 @@ func (h *head) identify(r *Record) {
 	}
 }
 
-// follow goes from the record at h.next, which is known to be there or not, to the last one.
+// follow goes from the record at h.next to the last one. there says that a list has shown the first one: if it is gone now, a
+// checkpoint has taken it, and the error is errMoved.
 func (h *head) follow(ctx context.Context, s store.Objects, lane string, there bool) error {
 	for {
 		r, err := readRecord(ctx, s, lane, h.next)

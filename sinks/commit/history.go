@@ -86,9 +86,12 @@ type walk struct {
 
 	records, checkpoints []int64 // positions of those that were there at the beginning, ascending
 	covered              int64   // position after the last checkpoint
-	seen                 map[int64]bool
+	// seen has the positions of records that were read, and of checkpoints as complements (^position): the two may begin at
+	// the same position.
+	seen map[int64]bool
 }
 
+// list notes which records and checkpoints there are. What is made or removed meanwhile is found by reading on.
 func (w *walk) list() error {
 	w.seen = map[int64]bool{}
 	for _, l := range []struct {
@@ -253,6 +256,7 @@ func (w *walk) skip() bool {
 		}
 	}
 	for _, first := range w.checkpoints {
+		// Of a record and a checkpoint at the same position, the checkpoint counts: the record may have come too late.
 		if first > w.h.Next && (next < 0 || first <= next) {
 			next = first
 			break
@@ -273,7 +277,7 @@ func (w *walk) skip() bool {
 	return true
 }
 
-// rest tells of what the walk has not come by.
+// rest notes a problem for each record and checkpoint that the walk has not come by.
 func (w *walk) rest() error {
 	for _, first := range w.checkpoints {
 		if !w.seen[^first] {

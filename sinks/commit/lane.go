@@ -34,9 +34,9 @@ func (l *Lane) Next() int64 { return l.next }
 // Commit commits the positions of span, with the files that their rows are in, and publishes the files. span begins at
 // Next, or later if the positions between are to be left out for ever.
 //
-// With the first error it is over for this Lane. The files are the chain's from now on: it removes them when they
-// were not committed, and keeps its hands off them when that cannot be told. A [*FencedError] says that somebody
-// else has the lane.
+// After the first error this Lane commits nothing any more. The files are the chain's from now on: it removes them when they
+// were not committed, and leaves them where they are when that cannot be known. A [*FencedError] says that another process
+// has the lane.
 func (l *Lane) Commit(ctx context.Context, span pipeline.Span, files []File) error {
 	if l.err == nil {
 		l.err = l.commit(ctx, span, files)
@@ -54,7 +54,8 @@ func (l *Lane) commit(ctx context.Context, span pipeline.Span, files []File) err
 	if err != nil {
 		return errors.Join(err, l.Discard(ctx, files))
 	}
-	// From here on the commit may be there. It is finished also when the lane is being taken away.
+	// From here on the commit may be there, and its files must not be discarded. It is finished also when the lane is being
+	// taken away: a record whose files are published by the next start would delay their readers.
 	ctx = context.WithoutCancel(ctx)
 	if err := l.create(ctx, r); err != nil {
 		var fenced *FencedError
@@ -66,7 +67,8 @@ func (l *Lane) commit(ctx context.Context, span pipeline.Span, files []File) err
 	err = l.chain.each(files, func(s store.Store, p []store.Pending) error { return s.Publish(ctx, p) })
 	var gone *store.GoneError
 	if errors.As(err, &gone) {
-		// Another process has published them, and somebody has taken one away since. Opening the lane finds out about each.
+		// Another process has published them, and one has been moved away or deleted since. Opening the lane finds out about
+		// each.
 		return fmt.Errorf("%s: the positions %d to %d are committed, and another process has seen to their files: %w: %w",
 			l.id, r.First, r.Next, pipeline.ErrLaneLost, err)
 	}
@@ -95,6 +97,7 @@ func (l *Lane) prepare(ctx context.Context, span pipeline.Span, files []File) (*
 	if span.First < l.next || span.Next <= l.next {
 		return nil, fmt.Errorf("%s: positions %d to %d cannot be committed after %d", l.id, span.First, span.Next, l.next)
 	}
+	// A record must name no file that a crash can take away: they are made durable before it is written.
 	err := l.chain.each(files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
 	if err != nil {
 		return nil, err
@@ -104,7 +107,7 @@ func (l *Lane) prepare(ctx context.Context, span pipeline.Span, files []File) (*
 		First: l.next, Next: span.Next, Files: files, Origin: l.chain.newOrigin(),
 	}
 	if r.Files == nil {
-		r.Files = []File{}
+		r.Files = []File{} // [] in JSON, not null
 	}
 	if span.First > l.next {
 		r.From = span.First
@@ -127,6 +130,8 @@ func (l *Lane) begin(ctx context.Context, span pipeline.Span) error {
 		l.next, l.covered = first, first
 		return nil
 	}
+	// Another process has begun the lane, or a call of this one that seemed to fail has. That is no harm as long as the next
+	// position is ours.
 	h, err := readHead(ctx, l.chain.root, l.name)
 	if err != nil {
 		return err
@@ -151,7 +156,7 @@ func (l *Lane) create(ctx context.Context, r *Record) error {
 	return l.superseded(ctx, r)
 }
 
-// whose returns nil if the record that is there is the one that we have tried to create: over a network, it may have
+// whose returns nil if the record that is there is the one that this process has tried to create: over a network, it may have
 // been created by a call that seemed to fail.
 func (l *Lane) whose(ctx context.Context, at string, r *Record, content []byte) error {
 	fenced := &FencedError{Lane: l.id, Position: r.First}
@@ -170,8 +175,10 @@ func (l *Lane) whose(ctx context.Context, at string, r *Record, content []byte) 
 	return fenced
 }
 
-// superseded looks whether the position was free only because the record that had been there was removed. A
-// checkpoint had it before it was: one of which this process knows, or one that follows those.
+// superseded returns a [*FencedError] if the position was free only because the record that had been there was removed. A
+// checkpoint has it in that case, since records are removed only after: the one that this process knows of, or one that follows.
+// It is looked for after the record was created. Before, another process could write the checkpoint and remove the record in
+// between.
 func (l *Lane) superseded(ctx context.Context, r *Record) error {
 	for r.First >= l.covered {
 		c, err := readCheckpoint(ctx, l.chain.root, l.name, l.covered)
@@ -183,8 +190,8 @@ func (l *Lane) superseded(ctx context.Context, r *Record) error {
 		}
 		l.covered, l.since = c.Next, max(0, l.since-c.Count)
 	}
-	// The record counts for nothing; that it is there is only untidy. Or it is in the checkpoint: then that has to be
-	// durable before the record goes, and whoever made it may not have come to that.
+	// The record counts for nothing, and is removed to be tidy. Or it is the very one that the checkpoint has: then the
+	// checkpoint has to be durable before the record goes, and the process that made it may have died before that.
 	err := l.chain.root.Sync(ctx, path.Join(l.dir, checkpointsDir))
 	if err == nil {
 		err = l.chain.root.Delete(ctx, recordKey(l.dir, r.First))

@@ -44,7 +44,7 @@ func ReadSnapshot(ctx context.Context, root store.Objects, place func(string) (s
 		if err != nil {
 			return nil, err
 		}
-		// What a compaction has removed meanwhile would stand there still.
+		// The snapshot may name a file that a compaction has removed meanwhile. Then it is taken again.
 		last, done, err := numbersOf(ctx, root)
 		if err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func (b *builder) dropUnpublished(ctx context.Context, c *Compactions) error {
 	return nil
 }
 
-// look tells whether a file is waiting to be published, or nowhere.
+// look reports whether a file is waiting to be published, or gone. Both are false for one that can be seen.
 func (b *builder) look(ctx context.Context, f File) (waiting, gone bool, err error) {
 	there, err := b.visible(ctx, f)
 	if there || err != nil {

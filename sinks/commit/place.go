@@ -13,7 +13,7 @@ import (
 )
 
 // CheckEmpty refuses a place that has data files, recognized by their suffix, but no commit records: readers would
-// take the rows in them for delivered, and nobody knows what positions those are.
+// take the rows in them for delivered, and no record says what positions those are.
 func CheckEmpty(ctx context.Context, s store.Store, ext string) error {
 	// A place with a chain may have millions of files, which take long to list on S3.
 	entries, err := s.List(ctx, Dir, "")
@@ -57,15 +57,15 @@ func find(ctx context.Context, s store.Store, dir string, entries []store.Entry,
 	return "", nil
 }
 
-// hidden tells whether readers of a directory leave out what has this name.
+// hidden reports whether readers of a directory leave out what has this name.
 func hidden(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") }
 
-// abandoned is after what time an unfinished file that nobody wrote to is removed without a chain, where nothing tells
-// whether its process is dead. Should it be alive, it stops with an error, and its rows are read again.
+// abandoned is the time after the last write to an unfinished file at which it is removed in a place without a chain, where
+// nothing says whether its process is dead. Should it be alive, it stops with an error, and its rows are read again.
 const abandoned = 7 * 24 * time.Hour
 
 // SweepWithoutChain removes what dead processes have left unfinished in a place to which at-least-once delivery is
-// about to go. Such a place must not have commit records: from then on they would not tell of all files.
+// about to go. Such a place must not have commit records: from then on they would not name all files.
 func SweepWithoutChain(ctx context.Context, s store.Store, log *slog.Logger) error {
 	lanes, err := Lanes(ctx, s)
 	if err != nil {

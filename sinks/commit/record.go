@@ -15,7 +15,8 @@ import (
 // formatVersion is the version of the format of all objects of a chain. Fields may be added without a new one.
 const formatVersion = 1
 
-// Record is a commit: what has become of the positions from First up to Next.
+// Record is a commit: what has become of the positions from First up to Next. It is written once and never changed, and it is
+// read for ever: a field keeps its name and meaning, and a new one is optional.
 type Record struct {
 	Version int `json:"version"`
 	// Lane is the lane's directory, and Stream what it stands for.
@@ -71,7 +72,8 @@ type File struct {
 	Bytes int64  `json:"bytes"`
 	// Checksum is that of the whole file, as in [store.Checksum].
 	Checksum string `json:"checksum"`
-	// Token is where the file is until it has its name.
+	// Token is where the file is until it has its name, in the words of its store. It is in the record so that any process
+	// can publish the file, long after the one that wrote it has died.
 	Token string `json:"token"`
 }
 
@@ -98,7 +100,8 @@ type start struct {
 	Origin
 }
 
-// encode returns v as a line of JSON.
+// encode returns v as a line of JSON. The same value gives the same bytes, by which a process recognizes its own record
+// ([Lane.whose]) and a walk compares a record with the one in a checkpoint.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -119,7 +122,9 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("the commit record %s is damaged: %s; restore it from a backup, or deliver to another directory", e.Key, e.Why)
 }
 
-// decodeRecord takes apart a record that was found under the given key of a lane's directory.
+// decodeRecord decodes a record that was found under the key at, which stands for position first of a lane. What is accepted
+// here is followed without further checks: reading goes on at Next, and Files are published. So a record that contradicts its
+// place or itself is an error, and none is repaired by guessing.
 func decodeRecord(at, lane string, first int64, content []byte) (*Record, error) {
 	r := new(Record)
 	if err := json.Unmarshal(content, r); err != nil {
@@ -128,6 +133,7 @@ func decodeRecord(at, lane string, first int64, content []byte) (*Record, error)
 	if err := checkOwner(at, r.Version, r.Lane, lane); err != nil {
 		return nil, err
 	}
+	// A record of no positions would be its own successor, and the walk along the chain would not end.
 	if r.First != first || r.Next <= r.First || r.From != 0 && (r.From <= r.First || r.From > r.Next) {
 		return nil, &DamagedError{at, fmt.Sprintf("positions %d to %d from %d do not fit the name", r.First, r.Next, r.From)}
 	}
@@ -152,8 +158,8 @@ func readRecord(ctx context.Context, s store.Objects, lane string, first int64) 
 	return decodeRecord(at, lane, first, content)
 }
 
-// checkOwner checks that an object can be read by this version and belongs to the lane in whose directory it is. The
-// second may fail on file systems that do not tell upper from lower case.
+// checkOwner checks that an object can be read by this version and belongs to the lane in whose directory it is. It may belong
+// to another one on a file system that ignores the case of names, where two lanes can share a directory.
 func checkOwner(at string, version int, lane, want string) error {
 	if err := checkVersion(at, version); err != nil || lane == want {
 		return err

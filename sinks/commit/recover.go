@@ -16,18 +16,31 @@ import (
 // swept. Younger ones are common and not worth the look.
 const oldEnough = time.Hour
 
-// recover reads the head of a lane and publishes the files of its last record. Only those can be unpublished: nobody
+// recover reads the head of a lane and publishes the files of its last record. Only those can be unpublished: no process
 // adds a record before the files of the one before have been published.
+//
+// It may be called by several processes at once, and while the process that made the record is publishing its files: each
+// step may be repeated, and Publish takes a file that has its name already for published. A file may be in one of these
+// states, of which a power failure or a move that is not atomic leaves the third:
+//
+//	temporary name   own name   replaced by a compaction
+//	yes              no         no                          publish it
+//	no               yes        no                          nothing to do
+//	yes              yes        either                      remove the temporary name
+//	either           no         yes                         remove the temporary name, and do not publish it: its rows are in
+//	                                                        the compacted file, and would be there twice
+//	no               no         no                          it was moved away or deleted; the chain goes on without it
 func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 	h, err := readHead(ctx, c.root, lane)
-	if err != nil || h.last == nil {
+	if err != nil || h.last == nil { // no record, or a checkpoint has all of them: then their files have been published
 		return h, err
 	}
-	// Whoever created the record may not have come to making it durable.
+	// The process that created the record may have died before it made it durable. Files must not be published by a record
+	// that a power failure can take back.
 	if err := c.root.Sync(ctx, path.Join(Dir, lane)); err != nil {
 		return h, err
 	}
-	var replaced map[string]bool
+	var replaced map[string]bool // read when the first file is missing: most starts find all of them
 	for _, f := range h.last.Files {
 		s, err := c.place(f.Place)
 		if err != nil {
@@ -43,8 +56,8 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 			}
 		}
 		if there || replaced[f.Path()] {
-			// It may have its unfinished name as well: what moved it was not atomic, or the power failed. That goes
-			// before anybody can take it for a file that was never published.
+			// It may have its temporary name as well: what moved it was not atomic, or the power failed. That name goes
+			// before a compaction can replace the file: with it alone left, the file would look like one to publish.
 			if err := s.Discard(ctx, []store.Pending{f.Pending()}); err != nil {
 				return h, err
 			}
@@ -55,12 +68,12 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 		err = s.Publish(ctx, []store.Pending{f.Pending()})
 		var gone *store.GoneError
 		if errors.As(err, &gone) {
-			if replaced, err = c.replaced(ctx); err != nil { // perhaps just now
+			if replaced, err = c.replaced(ctx); err != nil { // a compaction may have replaced it since it was looked for
 				return h, err
 			}
 			if !replaced[f.Path()] {
 				// Its temporary name is taken away only by publishing it, so it was published, and then
-				// removed by whoever it was for.
+				// removed by a reader that was done with it, or by retention.
 				c.log.Log(ctx, c.goneLevel(ctx), "a file of the last commit is not there any more; this is fine if it was moved away or deleted on purpose",
 					"lane", lane, "file", f.Name, "from", h.last.First, "to", h.last.Next)
 			}
@@ -73,7 +86,7 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 	return h, nil
 }
 
-// published reports whether a file has its name.
+// published reports whether a file has its name, with the size that its record says.
 func published(ctx context.Context, s store.Objects, f File) (bool, error) {
 	o, err := s.Open(ctx, f.Name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +98,7 @@ func published(ctx context.Context, s store.Objects, f File) (bool, error) {
 	return o.Size() == f.Bytes, o.Close()
 }
 
-// replaced returns the paths of the files that compactions have replaced.
+// replaced returns the paths of the files that compactions have replaced, or are going to.
 func (c *Chain) replaced(ctx context.Context) (map[string]bool, error) {
 	compactions, err := ReadCompactions(ctx, c.root)
 	if err != nil {
@@ -94,8 +107,8 @@ func (c *Chain) replaced(ctx context.Context) (map[string]bool, error) {
 	return compactions.replaced(), nil
 }
 
-// Recover finishes the commits of all lanes, and the last compaction. It returns the position after the last commit of each, by what the names
-// of its files begin with.
+// Recover finishes the commits of all lanes, and the last compaction. It returns the position after the last commit of each
+// lane, by the prefix of the names of its files.
 func (c *Chain) Recover(ctx context.Context) (map[string]int64, error) {
 	lanes, err := Lanes(ctx, c.root)
 	if err != nil {
@@ -143,7 +156,7 @@ func Lanes(ctx context.Context, s store.Objects) ([]string, error) {
 
 // Sweep removes files that were left unfinished in a place and can never be committed: those of processes that are
 // dead, and those that begin at positions that have been committed without them. Commits that those processes had
-// made are finished before.
+// made are finished before: until then, an unfinished file may be the only copy of committed rows.
 func (c *Chain) Sweep(ctx context.Context, place store.Store) error {
 	s := sweeper{chain: c, ctx: ctx}
 	if err := place.Sweep(ctx, s.garbage); err != nil {
@@ -153,22 +166,27 @@ func (c *Chain) Sweep(ctx context.Context, place store.Store) error {
 	return ctx.Err()
 }
 
+// sweeper is the state of one sweep. It has its context in a field since a store calls garbage without one.
 type sweeper struct {
 	chain *Chain
 	ctx   context.Context
 
-	read  bool   // heads and err are set
-	run   string // the dead one after whose death they were read, or ""
-	heads map[string]int64
-	last  int64 // compaction
-	err   error
+	read  bool             // heads, last and err are set
+	run   string           // the dead run after whose death they were read, or ""
+	heads map[string]int64 // as of [Chain.Recover]
+	last  int64            // number of the last compaction that is done
+	err   error            // of reading them: nothing is removed then
 
 	files int
 	bytes int64
 }
 
-// garbage decides on one file. What a process has committed does not become more once it is known to be dead, so that
-// it is enough to finish the commits once after that.
+// garbage reports whether a file is to be removed.
+//
+// The file of a dead process is garbage once the commits of all lanes have been finished after its death: that process
+// commits nothing any more, so what is unfinished then is in no record. Finishing them once after each death is enough.
+// The file of a process that may be alive is garbage only if its position has been committed without it: whatever that
+// process still does, its record finds the position taken.
 func (s *sweeper) garbage(f store.Leftover) bool {
 	if !f.Dead && time.Since(f.Modified) < s.chain.old {
 		return false
@@ -180,7 +198,7 @@ func (s *sweeper) garbage(f store.Leftover) bool {
 		return false
 	}
 	if !f.Dead {
-		if number, ok := parseCompacted(path.Base(f.Name)); ok {
+		if number, ok := parseCompacted(path.Base(f.Name)); ok { // its position is the number of its compaction
 			return number <= s.last && s.count(f)
 		}
 		prefix, first, ok := ParseFileName(f.Name)
@@ -191,7 +209,7 @@ func (s *sweeper) garbage(f store.Leftover) bool {
 	return s.count(f)
 }
 
-// count counts a file that is to be removed.
+// count counts a file that is to be removed, and returns true.
 func (s *sweeper) count(f store.Leftover) bool {
 	s.files++
 	s.bytes += f.Bytes

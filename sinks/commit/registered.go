@@ -17,8 +17,8 @@ import (
 const RegisteredKey = "_iceberg/output.json"
 
 // ownerKey is an object that says who deals with the files of commits: a table that names them, or compactions that replace
-// them. Who creates it first has them for ever, so that of two who begin at once one is refused, whoever dies when.
-// Outputs that were compacted before there was such an object have none.
+// them. The one that creates it first has them for ever: of two that begin at once one is refused, also when either dies on
+// the way. Outputs that were compacted before there was such an object have none.
 var ownerKey = path.Join(CompactionsDir, "owner.json")
 
 // owner is what deals with the files of commits.
@@ -41,8 +41,8 @@ func ownership(o owner) []byte {
 	}{formatVersion, o})
 }
 
-// own makes somebody the owner, unless there is one. It returns whoever is it now. Should a power failure take back what
-// another process has just created, the object that follows it says the same: the first compaction, or [RegisteredKey].
+// own makes who the owner, unless there is one, and returns the owner that there is now. Should a power failure take back
+// what another process has just created, the object that follows it says the same: the first compaction, or [RegisteredKey].
 func own(ctx context.Context, s store.Objects, who owner) (owner, error) {
 	err := s.Create(ctx, ownerKey, ownership(who))
 	if err == nil || !errors.Is(err, fs.ErrExist) {

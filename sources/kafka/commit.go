@@ -14,12 +14,12 @@ import (
 )
 
 // commit records next as the offset that the group goes on at in the lane's partition. It is made with the
-// identity that the member had in this generation, so that the brokers refuse it if the partition may be
-// somebody else's by now. Generation.CommitOffsets of kafka-go would do the same over a connection that ends
+// identity that the member had in this generation, so that the brokers refuse it if the partition may belong to
+// another member by now. Generation.CommitOffsets of kafka-go would do the same over a connection that ends
 // with the generation; this one survives a broker that restarts in between.
 //
-// It tries as long as the lane is ours, unless the partition is gone. A refusal makes every lane of the
-// generation lost before it returns.
+// It tries until ctx ends, which it does when the lane is lost, unless the partition is gone. After a refusal every lane of
+// the generation is lost, before it returns: the identity is the same for all.
 func (l *lane) commit(ctx context.Context, next int64) error {
 	return l.commitAll(ctx, []kafkago.OffsetCommit{{Partition: int(l.id.Partition), Offset: next}})
 }
@@ -28,7 +28,7 @@ func (l *lane) commit(ctx context.Context, next int64) error {
 func (l *lane) commitAll(ctx context.Context, offsets []kafkago.OffsetCommit) error {
 	g, id, next := l.g, l.id, offsets[0].Offset
 	if g.member.GroupID == "" {
-		return nil // a sample leaves no trace
+		return nil // a generation of a [Sample], which leaves no trace
 	}
 	var pause backoff
 	var missing time.Time
@@ -46,7 +46,7 @@ func (l *lane) commitAll(ctx context.Context, offsets []kafkago.OffsetCommit) er
 		if err = g.session.hopeless(err, &missing); isFatal(err) {
 			return fmt.Errorf("%s: committing offset %d: %w", id, next, err)
 		}
-		if pause.tries > 0 {
+		if pause.tries > 0 { // once is nothing: connections that were idle break
 			g.session.log.Warn("committing an offset failed; trying again", "lane", id.String(), "offset", next, "error", err)
 		}
 		if !pause.wait(ctx, nil) {
@@ -86,8 +86,8 @@ func (s *session) commit(ctx context.Context, member *kafkago.Generation, topic 
 // errNoAnswer says that an answer leaves out what was asked for.
 var errNoAnswer = errors.New("the broker's answer leaves out the partition")
 
-// heartbeat tells the group that this member is alive. During a rebalance the answer says so; that is no
-// error here.
+// heartbeat tells the group that this member is alive. During a rebalance the answer says that it goes on; that is no
+// error here, since the lanes are draining because of it.
 func (s *session) heartbeat(ctx context.Context, member *kafkago.Generation) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.SessionTimeout)
 	defer cancel()
@@ -101,9 +101,9 @@ func (s *session) heartbeat(ctx context.Context, member *kafkago.Generation) err
 	return resp.Error
 }
 
-// dismiss has a former identity of ours leave the group, as soon as the brokers let it. kafka-go forgets its
+// dismiss takes a former identity of this member out of the group, as soon as the brokers let it. kafka-go forgets its
 // identity when it cannot reach the coordinator, and joins under a new one; the old one would hold up the
-// rebalance, and its partitions, until its session times out.
+// rebalance, and its partitions, until its session times out. It returns when that is done, cannot be done, or ctx ends.
 func (s *session) dismiss(ctx context.Context, member string) {
 	var pause backoff
 	for pause.wait(ctx, nil) {
@@ -122,7 +122,8 @@ func (s *session) dismiss(ctx context.Context, member string) {
 	}
 }
 
-// committed returns the offsets that the group has committed for partitions of a topic, -1 where none is, as of one moment.
+// committed returns the offsets that the group has committed for partitions of a topic, -1 where none is. They come in one
+// answer of the coordinator, so that a commit for several partitions is seen as a whole or not at all.
 func (s *session) committed(ctx context.Context, topic string, partitions ...int) (map[int]int64, error) {
 	if err := s.commits.enter(ctx); err != nil {
 		return nil, err

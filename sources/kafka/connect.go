@@ -30,7 +30,7 @@ type session struct {
 	tls  *tls.Config    // nil: plain text
 	sasl sasl.Mechanism // nil: no login
 
-	trouble *trouble // nil: nobody asks
+	trouble *trouble // nil for a session that is not shown to users, as that of a survey
 
 	// Every lane may want to ask something at the same time, and each request has a connection to itself.
 	commits, lookups places
@@ -57,8 +57,7 @@ func newSession(opts Options, log *slog.Logger) (*session, error) {
 	return s, nil
 }
 
-// newTransport returns a transport of its own connections. Whoever wants it gone calls its
-// CloseIdleConnections.
+// newTransport returns a transport with connections of its own. The caller ends it by CloseIdleConnections.
 func (s *session) newTransport() *kafkago.Transport {
 	return &kafkago.Transport{
 		Dial:           s.dial,
@@ -82,13 +81,14 @@ func (s *session) dialer() *kafkago.Dialer {
 	}
 }
 
-// close breaks every connection, and with that whatever still waits for an answer.
+// close breaks every connection, so that every request that waits for an answer fails. No connection is made after it.
 func (s *session) close() {
 	s.transport.CloseIdleConnections()
 	s.conns.close()
 }
 
-// dial connects to a broker. It does the TLS handshake itself, so that its errors are told apart.
+// dial connects to a broker. It does the TLS handshake itself, so that an error of the handshake differs from one of the
+// network. kafka-go's transport and its consumer group both use it, and every connection is in s.conns.
 func (s *session) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.DialTimeout)
 	defer cancel()
@@ -121,7 +121,8 @@ func (s *session) dial(ctx context.Context, network, address string) (net.Conn, 
 	return encrypted, nil
 }
 
-// connSet knows every open connection of a session. kafka-go has no other way to end a request that waits.
+// connSet has every open connection of a session. Closing the connection is the only way to end a request of kafka-go that
+// waits for its answer.
 type connSet struct {
 	mu     sync.Mutex
 	open   map[net.Conn]struct{}
@@ -159,7 +160,8 @@ func (s *connSet) close() {
 	}
 }
 
-// trackedConn leaves its set when it is closed, and tells the alert of a TLS listener from an answer.
+// trackedConn leaves its set when it is closed. On a connection in plain text, it recognizes the alert that a TLS listener
+// answers with, which kafka-go would take for the length of an answer.
 type trackedConn struct {
 	net.Conn
 	set   *connSet

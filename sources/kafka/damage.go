@@ -17,14 +17,18 @@ type damage struct {
 	err   error
 }
 
-// overcome does something about the damage at b.First, where b begins and has nothing yet: it has it fetched once more,
-// or makes it a row of b. It returns an error if the lane cannot go on.
+// overcome handles the damage at b.First, where b begins and has nothing yet: it fetches the part of the log once more, or
+// makes it a row of b. It returns an error if the lane cannot go on.
+//
+// What is damaged says where it ends, and cannot be believed as such: d.next is only known where the fields of a header agree
+// ([records.Behind], [records.Reader.Broken]). Otherwise the lane stops under either policy, since going on too late would
+// lose sound records.
 func (l *lane) overcome(ctx context.Context, b *pipeline.Batch) error {
 	if l.failure != nil {
 		return l.failure
 	}
 	at, d := b.First, l.damage
-	if l.damagedAt != at {
+	if l.damagedAt != at { // the first time; the tries are counted by offset, since fetchFrom drops the damage
 		l.damagedAt, l.refetched = at, backoff{}
 		if l.unreadable != nil {
 			l.unreadable.Add(1)
@@ -47,12 +51,13 @@ func (l *lane) overcome(ctx context.Context, b *pipeline.Batch) error {
 		return l.failure
 	}
 	log.Warn("records cannot be read; their bytes become a row with an error", "next", d.next, "bytes", len(d.entry))
-	l.addCorrupt(b, at, d.entry)
+	l.addCorrupt(b, at, d.entry) // before fetchFrom, which gives back the memory that entry lies in
 	l.fetchFrom(d.next)
 	return nil
 }
 
-// addCorrupt appends a row for bytes that could not be read.
+// addCorrupt appends a row for bytes that could not be read: the row of a null, with the bytes in the place of the record, or
+// of the URL where records are not kept, and with a fault.
 func (l *lane) addCorrupt(b *pipeline.Batch, offset int64, entry []byte) {
 	l.codec.DecodeNull(b)
 	row := b.URLs.Len() - 1
@@ -64,7 +69,7 @@ func (l *lane) addCorrupt(b *pipeline.Batch, offset int64, entry []byte) {
 	column.Ends[row], column.Valid[row] = int32(len(column.Data)), true
 	fault := pipeline.Fault{Row: int32(row), Code: pipeline.FaultCorrupt, Pos: -1}
 	if n := len(b.Faults); n > 0 && b.Faults[n-1].Row == fault.Row {
-		b.Faults = b.Faults[:n-1]
+		b.Faults = b.Faults[:n-1] // the codec's own for a null; a row has one fault
 	}
 	b.Faults = append(b.Faults, fault)
 	b.Offsets = append(b.Offsets, offset)

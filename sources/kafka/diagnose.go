@@ -19,10 +19,10 @@ import (
 	"github.com/urlmill/urlmill/internal/kafkaconn"
 )
 
-// diagnose finds out why a listener hung up on us, or fell silent. Brokers do so without a word when they are
-// spoken to in plain text and want TLS, or the other way round, or want a login first, and some when they do
-// not like the login; and all when they go down. It returns a [fatalError] if err turns out to be one of the
-// former, and err otherwise.
+// diagnose finds out why a listener closed the connection or does not answer. Brokers do so without an error when they are
+// spoken to in plain text and want TLS, or the other way round, or want a login first, and some when they refuse
+// the login; and all when they go down. It returns a [fatalError] if err turns out to be one of the
+// former, and err otherwise: then the broker may come back, and trying again is right.
 func (s *session) diagnose(ctx context.Context, err error) error {
 	silent := s.tls != nil && errors.Is(err, context.DeadlineExceeded)
 	if isFatal(err) || !hungUp(err) && !silent {
@@ -116,6 +116,7 @@ func limit(ctx context.Context, conn net.Conn) error {
 	return conn.SetDeadline(deadline)
 }
 
+// speaksTLS reports whether the listener answers a TLS handshake, also by refusing this client.
 func speaksTLS(ctx context.Context, address string) bool {
 	conn, err := probe(ctx, address)
 	if err != nil {
@@ -126,7 +127,7 @@ func speaksTLS(ctx context.Context, address string) bool {
 	return err == nil || kafkaconn.IsAlert(err)
 }
 
-// speaksKafka tells whether the listener answers in plain text.
+// speaksKafka reports whether the listener answers a request in plain text.
 func speaksKafka(ctx context.Context, address string) bool {
 	conn, err := probe(ctx, address)
 	if err != nil {
@@ -137,6 +138,7 @@ func speaksKafka(ctx context.Context, address string) bool {
 	return err == nil
 }
 
+// wantsLogin reports whether the listener takes part in a SASL handshake, which one without a login refuses.
 func wantsLogin(ctx context.Context, address string) bool {
 	conn, err := probe(ctx, address)
 	if err != nil {

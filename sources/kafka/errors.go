@@ -138,8 +138,8 @@ func (s *session) classify(err error) error {
 	return err
 }
 
-// hopeless returns err as a [fatalError] if it is one, or has become one by its duration. since is when the
-// partition was first missing.
+// hopeless returns err as a [fatalError] if it is one, or has become one by its duration, and err otherwise. since is when the
+// partition was first missing. It belongs to the caller's loop of tries: hopeless sets it, and clears it at any other error.
 func (s *session) hopeless(err error, since *time.Time) error {
 	err = s.classify(err)
 	if isFatal(err) || !isMissing(err) {
@@ -200,19 +200,19 @@ func (s *session) codeAdvice(code kafkago.Error) string {
 	return ""
 }
 
-// hungUp tells whether the other side closed the connection without a word.
+// hungUp reports whether the other side closed the connection without an answer.
 func hungUp(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
 		errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
 }
 
-// isMissing tells whether err is that of a topic or partition that the brokers do not know.
+// isMissing reports whether err is that of a topic or partition that the brokers do not know.
 func isMissing(err error) bool {
 	return errors.Is(err, kafkago.UnknownTopicOrPartition) || errors.Is(err, kafkago.UnknownTopicID) || errors.Is(err, kafkago.InconsistentTopicID) ||
 		errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition)
 }
 
-// isFenced tells whether the brokers refused a request because its generation of the group is over.
+// isFenced reports whether the brokers refused a request because its generation of the group is over.
 func isFenced(err error) bool {
 	return errors.Is(err, kafkago.IllegalGeneration) || errors.Is(err, kafkago.UnknownMemberId) || errors.Is(err, kafkago.FencedInstanceID)
 }

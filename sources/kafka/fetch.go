@@ -16,11 +16,12 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// fetcher gets record sets from brokers.
+// fetcher gets record sets from brokers. It is called by the prefetchers of all lanes at the same time.
 type fetcher interface {
-	// fetch asks for the records of a partition from offset on and waits for some a while. The answer may
-	// begin before offset, end with a part of an entry, or be empty. buf is the fetcher's until fetch
-	// returns without an error, and lost with one; the answer may lie in it.
+	// fetch asks for the records of a partition from offset on. The broker waits for a while if there are none. The answer
+	// may begin before offset, end with a part of an entry, or be empty; it may lie in buf. The caller must not use buf
+	// until fetch has returned without an error, and never again after one: a request that was given up may still be
+	// reading into it.
 	fetch(ctx context.Context, id pipeline.LaneID, offset int64, maxBytes int, buf []byte) (fetched, error)
 }
 
@@ -44,13 +45,15 @@ type wireFetcher struct {
 	memory  *fetchMemory
 }
 
+// fetch implements [fetcher]. The turn at the broker comes first and the memory second: memory that waits for a silent
+// broker would be missing to the lanes of all others.
 func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64, maxBytes int, buf []byte) (fetched, error) {
 	done, err := f.turns.take(ctx, id)
 	if err != nil {
 		return fetched{}, err
 	}
 	leader := int32(noBroker)
-	defer func() { done(leader) }()
+	defer func() { done(leader) }() // runs after the one below, which sets leader
 	reserved, err := f.memory.reserve(ctx, maxBytes)
 	if err != nil {
 		return fetched{}, err
@@ -68,7 +71,7 @@ func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64
 	defer cancel()
 	if _, err := f.session.transport.RoundTrip(ctx, f.session.transportAddr(), req); err != nil {
 		f.memory.pool.Give(reserved)
-		f.session.fetchVersions.Delete(req.leader) // it may be another broker by now
+		f.session.fetchVersions.Delete(req.leader) // a broker may come back under its number in another version
 		return fetched{}, err
 	}
 	if req.code != nil {
@@ -88,7 +91,7 @@ const (
 	fetchByIDVersion = 13
 )
 
-// maxResponseBytes bounds what is believed of the length of an answer.
+// maxResponseBytes bounds the length that an answer may claim to have: memory is allocated by it before anything is read.
 const maxResponseBytes = maxFetchBytesLimit + 64<<20
 
 // fetchRequest is a fetch of one partition. It is both request and answer: kafka-go hands it the connection.
@@ -104,7 +107,7 @@ type fetchRequest struct {
 	minBytes, maxBytes int
 
 	version int16
-	leader  int32 // who was asked
+	leader  int32 // the broker that was asked, noBroker before
 	buf     []byte
 	answer  fetched
 	code    error // the partition's
@@ -142,7 +145,9 @@ func (r *fetchRequest) Required(versions map[protocol.ApiKey]int16) bool {
 	return true
 }
 
-// RawExchange implements [protocol.RawExchanger].
+// RawExchange implements [protocol.RawExchanger]. It is called on a goroutine of kafka-go's transport, also after the caller
+// of RoundTrip has given up. What it uses is therefore the request's own, or made for several goroutines (versions), and the
+// buffer of a request that was given up is not used again.
 func (r *fetchRequest) RawExchange(conn io.ReadWriter) (protocol.Message, error) {
 	if r.version < minFetchVersion {
 		return nil, fmt.Errorf("fetch requests of version %d: %w", r.version, kafkago.UnsupportedVersion)
@@ -210,7 +215,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// correlationID is the same for all: a connection carries one request at a time.
+// correlationID is the same for all requests, since a connection carries one at a time. An answer with another one means
+// that the stream is out of step.
 const correlationID = 0x6d696c6c
 
 // appendHeader appends a request's length, still zero, and its header.
@@ -298,7 +304,9 @@ func isolationLevel(committed bool) byte {
 	return 0
 }
 
-// parse reads the answer, whose length has been taken off.
+// parse reads the answer, whose length has been taken off. The results alias body, which is the caller's buffer or a larger
+// one in its place. An error that the broker has for the partition goes into r.code; parse returns an error for an answer
+// that cannot be read.
 func (r *fetchRequest) parse(body []byte) error {
 	p := fields{b: body, flexible: r.version >= fetchByIDVersion}
 	if err := p.header(); err != nil {
@@ -361,7 +369,7 @@ func (p *fields) aborted() []byte {
 	}
 	list := p.b[:0]
 	for range n {
-		list = append(list, p.take(size)...) // never beyond what is being read
+		list = append(list, p.take(size)...) // in place: entries lose their tags, so the list ends before what is read next
 		p.tags()
 		if p.short {
 			return nil
@@ -370,14 +378,16 @@ func (p *fields) aborted() []byte {
 	return list
 }
 
-// fields takes integers and more off the front of b. What is not there any more is zero and sets short.
+// fields takes integers and more off the front of b. What is not there any more is zero and sets short, so that an answer is
+// read to its end without a check at each field; [fields.whole] has to be asked before any of it is used.
 type fields struct {
 	b        []byte
 	short    bool
 	flexible bool // lengths are varints of one more, and there are tags
 }
 
-// take returns n bytes, zeros where there are fewer.
+// take returns the next n bytes, which alias b. Where there are fewer it returns 16 zeros, as many as any field of a fixed
+// size has.
 func (p *fields) take(n int) []byte {
 	if n < 0 || n > len(p.b) {
 		p.b, p.short = nil, true
@@ -404,7 +414,8 @@ func (p *fields) uvarint() int {
 	return int(v)
 }
 
-// array returns the length of what follows, -1 for null. It is not more than there are bytes.
+// array returns the length of what follows, -1 for null. It is never more than there are bytes left, so that a loop over it
+// ends however wrong it is.
 func (p *fields) array() (n int) {
 	if p.flexible {
 		n = p.uvarint() - 1

@@ -18,15 +18,18 @@ import (
 // When the group wants to rebalance, kafka-go closes the generation's context, stops its heartbeats, and rejoins
 // as soon as the function given to Generation.Start returns. All lanes run within that one function: they
 // are told to end, commit what they have read while the generation is still the valid one, and only then it
-// returns. Meanwhile the heartbeats are ours, for the brokers give up a silent member after the session
+// returns. Meanwhile this package sends the heartbeats, since the brokers give up a silent member after the session
 // timeout however long the rebalance may take.
+//
+// It ends softly by end, after which lanes commit what they have read, or hard by lose, after which they abandon it. Both may
+// be called from any goroutine and any number of times.
 type generation struct {
 	*consumer
 	member *kafkago.Generation
 	cancel context.CancelCauseFunc // of every lane
 	ctx    context.Context         // of every lane
 
-	looking    sync.Mutex       // guards the next two until the lanes begin
+	looking    sync.Mutex       // guards the next two until the lanes begin; after that they are read without it
 	partitions map[string][]int // of every topic, from 0 on
 	identities map[string]identity
 
@@ -37,7 +40,7 @@ type generation struct {
 	changed    chan struct{} // closed: the topics are not what they were
 
 	failOnce sync.Once
-	failed   chan struct{} // closed: err is set
+	failed   chan struct{} // closed: err is set, and is not written again
 	err      error
 }
 
@@ -85,9 +88,9 @@ func (g *generation) supervise(over context.Context, drain <-chan struct{}) (las
 		}
 	}
 	g.end()
-	// A drain is bounded by whoever asked for it, everything else by us.
+	// A drain is bounded by the pipeline's deadline, which cancels the lanes; everything else is bounded here.
 	g.awaitLanes(over, ended, !last)
-	if g.identities != nil {
+	if g.identities != nil { // what these lanes have read, for the next generation to compare with
 		g.seen = g.identities
 	}
 	select {
@@ -98,8 +101,8 @@ func (g *generation) supervise(over context.Context, drain <-chan struct{}) (las
 	}
 }
 
-// startLanes hands out a lane for every assigned partition once it is known what the topics are, and returns a channel that is
-// closed when all have ended.
+// startLanes starts a goroutine that hands out a lane for every assigned partition, once it is known what the topics are. The
+// channel that it returns is closed when all lanes have ended.
 func (g *generation) startLanes() <-chan struct{} {
 	ended := make(chan struct{})
 	g.turns.begin(g.lanes())
@@ -132,6 +135,8 @@ func (g *generation) lanes() int {
 	return n
 }
 
+// runLane runs a lane to its end, and decides what its end means for the generation: nothing, a fault that ends the run, or
+// the loss of all lanes. Lags and Trouble see the lane as long as it runs.
 func (g *generation) runLane(l *lane) {
 	if err := g.settle(l); err != nil {
 		l.close()
@@ -148,8 +153,8 @@ func (g *generation) runLane(l *lane) {
 	delete(g.source.lanes, l)
 	g.source.mu.Unlock()
 	if errors.Is(err, pipeline.ErrLaneLost) && g.ctx.Err() == nil && !l.g.isEnding() {
-		// The sink says so, and we do not know better: others may believe to have all partitions of this
-		// generation. Joining anew finds out.
+		// The sink says that another process has committed positions of this lane, and the group has not told us: it may
+		// be so for all partitions of this generation. Joining anew finds out.
 		g.lose(err.Error())
 		return
 	}
@@ -167,6 +172,7 @@ func (g *generation) fail(err error) {
 	})
 }
 
+// isEnding reports whether end was called.
 func (g *generation) isEnding() bool {
 	select {
 	case <-g.ending:
@@ -179,17 +185,20 @@ func (g *generation) isEnding() bool {
 // end tells the lanes to end after what they have read.
 func (g *generation) end() { g.endOnce.Do(func() { close(g.ending) }) }
 
-// lose takes the lanes away from whoever runs them: their partitions belong to somebody else now.
+// lose cancels the lanes with the cause [pipeline.ErrLaneLost]: their partitions belong to another member now, which reads
+// again what they have not committed. It does not wait for them.
 func (g *generation) lose(why string) {
-	if g.ctx.Err() == nil {
+	if g.ctx.Err() == nil { // said once
 		g.session.log.Warn("the partitions were lost before everything was committed; it will be read again", "generation", g.member.ID, "reason", why)
 	}
 	g.end()
 	g.cancel(pipeline.ErrLaneLost)
 }
 
-// awaitLanes waits for the lanes to end. They are lost if they have not by the deadline, which counts from the
-// end of the generation, and from now on if bounded says so.
+// awaitLanes waits for the lanes to end. At the deadline they are lost, and it goes on waiting until they have ended. The
+// deadline counts from now if bounded is set, and else from the end of the generation, when the group begins to wait.
+//
+// kafka-go's heartbeats stop at that end, and those that replace them begin.
 func (g *generation) awaitLanes(over context.Context, ended <-chan struct{}, bounded bool) {
 	budget := g.drainBudget()
 	timer := time.NewTimer(budget)
@@ -207,7 +216,7 @@ func (g *generation) awaitLanes(over context.Context, ended <-chan struct{}, bou
 		case <-ended:
 			return
 		case <-overDone:
-			overDone = nil
+			overDone = nil // a nil channel is never ready: this happens once
 			if !bounded {
 				timer.Reset(budget)
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 // identity says what the offsets of a topic are offsets of: a topic that is deleted and made again under its name is another
-// one, and so is that of another cluster. What brokers do not tell is zero: those before Kafka 2.8 have no IDs of topics.
+// one, and so is that of another cluster. What is not known is zero: brokers before Kafka 2.8 have no IDs of topics.
 type identity struct {
 	cluster string
 	topic   [16]byte
@@ -29,7 +29,7 @@ func (i identity) String() string {
 	return i.cluster + "/" + base64.RawURLEncoding.EncodeToString(i.topic[:])
 }
 
-// parseIdentity takes apart what String has made.
+// parseIdentity is the inverse of String. Text that String cannot have made is taken for a cluster's ID without a topic's.
 func parseIdentity(s string) identity {
 	at := strings.LastIndexByte(s, '/')
 	if id, err := base64.RawURLEncoding.DecodeString(s[at+1:]); at >= 0 && err == nil && len(id) == 16 {
@@ -38,13 +38,14 @@ func parseIdentity(s string) identity {
 	return identity{cluster: s}
 }
 
-// same reports whether both may be identities of one topic, as far as they are known.
+// same reports whether both may be identities of one topic. What either side does not know counts as equal: outputs and brokers
+// that are older than identities would be refused otherwise.
 func (i identity) same(o identity) bool {
 	return (i.cluster == o.cluster || i.cluster == "" || o.cluster == "") &&
 		(i.topic == o.topic || i.topic == [16]byte{} || o.topic == [16]byte{})
 }
 
-// or returns i with what is not known of it as o has it.
+// or returns i, with the parts that it does not know taken from o.
 func (i identity) or(o identity) identity {
 	if i.cluster == "" {
 		i.cluster = o.cluster
@@ -55,7 +56,8 @@ func (i identity) or(o identity) identity {
 	return i
 }
 
-// session returns the session of lanes that read the topic after another one of its name.
+// session returns the session of lanes that read the topic after another one of its name. It is part of the names of
+// directories and files, so it is short, and its derivation must not change.
 func (i identity) session() string {
 	sum := sha256.Sum256([]byte(i.String()))
 	return hex.EncodeToString(sum[:6])

@@ -14,6 +14,18 @@ import (
 )
 
 // lane is a partition in one generation of the group. It implements [pipeline.Lane].
+//
+// Three goroutines use it: the one that reads, which calls Start, Wait and Next; the prefetcher, which Start begins and which
+// runs [lane.prefetch]; and the goroutine of the pipeline that calls Acknowledge. What the first two share goes through
+// chunks, and what the third needs is constant or atomic. Owners are:
+//
+//   - constant once the lane is handed out: g to cancel, resolver, maxBytes, unreadable. settle sets id.Session, of and anew
+//     before that;
+//   - of the goroutine that reads: codec, pending, reader to waiting, damage to refetched, fetching, stopFetching; and
+//     origin until it starts a prefetcher, which reads it;
+//   - of the prefetcher: fetchedAny, and what is in [prefetcher]. There is one at a time: fetchFrom waits for the one before.
+//
+// The two troubles have locks of their own, and commit may be called from any of the three.
 type lane struct {
 	g        *generation
 	id       pipeline.LaneID
@@ -25,28 +37,28 @@ type lane struct {
 
 	codec    codec.Codec
 	resolver codec.Resolver // the codec, if it is one
-	pending  *pending       // the record that waits for it
+	pending  *pending       // the record that waits for it; nil for none
 	unknown  trouble        // with it
 
 	reader  records.Reader
-	record  records.Record
-	failure error   // the lane's end
-	current *buffer // of the set in reader
-	decoded int64   // what the reader has decompressed holds of the memory for answers
-	waiting *chunk  // that Wait has taken
+	record  records.Record // the last one read; aliases current, or what the reader has decompressed
+	failure error          // the lane's end: every further Next returns it
+	current *buffer        // of the set in reader
+	decoded int64          // what the reader has decompressed holds of the memory for answers
+	waiting *chunk         // taken by Wait, or put back by nextChunk, for the next call
 
 	damage    *damage // where reading has stopped
 	damagedAt int64   // offset of the last one
 	refetched backoff // how often it was fetched once more
 
-	chunks       chan chunk    // from the prefetcher
+	chunks       chan chunk    // from the prefetcher; without a buffer, so that it is one answer ahead and no more
 	fetching     chan struct{} // closed when it has ended; nil before Start
 	stopFetching context.CancelFunc
 	maxBytes     int           // of a fetch
 	origin       origin        // of the offset that the lane began at
 	fetchedAny   bool          // the prefetcher's
 	trouble      trouble       // with fetching
-	unreadable   *atomic.Int64 // parts of the log, nil where nobody counts
+	unreadable   *atomic.Int64 // parts of the log that could not be read; nil in samples
 
 	// For [Source.Lags].
 	position, acknowledged, highWatermark, lastStable atomic.Int64
@@ -72,7 +84,7 @@ func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
 	l.unknown.retries = &g.source.retries
 	l.ctx, l.cancel = context.WithCancel(g.ctx)
 	for _, v := range []*atomic.Int64{&l.position, &l.acknowledged, &l.highWatermark, &l.lastStable} {
-		v.Store(-1)
+		v.Store(-1) // not known yet; 0 is an offset
 	}
 	if assigned >= 0 {
 		l.acknowledged.Store(assigned)
@@ -80,8 +92,8 @@ func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
 	return l
 }
 
-// close ends the prefetcher. Whoever ran the lane is through with it: an acknowledgement that comes later is not
-// to land in another generation.
+// close ends the prefetcher and gives its memory back. It is called when the function that ran the lane has returned; an
+// acknowledgement that comes later must not land in another generation, and is refused.
 func (l *lane) close() {
 	l.closed.Store(true)
 	l.cancel()
@@ -91,7 +103,7 @@ func (l *lane) close() {
 	l.letGo()
 }
 
-// letGo lets go of everything that was fetched.
+// letGo gives back the memory of everything that was fetched. The prefetcher has ended: it would fetch more otherwise.
 func (l *lane) letGo() {
 	l.recycle()
 	if l.waiting != nil {
@@ -115,11 +127,12 @@ func (l *lane) Start(ctx context.Context, next int64) error {
 	return nil
 }
 
-// fetchFrom has the prefetcher begin at offset from, and the reader with what that fetches.
+// fetchFrom starts a prefetcher at offset from, after the one before has ended, and sets the reader to what it will fetch.
+// Whatever was fetched and not read yet is dropped.
 func (l *lane) fetchFrom(from int64) {
 	if l.fetching != nil {
 		l.stopFetching()
-		<-l.fetching
+		<-l.fetching // it may be about to hand over a chunk: then it drops it, since its context has ended
 	}
 	l.letGo()
 	l.damage, l.pending = nil, nil
@@ -131,7 +144,7 @@ func (l *lane) fetchFrom(from int64) {
 }
 
 // Wait implements [pipeline.Waiter]: it takes the next record set once the last one is used up, and waits for what a
-// record needs.
+// record needs. The memory of the last set goes back before it waits: an idle lane holds one answer at most.
 func (l *lane) Wait(ctx context.Context) {
 	if l.pending != nil {
 		_ = l.awaitSchema(ctx) // Next tries again, and returns the error
@@ -163,7 +176,7 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 		b.First = l.pending.from
 	}
 	b.Next = b.First
-	if l.g.isEnding() {
+	if l.g.isEnding() { // before anything is read: a rebalance waits for the slowest member
 		return io.EOF
 	}
 	for !b.Full() {
@@ -172,7 +185,9 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 			return err
 		}
 		if err != nil {
-			break // an error shows again in the next call
+			// What was read first goes on its way. The next call meets the error again: its cause is kept in failure,
+			// damage, pending or waiting, or it is no fault (errNothingYet).
+			break
 		}
 	}
 	l.countDecoded()
@@ -180,7 +195,8 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 	return nil
 }
 
-// fill takes one step: it adds a record to b, or gets the reader on. b.Next is then where the reader is.
+// fill takes one step: it adds a record to b, or moves the reader on. b.Next is then where the reader is, but for a record
+// that waits for its schema: the position stays before that one until it has become a row, since b may be committed.
 func (l *lane) fill(ctx context.Context, b *pipeline.Batch) (err error) {
 	switch {
 	case l.pending != nil:
@@ -193,7 +209,7 @@ func (l *lane) fill(ctx context.Context, b *pipeline.Batch) (err error) {
 	case l.damage == nil:
 		found, readErr := l.reader.Next(&l.record)
 		if found && l.needs(l.record.Value) {
-			l.pending = &pending{from: b.Next}
+			l.pending = &pending{from: b.Next} // l.record stays as it is: the reader is not asked before it is added
 			return nil
 		}
 		if found {
@@ -201,7 +217,7 @@ func (l *lane) fill(ctx context.Context, b *pipeline.Batch) (err error) {
 			b.Next = l.reader.Position()
 			return nil
 		}
-		b.Next = l.reader.Position()
+		b.Next = l.reader.Position() // holes of compacted logs and markers of transactions move it without a record
 		if readErr != nil {
 			entry, next := l.reader.Broken()
 			l.damage = &damage{entry: entry, next: next, err: readErr}
@@ -217,7 +233,8 @@ func (l *lane) fill(ctx context.Context, b *pipeline.Batch) (err error) {
 	return err
 }
 
-// add appends the record to b, if the codec finds a row in it.
+// add appends the record to b, if the codec finds a row in it. All of it is copied: the record aliases an answer that may be
+// given back as soon as the batch is full.
 func (l *lane) add(b *pipeline.Batch) {
 	rec := &l.record
 	switch limit := l.g.session.opts.MaxRecordBytes; {
@@ -260,15 +277,17 @@ func micros(ms int64) int64 {
 	return ms * 1000
 }
 
-// errNothingYet says that the prefetcher has nothing ready.
+// errNothingYet says that a batch ends here, though it has room: the prefetcher has nothing ready, or what comes next has to
+// begin a batch of its own.
 var errNothingYet = errors.New("nothing fetched yet")
 
-// nextChunk gives the reader the next record set, for which it waits if b has not got on at all.
+// nextChunk gives the reader the next record set. It waits for one only if b has neither records nor positions yet:
+// otherwise a batch that has something would wait for a slow topic.
 func (l *lane) nextChunk(ctx context.Context, b *pipeline.Batch) error {
 	if l.failure != nil {
 		return l.failure
 	}
-	l.recycle()
+	l.recycle() // the reader is at its end, and b has copies
 	var c chunk
 	if l.waiting != nil {
 		c, l.waiting = *l.waiting, nil
@@ -303,12 +322,13 @@ func (l *lane) nextChunk(ctx context.Context, b *pipeline.Batch) error {
 	l.current = c.buf
 	l.reader.ResetCommitted(c.set, c.aborted, c.from)
 	if c.anew {
-		b.First, b.Next = c.from, c.from // a gap that whoever keeps positions sees
+		// The batch begins behind the gap, so that its span shows the sink what was left out. b has nothing yet: above.
+		b.First, b.Next = c.from, c.from
 	}
 	return nil
 }
 
-// recycle lets go of the set that has been read, and of what it was decompressed to.
+// recycle gives back the memory of the set that has been read, and of what it was decompressed to. The position stays.
 func (l *lane) recycle() {
 	if l.current == nil {
 		return
@@ -320,14 +340,15 @@ func (l *lane) recycle() {
 	l.current = nil
 }
 
-// release lets go of a buffer, which may be nil.
+// release gives back a buffer, which may be nil. The reader and the prefetcher both call it, each for buffers of its own.
 func (l *lane) release(b *buffer) {
 	if b != nil {
 		l.g.memory.put(b, maxKeptFetch*l.maxBytes)
 	}
 }
 
-// countDecoded counts what has been decompressed as part of the memory for answers, without waiting for it.
+// countDecoded counts what has been decompressed as part of the memory for answers, without waiting for it: the lane holds
+// an answer, which it could not give back while it waits. Others wait for longer then.
 func (l *lane) countDecoded() {
 	if n := l.reader.Held(); n != l.decoded {
 		l.g.memory.pool.Give(l.decoded - n)

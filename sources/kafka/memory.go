@@ -9,7 +9,11 @@ import (
 
 // fetchMemory is what the answers of all lanes, and what they decompress to, have to share. How large answers are is
 // known only when they come: brokers send a batch whole, whatever was asked for. So a fetch reserves what the largest of
-// the latest answers took, and who gets more takes it all the same; others wait then until it is used up.
+// the latest answers took. A larger answer is kept all the same, since it has been read from the connection; the pool then
+// is overdrawn, and other fetches wait until it has been used up.
+//
+// Reserved memory becomes the buffer's when the answer is there (answered), and goes back with it (put). Idle buffers hold
+// nothing of the pool: an eighth of the limit is set aside for them.
 type fetchMemory struct {
 	pool *budget.Pool
 	most int64 // bytes of idle buffers
@@ -26,7 +30,8 @@ type buffer struct {
 	held  int64 // of the pool
 }
 
-// newFetchMemory returns memory of so many bytes. Answers are expected to take as much as usual at first.
+// newFetchMemory returns memory of limit bytes. The first answers are expected to take usual bytes each, and no more than an
+// eighth of the limit.
 func newFetchMemory(limit, usual int) *fetchMemory {
 	idle := limit / 8
 	return &fetchMemory{pool: budget.NewPool(int64(limit - idle)), most: int64(idle), largest: int64(min(usual, limit/8))}
@@ -40,10 +45,10 @@ func (m *fetchMemory) reserve(ctx context.Context, ask int) (int64, error) {
 	return n, m.pool.Take(ctx, n)
 }
 
-// answered says what the answer took of what was reserved, or in its place.
+// answered replaces what was reserved by what the answer took, in bytes. It does not wait, also when that is more.
 func (m *fetchMemory) answered(reserved, size int64) {
 	m.mu.Lock()
-	m.largest = max(size, m.largest-m.largest/8)
+	m.largest = max(size, m.largest-m.largest/8) // falls by an eighth with each smaller answer
 	m.mu.Unlock()
 	m.pool.Give(reserved - size)
 }
@@ -62,7 +67,8 @@ func (m *fetchMemory) get() *buffer {
 	return b
 }
 
-// put takes a buffer back. Its memory stays if there is not much of it.
+// put takes a buffer back, which must not be used any more. Its memory stays for the next fetch if it has at most largest
+// bytes and the idle ones leave room for it.
 func (m *fetchMemory) put(b *buffer, largest int) {
 	m.pool.Give(b.held)
 	b.held = 0

@@ -164,7 +164,8 @@ func (o Options) Validate() error {
 // minFetchBytes is what a lane asks for at least, however many there are.
 const minFetchBytes = 16 << 10
 
-// fetchBytes returns what each of so many lanes may ask for, so that two answers of each fit into FetchMemory.
+// fetchBytes returns how many bytes each of the given number of lanes may ask for: two answers of each fit into FetchMemory,
+// unless minFetchBytes is more.
 func (o Options) fetchBytes(lanes int) int {
 	return min(o.MaxBytes, max(minFetchBytes, o.FetchMemory/(2*max(1, lanes))))
 }

@@ -12,19 +12,20 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// origin says who held the offset that a lane began at.
+// origin says where the offset that a lane began at comes from. It matters when the log does not have that offset: only
+// fromFirst, before anything is fetched, may move on to another one without a word, since it stands for no record.
 type origin uint8
 
 const (
-	fromGroup  origin = iota // its committed offset
-	fromSink                 // its position
-	fromFirst                // nobody did: it is that of the first record that there is, or was when the lane began
-	fromPolicy               // nobody did: it is what the start policy says
+	fromGroup  origin = iota // the group's committed offset
+	fromSink                 // the sink's position
+	fromFirst                // the first record of the log, or the one that was the first when the lane began
+	fromPolicy               // the start policy "latest", as it was resolved
 )
 
 // begin returns the offset that the lane begins at: the sink's, or else what the group has committed, or else
 // what the start policy says. What the policy says is committed at once: "latest" means another offset the
-// next time, and records in between would never be read.
+// next time, and records in between would never be read. It is called by the reader, before there is a prefetcher.
 func (l *lane) begin(ctx context.Context, next int64) (int64, error) {
 	if next >= 0 {
 		return l.beginAtSink(ctx, next)
@@ -37,8 +38,8 @@ func (l *lane) begin(ctx context.Context, next int64) (int64, error) {
 		l.g.session.log.Info("the output has no position; going on where the group has committed", "lane", l.id.String(), "offset", l.assigned)
 		return l.assigned, nil
 	}
-	// The assignment says that nothing is committed. Starting over, or at the end, on the word of one
-	// answer would be a pity if it is wrong.
+	// The assignment says that nothing is committed. The lane is about to start over, or at the end, so the coordinator is
+	// asked itself: should the answer be wrong, everything would be repeated or left out.
 	committed, err := l.committed(ctx)
 	if err != nil || committed >= 0 {
 		return committed, err
@@ -57,7 +58,7 @@ func (l *lane) committed(ctx context.Context) (offset int64, err error) {
 }
 
 // beginAtSink begins at the position of a sink that holds one. The group's offset only follows it, and is behind
-// after a crash. If it is ahead, then somebody has read for this group and written elsewhere, or the sink has
+// after a crash. If it is ahead, then another process has read for this group and written elsewhere, or the sink has
 // lost what it had.
 func (l *lane) beginAtSink(ctx context.Context, next int64) (int64, error) {
 	l.origin = fromSink
@@ -85,9 +86,9 @@ func (l *lane) beginAtSink(ctx context.Context, next int64) (int64, error) {
 	return 0, &AheadError{Lane: l.id, Group: o.Group, Broker: o.Brokers[0], Position: next, Committed: committed}
 }
 
-// followSink commits the position of a sink that the group is behind. Who was to do so has died or has lost the partition, and
-// the next to come would not before there are further records: until then the group would seem to be behind. A position that
-// the log does not have is none to commit; the fetches tell of it.
+// followSink commits the position of a sink that the group is behind. The process that was to do so has died or has lost the
+// partition. Without this, the group's lag would show records as unread until there are further ones and they are committed. A
+// position behind the end of the log is not committed: the first fetch then fails, and its error says what to do.
 func (l *lane) followSink(ctx context.Context, next int64) error {
 	end, err := l.resolve(ctx, start{timestamp: latestTime}, false)
 	if err != nil || next > end {
@@ -100,7 +101,7 @@ func (l *lane) followSink(ctx context.Context, next int64) error {
 	return nil
 }
 
-// beginByPolicy begins where the start policy says, and a partition that was added to a known topic at its first record.
+// beginByPolicy begins where the start policy says; a partition that was added to a known topic begins at its first record.
 func (l *lane) beginByPolicy(ctx context.Context) (offset int64, err error) {
 	policy := l.g.source.start
 	if policy.timestamp != earliestTime {
@@ -119,7 +120,7 @@ func (l *lane) beginByPolicy(ctx context.Context) (offset int64, err error) {
 	return l.beginAtFirst(ctx, policy)
 }
 
-// beginAtFirst begins at the first record that there is, and has the group commit that.
+// beginAtFirst begins at the first record that there is, and commits that for the group.
 func (l *lane) beginAtFirst(ctx context.Context, policy start) (offset int64, err error) {
 	l.origin = fromFirst
 	if offset, err = l.resolve(ctx, policy, l.g.session.opts.Isolation == ReadCommitted); err != nil {
@@ -138,15 +139,15 @@ func (l *lane) begun(offset int64, policy start) (int64, error) {
 	return offset, nil
 }
 
-// firstStart returns the offset that the start policy has the partition begin at, which the group has committed then. It is
-// -1 for a partition of a topic that the group or the sink knows others of: that one was added, whether anybody was running
-// then or not, and its records are as new as can be.
+// firstStart returns the offset at which the start policy lets the partition begin, once it is committed for the group. It is
+// -1 for a partition of a topic of which the group or the sink knows others: that one was added, whether a member was running
+// then or not, and all of its records are newer than the first start.
 //
-// At the first start of a topic all lanes are in that position, in several processes. Whoever has partition 0 settles where
-// all begin, in one commit, which the brokers make as a whole; the others wait for it. Each for itself would find that
-// somebody was first, and take its own partition for a new one.
+// At the first start of a topic no partition has an offset, and their lanes are in several processes. The lane of partition 0
+// settles where all begin, in one commit, which the brokers make as a whole; the others wait for it. If each committed for
+// itself, a lane would find the offset of another one and take its own partition for an added one.
 func (l *lane) firstStart(ctx context.Context, policy start) (offset int64, err error) {
-	all := []int{0, int(l.id.Partition)} // and what is asked for
+	all := []int{0, int(l.id.Partition)} // an offset of partition 0 means that the topic has been begun
 	if l.id.Partition == 0 {
 		all = l.g.partitions[l.id.Stream]
 		if known, err := l.sinkKnows(ctx, "", all[1:]); known || err != nil {
@@ -171,7 +172,7 @@ func (l *lane) firstStart(ctx context.Context, policy start) (offset int64, err 
 	return offset, err
 }
 
-// errNotBegun says that a lane waits for another one.
+// errNotBegun says that a lane waits for that of partition 0. It is no fatal error, so retry goes on.
 var errNotBegun = errors.New("whoever has partition 0 of the topic has not begun it yet")
 
 // sinkKnows reports whether the sink has a position of one of the partitions, in a session.
@@ -188,7 +189,7 @@ func (l *lane) sinkKnows(ctx context.Context, session string, partitions []int) 
 	return false, nil
 }
 
-// beginTopic commits where all partitions begin, and returns the offset of the first.
+// beginTopic commits where all partitions begin, and returns the offset of the first in the list.
 func (l *lane) beginTopic(ctx context.Context, policy start, partitions []int) (int64, error) {
 	offsets := make([]kafkago.OffsetCommit, len(partitions))
 	for i, p := range partitions {
@@ -220,8 +221,9 @@ func (l *lane) resolveIn(ctx context.Context, id pipeline.LaneID, from start, co
 	return offset, err
 }
 
-// retry calls try until it succeeds, fails with an error that trying again does not cure, or the lane ends. A
-// partition that is missing for longer than TopicTimeout is such an error.
+// retry calls try until it succeeds, fails with an error that trying again does not cure, or the lane ends: then the error is
+// that of ctx, or [pipeline.ErrLaneLost] in a drain or rebalance. A partition that is missing for longer than TopicTimeout
+// is an error that trying again does not cure.
 func (l *lane) retry(ctx context.Context, what string, try func(context.Context) error) error {
 	var pause backoff
 	var missing time.Time

@@ -11,7 +11,8 @@ import (
 	"github.com/urlmill/urlmill/sources/kafka/internal/records"
 )
 
-// chunk is what the prefetcher hands to the lane: whole entries of a record set, or why there are no more.
+// chunk is what the prefetcher hands to the lane: whole entries of a record set, or why there are no more. Its buffer, and
+// the memory that it holds of the budget, are the lane's from then on.
 type chunk struct {
 	from    int64  // records before it are not wanted
 	anew    bool   // what is before from is left out, and nothing is fetched yet
@@ -22,12 +23,12 @@ type chunk struct {
 	err     error
 }
 
-// maxKeptFetch bounds the buffer that is kept for the next fetch, as a multiple of what is asked for: one large batch must
-// not stay for ever.
+// maxKeptFetch bounds the buffer that is kept for the next fetch, as a multiple of what is asked for: the buffer of one large
+// batch must not stay for ever.
 const maxKeptFetch = 4
 
 // prefetch fetches from offset from on, one set ahead of the lane, until ctx ends or there is an error that
-// trying again does not cure.
+// trying again does not cure. After a chunk with an error or damage it ends: the lane decides, and may start another one.
 func (l *lane) prefetch(ctx context.Context, from int64) {
 	defer close(l.fetching)
 	f := prefetcher{lane: l, next: from, ask: l.maxBytes}
@@ -36,7 +37,7 @@ func (l *lane) prefetch(ctx context.Context, from int64) {
 		select {
 		case l.chunks <- c:
 		case <-ctx.Done():
-			f.release(c.buf)
+			f.release(c.buf) // the lane will not have it, and others wait for its memory
 			return
 		}
 		if c.err != nil || c.damage != nil {
@@ -45,6 +46,7 @@ func (l *lane) prefetch(ctx context.Context, from int64) {
 	}
 }
 
+// prefetcher is the state of one run of [lane.prefetch], which no other goroutine sees.
 type prefetcher struct {
 	*lane
 	next    int64 // offset
@@ -58,7 +60,7 @@ func (f *prefetcher) chunk(ctx context.Context) chunk {
 	for ctx.Err() == nil {
 		buf := f.g.memory.get()
 		got, err := f.g.fetcher.fetch(ctx, f.id, f.next, f.ask, buf.bytes)
-		buf.bytes, buf.held = got.buf, got.held // lost with an error
+		buf.bytes, buf.held = got.buf, got.held // nil where no answer came: kafka-go may still be reading into the old one
 		if err == nil {
 			f.recovered()
 			f.highWatermark.Store(got.highWatermark)
@@ -81,7 +83,11 @@ func (f *prefetcher) chunk(ctx context.Context) chunk {
 	return chunk{err: ctx.Err()}
 }
 
-// split makes a chunk of an answer. It returns false if the answer has no whole entry.
+// split makes a chunk of an answer. It returns false if the answer has no whole entry and that is no damage: it is empty, or
+// more has to be asked for.
+//
+// An answer ends wherever the limit was reached, so its last entry is usually cut off, which is no fault: the next fetch
+// begins with it. A first entry that is not whole is one, since brokers send that whole whatever the limit.
 func (f *prefetcher) split(got fetched) (chunk, bool) {
 	if len(got.set) == 0 {
 		return chunk{}, false
@@ -92,7 +98,7 @@ func (f *prefetcher) split(got fetched) (chunk, bool) {
 	case len(whole) > 0 && next > f.next: // what is wrong with the rest is seen when it comes first
 	case err != nil:
 		return chunk{damage: &damage{rest, records.Behind(rest, f.next), err}}, true
-	case len(whole) > 0:
+	case len(whole) > 0: // nothing that is asked for: going on would fetch the same again, for ever
 		err = fmt.Errorf("%w: %d bytes, none of them after offset %d", records.ErrCorrupt, len(got.set), f.next)
 		return chunk{damage: &damage{got.set, -1, err}}, true
 	case len(rest) >= f.ask && f.ask < maxFetchBytesLimit:
@@ -120,8 +126,8 @@ func (f *prefetcher) recovered() {
 	f.missing = time.Time{}
 }
 
-// tolerate returns false if the fetch that failed with err is worth another try, and otherwise what the lane is to
-// know.
+// tolerate returns false if the fetch that failed with err is worth another try, and otherwise the chunk that says what
+// became of the lane.
 func (f *prefetcher) tolerate(ctx context.Context, err error) (chunk, bool) {
 	if ctx.Err() != nil {
 		return chunk{err: ctx.Err()}, true
@@ -134,10 +140,10 @@ func (f *prefetcher) tolerate(ctx context.Context, err error) (chunk, bool) {
 		return c, c.anew || c.err != nil
 	}
 	if errors.Is(err, kafkago.InvalidMessage) || errors.Is(err, kafkago.UnsupportedCompressionType) {
-		return chunk{damage: &damage{nil, -1, err}}, true
+		return chunk{damage: &damage{nil, -1, err}}, true // the broker sends nothing of the batch
 	}
 	if isMissing(err) {
-		f.g.look(ctx)
+		f.g.look(ctx) // the topic may be another one by now, which ends the generation
 	}
 	if err = f.g.session.hopeless(err, &f.missing); isFatal(err) {
 		return chunk{err: fmt.Errorf("%s: %w", f.id, err)}, true
@@ -149,10 +155,10 @@ func (f *prefetcher) tolerate(ctx context.Context, err error) (chunk, bool) {
 }
 
 // outOfRange decides what becomes of a lane whose offset the log does not have: it fails, or goes on where the chunk
-// says. The zero chunk says to try again. Where the lane is to begin with the first record that there is, and nothing has been
-// read yet, that is another one now: retention has just overtaken us.
+// says. The zero chunk says to try again. A lane that was to begin with the first record that there is, and has not fetched
+// any yet, begins with what is the first one now: retention has moved it since the lane began.
 func (f *prefetcher) outOfRange(ctx context.Context) (chunk, error) {
-	if f.g.look(ctx) {
+	if f.g.look(ctx) { // offsets of another topic: the next generation decides
 		return chunk{}, nil
 	}
 	o := f.g.session.opts

@@ -10,8 +10,8 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// learnTopics finds out what the topics are that are going to be read. It tries as long as the generation lasts, unless one of
-// them is gone.
+// learnTopics finds out the identities and partitions of the topics. It tries as long as the generation lasts, unless one of
+// the assigned topics is gone for longer than TopicTimeout.
 func (g *generation) learnTopics() error {
 	var pause backoff
 	var missing time.Time
@@ -38,6 +38,7 @@ func (g *generation) learnTopics() error {
 	}
 }
 
+// learned keeps what learnTopics has found, for the lanes and, since fetches name topics by their IDs, for the session.
 func (g *generation) learned(partitions layout, identities map[string]identity) {
 	g.looking.Lock()
 	defer g.looking.Unlock()
@@ -50,8 +51,10 @@ func (g *generation) learned(partitions layout, identities map[string]identity) 
 	}
 }
 
-// settle holds the topic that there is against the one whose positions the sink has, or that has been read until now, and has
-// the policy say what becomes of a lane whose topic is another one.
+// settle compares the topic that there is with the one whose positions the sink has or, where it has none, with the one that
+// this process has read so far. For a lane of another topic it follows OnRecreated: an error, or a start with the first
+// record. It is called before the lane is handed out, since the session that it may give to the lane's ID is part of what
+// the pipeline opens the sink's writer by.
 func (g *generation) settle(l *lane) error {
 	now, was := g.identities[l.id.Stream], g.seen[l.id.Stream]
 	m := pipeline.Mark{Next: pipeline.Unknown}
@@ -71,7 +74,7 @@ func (g *generation) settle(l *lane) error {
 	l.of, l.anew = now.String(), true
 	restart, err := g.session.opts.OnRecreated == PolicyRestart, error(nil)
 	if m.Next >= 0 {
-		if !restart { // unless that was done before
+		if !restart { // a topic that was restarted once goes on, also when the policy is stop again
 			restart, err = l.sinkKnows(l.ctx, now.session(), g.partitions[l.id.Stream])
 		}
 		l.id.Session = now.session()
@@ -87,7 +90,8 @@ func (g *generation) settle(l *lane) error {
 	return nil
 }
 
-// watchTopics looks at the topics now and then, until stop is called.
+// watchTopics looks at the topics every partitionWatchInterval, until stop is called, the generation ends, or they have
+// changed. stop waits for a look that has begun.
 func (g *generation) watchTopics() (stop func()) {
 	ctx, cancel := context.WithCancel(g.ctx)
 	finished := make(chan struct{})

@@ -12,12 +12,13 @@ type pending struct {
 	from int64 // position before it
 }
 
-// needs tells whether a value has to wait for the codec to be able to take it apart.
+// needs reports whether the codec has to fetch something, such as a schema, before it can decode a value.
 func (l *lane) needs(value []byte) bool {
 	return l.resolver != nil && value != nil && !l.resolver.Resolved(value)
 }
 
-// resolvePending sees to it that the pending record can be taken apart. What came before it goes first.
+// resolvePending waits until the pending record can be decoded, and ends its waiting. A batch that has records already ends
+// before it instead (errNothingYet): they must not wait with it.
 func (l *lane) resolvePending(ctx context.Context, b *pipeline.Batch) error {
 	if l.needs(l.record.Value) {
 		if b.Next > b.First {
@@ -31,14 +32,14 @@ func (l *lane) resolvePending(ctx context.Context, b *pipeline.Batch) error {
 	return nil
 }
 
-// awaitSchema waits until the codec has what the pending record needs. It tries again and again, and meanwhile the lane's
-// trouble shows; the lane does not go on without it. The error is io.EOF in a drain.
+// awaitSchema waits until the codec has what the pending record needs. It retries for ever, since leaving the record out
+// would lose it, and the lane's trouble shows meanwhile. The error is io.EOF in a drain.
 func (l *lane) awaitSchema(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	over := make(chan struct{})
 	defer close(over)
-	go func() { // a request does not keep a drain waiting
+	go func() { // cancels the request when the lane is to end: a drain must not wait for it
 		select {
 		case <-l.g.ending:
 		case <-l.ctx.Done():

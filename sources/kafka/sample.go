@@ -21,8 +21,8 @@ type Sample struct {
 	last   int64
 }
 
-// NewSample returns a source of samples, or every problem of opts. Of a partition whose start is latest it reads the
-// offsets since the last ones; whoever reads ends the lanes otherwise.
+// NewSample returns a source of samples, or every problem of opts. Of a partition whose start is latest it reads the last
+// offsets, as many as last says. The number of records is not bounded: the caller ends the lanes when it has enough.
 func NewSample(opts Options, factory codec.Factory, last int64, log *slog.Logger) (*Sample, error) {
 	source, err := New(opts, factory, log)
 	if err != nil {
@@ -36,7 +36,8 @@ func (s *Sample) Run(ctx context.Context, drain <-chan struct{}, each func(conte
 	return s.source.run(ctx, drain, each, func(c *consumer) error { return s.read(ctx, drain, c) })
 }
 
-// read hands out the lanes of all partitions, in a generation that no group knows of.
+// read hands out the lanes of all partitions, in a generation that no group knows of: it has no GroupID, by which commitAll
+// knows that nothing is to be committed.
 func (s *Sample) read(ctx context.Context, drain <-chan struct{}, c *consumer) error {
 	assignments := map[string][]kafkago.PartitionAssignment{}
 	for topic, n := range c.known {
@@ -82,10 +83,10 @@ func handOut(c *consumer, l *sampleLane) error {
 	return c.each(l.ctx, l)
 }
 
-// sampleLane is a lane that ends, and that nobody hears of.
+// sampleLane is a lane that ends, and of which the group does not hear.
 type sampleLane struct {
 	*lane
-	last, end int64
+	last, end int64 // offsets to read at most, if the start is latest; and the one to end before
 }
 
 // Start implements [pipeline.Lane]. The sink's position does not count.
@@ -108,9 +109,9 @@ func (l *sampleLane) Start(ctx context.Context, _ int64) error {
 			return err
 		}
 	}
-	l.origin = fromFirst
+	l.origin = fromFirst // retention may move it on: a sample wants some records, not these
 	l.position.Store(from)
-	if from < l.end {
+	if from < l.end { // else there is nothing to fetch, and Next says so at once
 		l.fetchFrom(from)
 	}
 	return nil
@@ -131,5 +132,5 @@ func (l *sampleLane) Next(ctx context.Context, b *pipeline.Batch) error {
 	return l.lane.Next(ctx, b)
 }
 
-// Acknowledge implements [pipeline.Lane] and tells nobody.
+// Acknowledge implements [pipeline.Lane] and commits nothing.
 func (l *sampleLane) Acknowledge(context.Context, int64) error { return nil }

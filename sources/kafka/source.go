@@ -21,7 +21,7 @@ import (
 const (
 	// maxDecodedBytes bounds what one batch may decompress to.
 	maxDecodedBytes = 256 << 20
-	// partitionWatchInterval is how often it is looked for partitions that were added.
+	// partitionWatchInterval is the time between two looks for partitions that were added, and topics that were made anew.
 	partitionWatchInterval = 5 * time.Second
 	// leaveTimeout is how long leaving the group may take before its connections are broken off.
 	leaveTimeout = 5 * time.Second
@@ -37,7 +37,7 @@ type Source struct {
 
 	positions pipeline.Positions // of the sink, nil for one that keeps none
 
-	mu     sync.Mutex
+	mu     sync.Mutex         // guards the next two
 	lanes  map[*lane]struct{} // being read
 	memory *fetchMemory       // of the latest Run
 
@@ -47,7 +47,7 @@ type Source struct {
 	unreadable atomic.Int64
 }
 
-// New returns a source, or every problem of opts and of the files that it names. It does not connect before Run.
+// New returns a source, or every problem of opts and of the files that it names. It connects to no broker before Run or Survey.
 func New(opts Options, factory codec.Factory, log *slog.Logger) (*Source, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func New(opts Options, factory codec.Factory, log *slog.Logger) (*Source, error)
 // Resume implements [pipeline.Resumer].
 func (s *Source) Resume(p pipeline.Positions) { s.positions = p }
 
-// Lag tells how far a lane has come.
+// Lag is how far a lane has come.
 type Lag struct {
 	Lane pipeline.LaneID
 	// Position is the offset that is read next, Acknowledged the one before which all is durable, and
@@ -113,7 +113,8 @@ func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(conte
 	return s.run(ctx, drain, each, func(c *consumer) error { return c.consume(ctx, drain) })
 }
 
-// run makes a consumer for the time of read, once the topics are known.
+// run calls read with a consumer once the topics are known. Connections, decompressor and memory for answers last as long
+// as the call; errors of a drain or of the end of ctx become what [pipeline.Source] asks for.
 func (s *Source) run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error, read func(*consumer) error) error {
 	session, err := newSession(s.opts, s.log)
 	if err != nil {
@@ -149,7 +150,8 @@ func (s *Source) run(ctx context.Context, drain <-chan struct{}, each func(conte
 	return nil
 }
 
-// consumer is the state of one Run.
+// consumer is the state of one Run, which its generations share one after the other. While a generation runs, its lock
+// looking guards known, and seen is only read.
 type consumer struct {
 	source       *Source
 	session      *session
@@ -171,10 +173,10 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 	}
 	r.group = group
 	defer group.leave()
-	soft, stop := context.WithCancel(ctx)
+	soft, stop := context.WithCancel(ctx) // ends with a drain as well: a join must not go on then
 	var ghosts sync.WaitGroup
 	defer ghosts.Wait()
-	defer stop()
+	defer stop() // before ghosts.Wait, which would wait for what soft ends
 	go func() {
 		select {
 		case <-drain:
@@ -194,6 +196,8 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 				return err
 			}
 			r.session.log.Warn("no place in the consumer group yet; trying again", "error", err)
+			// kafka-go has forgotten the identity and joins under a new one. It keeps it when the error only says that a
+			// rebalance goes on: dismissing it would then take ourselves out of the group.
 			if member != "" && !errors.Is(err, kafkago.RebalanceInProgress) {
 				ghost := member
 				ghosts.Go(func() { r.session.dismiss(soft, ghost) })
@@ -232,7 +236,7 @@ func joinGroup(s *session) (*groupMember, error) {
 		SessionTimeout:    s.opts.SessionTimeout,
 		HeartbeatInterval: s.opts.HeartbeatInterval,
 		RebalanceTimeout:  s.opts.RebalanceTimeout,
-		// The pause between tries is ours: the group waits until its last error was taken.
+		// consume paces the tries: kafka-go does not try again before its last error was taken from Next.
 		JoinGroupBackoff: minBackoff,
 		// Negative assignments then mean: nothing committed.
 		StartOffset: kafkago.FirstOffset,
@@ -254,8 +258,8 @@ func (m *groupMember) startLeaving() {
 	})
 }
 
-// leave leaves the group. A join that waits for other members cannot be called off but by breaking the
-// connection; the group then notices at the session timeout that this member is gone.
+// leave leaves the group, and returns when that is done or given up. A join that waits for other members can only be called
+// off by breaking the connection; the group then notices at the session timeout that this member is gone.
 func (m *groupMember) leave() {
 	m.startLeaving()
 	timer := time.NewTimer(leaveTimeout)

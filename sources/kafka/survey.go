@@ -12,7 +12,7 @@ import (
 )
 
 // Survey implements [pipeline.Surveyor]. It asks the brokers for the first and last offsets of every partition and for what
-// the group has committed, and joins nobody.
+// the group has committed, and does not join the group.
 func (s *Source) Survey(ctx context.Context, known []pipeline.Known) ([]pipeline.Standing, error) {
 	session, err := newSession(s.opts, s.log)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Source) Survey(ctx context.Context, known []pipeline.Known) ([]pipeline
 	return found, nil
 }
 
-// current returns which of the lanes that an output knows is that of a partition, -1 if none is: the one that has been begun for
-// the topic as it is now, or else the first one of the topic's name.
+// current returns the index of the lane of a partition among those that an output knows, -1 if it knows none: the lane that was
+// begun for the topic as it is now, or else the one without a session, which the topic of that name had first.
 func current(known []pipeline.Known, id pipeline.LaneID, now identity) int {
 	first := slices.IndexFunc(known, func(k pipeline.Known) bool { return k.Lane == id })
 	id.Session = now.session()
@@ -61,7 +61,8 @@ func current(known []pipeline.Known, id pipeline.LaneID, now identity) int {
 	return first
 }
 
-// absent is what there is to say of a lane that is no partition of the topics, which have so many.
+// absent returns the standing of a lane that an output knows and the topics do not have. partitions is how many the topic of
+// its name has now, and missing says that there is no such topic.
 func absent(k pipeline.Known, partitions int, missing bool) pipeline.Standing {
 	why := "is no partition of the topics of this configuration: nothing can be said about it"
 	switch {
@@ -95,7 +96,7 @@ func (s *session) stand(ctx context.Context, id pipeline.LaneID, k *pipeline.Kno
 	}
 	of := now.String()
 	if k != nil && parseIdentity(k.Of).same(now) {
-		of = k.Of // as far as both are known
+		of = k.Of // Hold compares texts, and one of the two may have been written before brokers told the IDs of topics
 	}
 	st.Findings = pipeline.Hold(k, st.First, st.End, of, committed[int(id.Partition)])
 	return st, nil

@@ -16,7 +16,7 @@ var errStopped = errors.New("stopped")
 // layout is how many partitions each topic has.
 type layout map[string]int
 
-// grownTo tells whether a topic has more partitions in now.
+// grownTo reports whether a topic has more partitions in now.
 func (l layout) grownTo(now layout) bool {
 	for topic, n := range now {
 		if n > l[topic] {
@@ -26,8 +26,8 @@ func (l layout) grownTo(now layout) bool {
 	return false
 }
 
-// awaitTopics returns when a broker is there and every topic exists. It waits for brokers as long as
-// ConnectTimeout says and for topics as long as TopicTimeout says, stops at once at an error that waiting does
+// awaitTopics returns the layout of the topics when a broker is there and every topic exists. It waits for brokers as long as
+// ConnectTimeout says and for topics as long as TopicTimeout says, returns at once an error that waiting does
 // not cure, and returns errStopped if stop was closed or ctx ended.
 func (s *session) awaitTopics(ctx context.Context, stop <-chan struct{}) (layout, error) {
 	began := time.Now()
@@ -57,7 +57,7 @@ func (s *session) awaitTopics(ctx context.Context, stop <-chan struct{}) (layout
 			if limit := s.opts.TopicTimeout; limit >= 0 && time.Since(topicsMissing) > limit {
 				return nil, s.missingTopics(missing)
 			}
-			pause.reset()
+			pause.reset() // a broker answers, so it may be asked often
 		}
 		if !pause.wait(ctx, stop) {
 			return nil, errStopped
@@ -100,7 +100,7 @@ func (s *session) describe(ctx context.Context) (layout, []string, error) {
 	partitions, missing := make(layout), []string(nil)
 	for _, t := range meta.Topics {
 		switch {
-		case isMissing(t.Error) || errors.Is(t.Error, kafkago.LeaderNotAvailable):
+		case isMissing(t.Error) || errors.Is(t.Error, kafkago.LeaderNotAvailable): // no leader: it is being created
 			missing = append(missing, t.Name)
 		case t.Error != nil:
 			return nil, nil, s.classify(fmt.Errorf("topic %q: %w", t.Name, t.Error))

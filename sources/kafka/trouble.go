@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// trouble is what keeps failing and is tried again. Its zero value is none, and a nil *trouble keeps nothing.
+// trouble is what keeps failing and is tried again. Its zero value is none, and a nil *trouble keeps nothing. Its methods may
+// be called from several goroutines: those that try, and the one that shows the state to users.
 type trouble struct {
 	mu      sync.Mutex
 	since   time.Time

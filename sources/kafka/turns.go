@@ -20,7 +20,7 @@ const (
 	noBroker = -1
 )
 
-// places is how many may do something at the same time.
+// places bounds how many goroutines do something at the same time: as many as it has capacity.
 type places chan struct{}
 
 // enter waits for a place; leave is to follow if there is no error.
@@ -35,19 +35,21 @@ func (p places) enter(ctx context.Context) error {
 
 func (p places) leave() { <-p }
 
-// turns lets the lanes of a run take turns at fetching.
+// turns lets the lanes of a run take turns at fetching. Which broker leads a partition is known from its last fetch alone:
+// until then, and after a fetch that failed before a broker was chosen, lanes share the places of noBroker. A leader that has
+// moved since costs one fetch that is counted at the old broker.
 type turns struct {
 	mu      sync.Mutex
 	lanes   int
 	leaders map[pipeline.LaneID]int32 // of partitions, as of their last fetch
-	brokers map[int32]places          // at one broker
+	brokers map[int32]places          // for each leader; kept for the run
 }
 
 func newTurns() *turns {
 	return &turns{leaders: make(map[pipeline.LaneID]int32), brokers: make(map[int32]places)}
 }
 
-// begin says how many lanes there are from now on.
+// begin says how many lanes there are from now on, and forgets who led their partitions.
 func (t *turns) begin(lanes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,8 +57,8 @@ func (t *turns) begin(lanes int) {
 	clear(t.leaders)
 }
 
-// take waits until the leader of a partition may be asked once more. done is to be called with the broker that was
-// asked. A broker that does not answer holds up only the lanes that it leads.
+// take waits until the leader of a partition may be asked once more. If there is no error, the caller has to call done once,
+// with the broker that was asked. A broker that does not answer holds up only the lanes that it leads.
 func (t *turns) take(ctx context.Context, id pipeline.LaneID) (done func(leader int32), err error) {
 	t.mu.Lock()
 	leader, known := t.leaders[id]
@@ -73,14 +75,15 @@ func (t *turns) take(ctx context.Context, id pipeline.LaneID) (done func(leader 
 		return nil, err
 	}
 	return func(leader int32) {
-		at.leave()
+		at.leave() // of the broker that was expected to lead, also if another one was asked
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.leaders[id] = leader
 	}, nil
 }
 
-// wait returns how long a broker may wait for records so that every lane has its turn within most.
+// wait returns how long a broker may wait for records, so that every lane has its turn within most: with twice as many lanes
+// as places, half of it.
 func (t *turns) wait(most time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -10,18 +10,25 @@ import (
 	"github.com/urlmill/urlmill/urlcore/percent"
 )
 
-// maxRepair is the longest input that is repaired, well below the limit of the state machine.
+// maxRepair is the longest input that is repaired, in bytes. Percent-encoding makes a byte into three, so that a repaired URL
+// stays far below [MaxURL], and repair need not look for that limit.
 const maxRepair = 1 << 20
 
 // repair parses an absolute http or https URL of which some part is not in its normal form, and writes that form into
-// the side buffer. It returns false, with nothing changed, for what is rare or may be no URL.
+// the side buffer. It returns false, with nothing changed, for what is rare or may be no URL: the state machine then
+// decides. The one error that it finds itself is that of a host of which the cache knows that it is none.
 //
-// It follows the same states as urlcore's parser, of which each finds its end here by a table.
+// It follows the same states as urlcore's parser, of which each finds its end here by a table. What it accepts, it has to
+// serialize as the parser does, byte by byte (TestDifferential); so each method refuses whatever it is not sure of, and a
+// rule that is added has to be one that the standard gives no exception from for these two schemes.
 func (c *Columns) repair(in []byte, i int) bool {
 	if len(in) > maxRepair {
 		return false
 	}
+	// r.side may grow into memory of c.pos.Side, but c.pos.Side becomes longer in finish alone: of a repair that is given
+	// up, nothing is left that the next row does not overwrite.
 	r := repairer{c: c, side: c.pos.Side, base: len(c.pos.Side), in: in, row: i}
+	// C0 controls and spaces at both ends are dropped: https://url.spec.whatwg.org/#concept-basic-url-parser
 	for len(r.in) > 0 && r.in[0] <= ' ' {
 		r.in = r.in[1:]
 		r.lead++
@@ -39,20 +46,22 @@ func (c *Columns) repair(in []byte, i int) bool {
 	return true
 }
 
-// repairer is the state of a repair.
+// repairer is the state of a repair. Its methods take one part after the other off in and append it to side in its normal
+// form. They return false for a row that is left to the state machine.
 type repairer struct {
 	c    *Columns
-	row  int
-	lead int    // bytes of white space cut off
+	row  int    // in the current stretch
+	lead int    // bytes cut off before in; positions of errors count from the row as it was given
 	in   []byte // without white space around it
-	pos  int    // in in
+	pos  int    // in in: what is before it has been taken
 	side []byte // the side buffer with the URL in the making
-	base int    // where that begins
+	base int    // where that begins in side
 
 	failed     bool // the row is no URL, and has its error
 	wellFormed bool // in was found to be UTF-8
 
-	// Ends and starts of parts in side.
+	// Ends and starts of parts in side. last is where the last label of the host begins; query and fragment are behind their
+	// marks for the first, and on it for the second, or where the part would begin if there is none.
 	schemeEnd, host, last, hostEnd, pathStart, query, fragment int
 
 	flags Flags
@@ -60,14 +69,15 @@ type repairer struct {
 	user  bool
 }
 
-// scheme takes "http://" or "https://" in any case.
+// scheme takes "http://" or "https://" in any case. With two slashes behind it, such a URL is absolute whatever the base is;
+// with fewer or with backslashes it is left to the state machine.
 func (r *repairer) scheme() bool {
 	const longest = "https"
-	if len(r.in) < len("http://h") {
+	if len(r.in) < len("http://h") { // all that is indexed below is there then
 		return false
 	}
 	n := 0
-	for ; n < len(longest) && r.in[n]|0x20 == longest[n]; n++ {
+	for ; n < len(longest) && r.in[n]|0x20 == longest[n]; n++ { // only a letter of either case becomes this letter
 	}
 	if n < len("http") || string(r.in[n:n+3]) != "://" {
 		return false
@@ -79,7 +89,8 @@ func (r *repairer) scheme() bool {
 	return true
 }
 
-// authority takes the credentials, host and port.
+// authority takes the credentials, host and port. Its end has to be found first: a colon divides host and port, or user and
+// password if an at sign follows.
 func (r *repairer) authority() bool {
 	end, at := r.pos, -1
 	for ; end < len(r.in); end++ {
@@ -87,7 +98,7 @@ func (r *repairer) authority() bool {
 			if c := r.in[end]; c == '/' || c == '?' || c == '#' {
 				break
 			} else if c != '@' || at >= 0 {
-				return false
+				return false // of two at signs, the first would have to be encoded
 			}
 			at = end
 		}
@@ -106,12 +117,13 @@ func (r *repairer) authority() bool {
 	return true
 }
 
-// credentials takes username and password that need not be percent-encoded.
+// credentials takes username and password that need not be percent-encoded. Marks with nothing behind them are dropped: an
+// at sign without credentials, and a colon without a password.
 func (r *repairer) credentials(info []byte) bool {
 	user, password, _ := bytes.Cut(info, []byte{':'})
 	for _, part := range [2][]byte{user, password} {
 		for _, c := range part {
-			if percent.Userinfo.Has(c) {
+			if percent.Userinfo.Has(c) { // a second colon, too
 				return false
 			}
 		}
@@ -129,6 +141,10 @@ func (r *repairer) credentials(info []byte) bool {
 
 // domain takes a host: a domain, if need be by the cache of those that are not ASCII, or an IPv4 address in its
 // normal form.
+//
+// A domain in ASCII is made lower case and no more, also where a label begins with "xn--". Its last label decides whether it
+// is an address: one that does not begin with a digit is no number, so the host is a domain; of the others, only
+// addresses as they are serialized are taken, since 0x7f, 010 and 1 are addresses as well, and 1a is none.
 func (r *repairer) domain(host []byte) bool {
 	r.host = len(r.side)
 	r.hostEnd = r.host + len(host)
@@ -136,14 +152,14 @@ func (r *repairer) domain(host []byte) bool {
 	for i, c := range host {
 		lower := hostByte[c]
 		if lower == 0 {
-			return r.unicodeDomain(host)
+			return r.unicodeDomain(host) // writes over what is here
 		}
 		r.side[r.host+i] = lower
 	}
 	text := r.side[r.host:]
 	r.last = r.host + bytes.LastIndexByte(text, '.') + 1
 	switch {
-	case r.last == r.hostEnd:
+	case r.last == r.hostEnd: // empty, as in http:///h, where the host comes later; or with a dot at its end
 		return false
 	case !isDigit(r.side[r.last]):
 		r.flags |= HasSuffix
@@ -152,7 +168,11 @@ func (r *repairer) domain(host []byte) bool {
 	return isIPv4(text)
 }
 
-// unicodeDomain takes a host that is not ASCII, if it is known.
+// unicodeDomain takes a host that is not ASCII, if it is known. One that is not is noted: the state machine then parses the
+// row, and byMachine tells the cache what became of it.
+//
+// The cache goes by the bytes of the host and has what the parser said of the very same ones, so that no rule of IDNA is
+// repeated here.
 func (r *repairer) unicodeDomain(host []byte) bool {
 	nonASCII := false
 	for _, c := range host {
@@ -170,6 +190,7 @@ func (r *repairer) unicodeDomain(host []byte) bool {
 		r.c.unknownHost, r.c.unknownAt = host, r.lead+r.pos
 		return false
 	case k.ascii == "":
+		// pos is where the host begins: it moves behind the authority as a whole.
 		r.c.fail(r.row, Error{Code: urlcore.CodeDomainToASCII, Pos: int32(r.lead+r.pos) + k.pos})
 		r.failed = true
 		return true
@@ -177,11 +198,11 @@ func (r *repairer) unicodeDomain(host []byte) bool {
 	r.side = append(r.side[:r.host], k.ascii...)
 	r.hostEnd = len(r.side)
 	r.last = r.host + bytes.LastIndexByte(r.side[r.host:], '.') + 1
-	r.flags |= HasSuffix
+	r.flags |= HasSuffix // the cache keeps domains alone, no addresses
 	return true
 }
 
-// isIPv4 reports whether host is an IPv4 address as it is serialized.
+// isIPv4 reports whether host is an IPv4 address as it is serialized: four decimal numbers without leading zeros.
 func isIPv4(host []byte) bool {
 	for part := range 4 {
 		n, size := 0, 0
@@ -203,7 +224,8 @@ func isIPv4(host []byte) bool {
 	return len(host) == 0
 }
 
-// takePort takes the digits behind the colon.
+// takePort takes the digits behind the colon. No digits and the port of the scheme are no port. Leading zeros, which the
+// standard drops, are left to the state machine.
 func (r *repairer) takePort(digits []byte) bool {
 	r.port = -1
 	if len(digits) > 5 {
@@ -232,9 +254,12 @@ func (r *repairer) takePort(digits []byte) bool {
 }
 
 // path takes the path. in[run:pos] is what is still to be copied.
+//
+// Where a segment begins, side ends with a slash: after copying what is due, as behind a dot segment, whose own slash is
+// dropped. So a double-dot segment has only to remove the segment before that slash, and the path of "/a/.." ends with one.
 func (r *repairer) path() bool {
 	r.pathStart = len(r.side)
-	r.side = append(r.side, '/')
+	r.side = append(r.side, '/') // these schemes have no empty paths
 	if r.pos == len(r.in) || r.in[r.pos] != '/' {
 		return true
 	}
@@ -257,7 +282,7 @@ func (r *repairer) path() bool {
 		}
 		inSegment = c != '/'
 		if changes[c]&inPath != 0 {
-			if c == '?' || c == '#' {
+			if c == '?' || c == '#' { // both would be encoded in a path, so that the table has them
 				break
 			}
 			r.side = append(r.side, r.in[run:r.pos]...)
@@ -272,19 +297,21 @@ func (r *repairer) path() bool {
 	return true
 }
 
-// labelBefore returns where the label of the host begins that stands before the one that begins at label.
+// labelBefore returns where the label of the host begins that stands before the one that begins at label, or where the host
+// begins if that is the first.
 func (r *repairer) labelBefore(label int) int {
 	return r.host + bytes.LastIndexByte(r.side[r.host:max(label-1, r.host)], '.') + 1
 }
 
-// shorten removes the last segment of the path, behind which there is a slash.
+// shorten removes the last segment of the path, which ends with a slash. The first slash stays: "/../" is "/".
 func (r *repairer) shorten() {
 	if end := len(r.side) - 1; end > r.pathStart {
 		r.side = r.side[:r.pathStart+bytes.LastIndexByte(r.side[r.pathStart:end], '/')+1]
 	}
 }
 
-// encode appends a byte that is percent-encoded. It refuses what becomes something else.
+// encode appends a byte that is percent-encoded. It refuses what becomes something else: a backslash, which is a slash in
+// these schemes, tabs and line breaks, which are dropped, and bytes that are no UTF-8.
 func (r *repairer) encode(c byte) bool {
 	if c == '\\' || c == '\t' || c == '\n' || c == '\r' || c >= utf8.RuneSelf && !r.checkUTF8() {
 		return false
@@ -293,13 +320,14 @@ func (r *repairer) encode(c byte) bool {
 	return true
 }
 
-// checkUTF8 reports whether the input is well-formed; if not, parts of it are replaced.
+// checkUTF8 reports whether the input is well-formed UTF-8. If not, the standard puts U+FFFD in the place of some of its bytes.
+// The whole input is looked at, once: a byte alone does not tell.
 func (r *repairer) checkUTF8() bool {
 	r.wellFormed = r.wellFormed || utf8.Valid(r.in)
 	return r.wellFormed
 }
 
-// rest takes the query and the fragment.
+// rest takes the query and the fragment. A mark with nothing behind it stays: "/?" has an empty query, and "/" has none.
 func (r *repairer) rest() bool {
 	r.query = len(r.side)
 	if r.pos < len(r.in) && r.in[r.pos] == '?' {
@@ -325,7 +353,7 @@ func (r *repairer) rest() bool {
 	return r.encoded(len(r.in), inFragment)
 }
 
-// encoded takes the input up to end, percent-encoded as it has to be in a region.
+// encoded takes the input up to end, percent-encoded as it has to be in a region of the URL.
 func (r *repairer) encoded(end int, in region) bool {
 	run := r.pos
 	for ; r.pos < end; r.pos++ {
@@ -341,10 +369,11 @@ func (r *repairer) encoded(end int, in region) bool {
 	return true
 }
 
-// finish writes the row.
+// finish writes the row, and makes what was appended to side a part of the side buffer. Nothing fails from here on.
 func (r *repairer) finish() {
 	p := &r.c.pos
 	end := len(r.side)
+	// The origin is what the URL begins with, up to the path. With credentials in between, it is written behind the URL.
 	origin := Span{Start: sideAt(r.base), End: sideAt(r.pathStart)}
 	if r.host > r.schemeEnd+len("://") {
 		start := len(r.side)
@@ -353,6 +382,7 @@ func (r *repairer) finish() {
 		origin = Span{Start: sideAt(start), End: sideAt(len(r.side))}
 	}
 	p.Side = r.side
+	// Spans have no marks: the query begins behind its own already, and the fragment does not yet.
 	pathEnd, fragment := r.query, r.fragment
 	if r.flags&HasQuery != 0 {
 		pathEnd--
@@ -363,7 +393,7 @@ func (r *repairer) finish() {
 	p.Parts[r.row] = Parts{
 		Href: sidePart(r.base, end), Scheme: sidePart(r.base, r.schemeEnd), Host: sidePart(r.host, r.hostEnd), Origin: origin,
 		Path: sidePart(r.pathStart, pathEnd), Query: sidePart(r.query, r.fragment), Fragment: sidePart(fragment, end),
-		Domain: sideAt(r.hostEnd), Suffix: sideAt(r.hostEnd),
+		Domain: sideAt(r.hostEnd), Suffix: sideAt(r.hostEnd), // empty, until findDomain moves them
 	}
 	row := r.c.row(r.row)
 	if r.flags&HasSuffix != 0 && r.c.wantsDomains() {
@@ -380,7 +410,8 @@ func (r *repairer) finish() {
 }
 
 // dotSegment looks at the segment of a path that s begins with. It returns its length, and 1 dot for a single-dot URL
-// path segment or 2 for a double-dot one; else no dots.
+// path segment or 2 for a double-dot one. For any other segment it returns no dots, also for an empty one. A dot may be
+// written as %2e.
 //
 // https://url.spec.whatwg.org/#single-dot-path-segment
 func dotSegment(s []byte) (size, dots int) {
@@ -388,7 +419,7 @@ func dotSegment(s []byte) (size, dots int) {
 		switch c := s[size]; {
 		case c == '/' || c == '?' || c == '#':
 			return size, dots
-		case dots == 2:
+		case dots == 2: // and more: a name like any other
 			return 0, 0
 		case c == '.':
 			size++

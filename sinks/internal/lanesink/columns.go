@@ -13,7 +13,9 @@ import (
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
-// columnsOnce says whether the columns have been recorded.
+// columnsOnce says whether the columns have been recorded. The mutex is held while they are: the commits of other lanes wait,
+// since none may have files before the record is there. After an error the next commit tries again, which [sync.Once] would
+// not.
 type columnsOnce struct {
 	mu   sync.Mutex
 	done bool

@@ -27,7 +27,7 @@ const (
 	minFlush = 32 << 10
 )
 
-// openFile is a file being written.
+// openFile is a file being written. It belongs to the table of one lane; only finishMany lends it to another goroutine.
 type openFile struct {
 	dir   string // below the place; "" without partitions, [partition.Late] in the place of late rows
 	place *place
@@ -35,8 +35,8 @@ type openFile struct {
 	file  store.File
 	enc   Encoder
 	rows  int64
-	used  uint64 // when last, by the count of the table
-	held  int64  // bytes of memory
+	used  uint64 // when it was last written to, by the count of the table
+	held  int64  // bytes of memory, as they were last counted into those of the table
 }
 
 // memory returns the bytes of memory that the file holds.
@@ -48,7 +48,8 @@ func (f *openFile) memory() int64 {
 	return n
 }
 
-// begin opens a file.
+// begin opens a file and its encoder. The caller puts it into t.open. Its name begins with the position of the batch that it
+// is opened for, and is unique among all processes by the run and a number.
 func (t *fileTable) begin(ctx context.Context, dir string) (*openFile, error) {
 	at, below := t.place, dir
 	if dir == partition.Late {
@@ -61,7 +62,7 @@ func (t *fileTable) begin(ctx context.Context, dir string) (*openFile, error) {
 		return nil, err
 	}
 	enc, err := t.sink.opts.Format.NewEncoder(f, t.schema)
-	if f.Err() != nil {
+	if f.Err() != nil { // an encoder may write at once, and lose the error
 		err = f.Err()
 	}
 	if err != nil {
@@ -84,7 +85,7 @@ func (t *fileTable) end(f *openFile) error {
 	return err
 }
 
-// keep has a complete file be part of the next commit.
+// keep makes a complete file part of the next commit.
 func (t *fileTable) keep(f commit.File) {
 	t.sink.done.Add(1)
 	t.done = append(t.done, f)
@@ -99,7 +100,8 @@ const (
 	fewFiles = 8
 )
 
-// finishMany completes all open files, which are given in their order, and returns those that are complete in it.
+// finishMany completes all open files side by side, and returns those that are complete in the order of files. The goroutines
+// call complete alone, which leaves the table as it is; the table's own fields are changed here, before and after.
 func (t *fileTable) finishMany(files []*openFile) ([]commit.File, error) {
 	done := make([]commit.File, len(files))
 	errs := make([]error, len(files))
@@ -112,7 +114,7 @@ func (t *fileTable) finishMany(files []*openFile) ([]commit.File, error) {
 			return nil
 		})
 	}
-	_ = group.Wait() // there is none
+	_ = group.Wait() // its error is always nil: each file has its own
 	for i, f := range done {
 		if errs[i] == nil {
 			t.keep(f)
@@ -121,9 +123,10 @@ func (t *fileTable) finishMany(files []*openFile) ([]commit.File, error) {
 	return t.take(), errors.Join(errs...)
 }
 
-// complete completes a file that the table has forgotten. It changes nothing of the table.
+// complete completes a file that the table has forgotten. It changes nothing of the table, so that it can run for several
+// files at a time. Without an error the file waits under its temporary name for its commit; with one it is removed.
 func (t *fileTable) complete(f *openFile) (commit.File, error) {
-	t.sink.encoding <- struct{}{}
+	t.sink.encoding <- struct{}{} // bounds what the encoders of all lanes take at a time; f.file.Finish waits for the disk alone
 	err := f.enc.Finish(Provenance{Table: t.table, Lane: t.lane, Span: pipeline.Span{First: f.first, Next: t.span.Next}, Rows: f.rows})
 	<-t.sink.encoding
 	// The file's own error says more than what an encoder makes of it, and encoders may lose it.
@@ -142,20 +145,21 @@ func (t *fileTable) complete(f *openFile) (commit.File, error) {
 	return commit.NewFile(t.table, f.place.name, f.rows, pending), nil
 }
 
-// drop removes a file instead.
+// drop removes a file instead of completing it.
 func (t *fileTable) drop(f *openFile) error {
 	t.forget(f)
 	f.enc.Discard()
 	return f.file.Discard()
 }
 
+// forget takes a file out of the table, and its memory out of the sum. The file itself stays open.
 func (t *fileTable) forget(f *openFile) {
 	delete(t.open, f.dir)
 	t.held -= f.held
 	t.sink.open.Add(-1)
 }
 
-// flush has a file's encoder let go of what it can.
+// flush makes a file's encoder write what it can, and give back that memory. For Parquet it ends a row group.
 func (t *fileTable) flush(f *openFile) error {
 	err := f.enc.Flush()
 	if s, ok := f.file.(interface{ Flush() error }); ok && err == nil {
@@ -168,18 +172,20 @@ func (t *fileTable) flush(f *openFile) error {
 	return err
 }
 
+// account counts the memory of a file anew, after something that may have changed it.
 func (t *fileTable) account(f *openFile) {
 	held := f.memory()
 	t.held += held - f.held
 	f.held = held
 }
 
-// shrink lets go of about half of the memory that is held: row groups of the largest files end early, and then the files
-// of the partitions that have been written to least recently do. All of it stays part of the next commit.
+// shrink gives back about half of the memory that is held: row groups of the largest files end early, and then, if that is not
+// enough, the files that have been written to least recently. Their rows stay part of the next commit, so it changes nothing
+// of what is delivered.
 func (t *fileTable) shrink() error {
 	target := t.held / 2
 	files := t.files(func(a, b *openFile) int { return int(b.held - a.held) })
-	for _, f := range files {
+	for _, f := range files { // the largest first: fewer row groups are cut short
 		if t.held <= target || f.enc.Memory() < minFlush {
 			break
 		}
@@ -201,7 +207,7 @@ func (t *fileTable) shrink() error {
 	return nil
 }
 
-// full tells whether there are so many files that it is time to commit.
+// full reports whether there are so many files that it is time to commit.
 func (t *fileTable) full() bool {
 	return len(t.open)+len(t.done) >= maxFiles || len(t.done) >= minDone && t.sink.done.Load() >= maxDone
 }

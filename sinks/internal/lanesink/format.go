@@ -28,13 +28,13 @@ type Encoder interface {
 	// Memory returns the bytes of memory that the encoder holds now: buffers with their capacities, and what it
 	// keeps for the end of the file. What it shares with other encoders does not count.
 	Memory() int64
-	// Flush writes what it can of the rows added, and lets go of the memory that they took. Writing may go on
+	// Flush writes what it can of the rows added, and gives back the memory that they took. Writing may go on
 	// after it. Parquet ends a row group early by it, which costs space: it is for when memory is short.
 	Flush() error
-	// Finish writes all that is left. The encoder has let go of its memory when it returns, whatever it
-	// returns.
+	// Finish writes all that is left, and what ends the file. The encoder has given back its memory when it returns, also
+	// with an error.
 	Finish(p Provenance) error
-	// Discard lets go of the encoder's memory instead.
+	// Discard gives back the encoder's memory instead, and writes nothing.
 	Discard()
 }
 

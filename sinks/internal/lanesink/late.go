@@ -12,8 +12,8 @@ import (
 	"github.com/urlmill/urlmill/sinks/internal/partition"
 )
 
-// Late has rows that come late go into files of their own, in the same commits as the others: a few rows for each of many
-// old directories would be a file each, commit by commit. The zero value has none of that.
+// Late says where rows go that come late: into files of their own, in the same commits as the others. Otherwise a few rows
+// for each of many old directories would be a file each, commit by commit. The zero value is not to do so.
 type Late struct {
 	// Path is the directory of those files.
 	Path string
@@ -21,8 +21,8 @@ type Late struct {
 	After time.Duration
 }
 
-// ahead is how far a time may be ahead of the clock and still count for the newest: producers' clocks differ, and what is
-// further off is wrong, and must not make all that follows late.
+// ahead is how far a time may be ahead of the clock and still count as the newest of its lane: producers' clocks differ. A
+// time that is further ahead is wrong, and would make all rows that follow late.
 const ahead = time.Hour
 
 func (o Options) validateLate() error {
@@ -75,7 +75,9 @@ func (s *Sink) prepareLate(ctx context.Context) error {
 	return st.Prepare(ctx)
 }
 
-// split divides rows into those of directories and those that are late.
+// split divides rows into those of directories and those that are late. The caller has to release the parts. newest is that of
+// the lane in this process: it begins anew at a restart, so that late rows may go to their old directories until a row of a
+// newer period has come.
 func (t *fileTable) split(s *partition.Splitter, r arrow.Record) []partition.Part {
 	if t.sink.late == nil {
 		return s.Split(r)

@@ -9,9 +9,12 @@ import (
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
-// publisher is the [committer] for at-least-once delivery: it keeps no positions.
+// publisher is the [committer] for at-least-once delivery: it keeps no positions. Without a record that says which files
+// belong together, a process that dies while it publishes them leaves some: their rows are there twice when they have been
+// read again.
 type publisher struct{ places *commit.Places }
 
+// each calls f for all files, with the store of each, also after errors, and returns those.
 func (p publisher) each(ctx context.Context, files []commit.File, f func(context.Context, store.Store, commit.File) error) error {
 	var errs []error
 	for _, file := range files {
@@ -29,7 +32,7 @@ func (p publisher) Commit(ctx context.Context, _ pipeline.Span, files []commit.F
 	if ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), p.Discard(ctx, files))
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx = context.WithoutCancel(ctx) // half of the files would be rows that are read again
 	for i := range files {
 		err := p.each(ctx, files[i:i+1], func(ctx context.Context, s store.Store, f commit.File) error {
 			return s.Publish(ctx, []store.Pending{f.Pending()})
@@ -38,7 +41,7 @@ func (p publisher) Commit(ctx context.Context, _ pipeline.Span, files []commit.F
 			continue
 		}
 		undone := p.each(ctx, files[:i+1], func(ctx context.Context, s store.Store, f commit.File) error {
-			return s.Delete(ctx, f.Name) // nobody else has a file of that name
+			return s.Delete(ctx, f.Name) // the run and number in the name make it ours
 		})
 		return errors.Join(err, undone, p.Discard(ctx, files[i:]))
 	}

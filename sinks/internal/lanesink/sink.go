@@ -68,8 +68,8 @@ type Options struct {
 	Registrar Registrar
 }
 
-// Registrar is told of commits, and makes their files known to others. It finds what it was not told of, because a process
-// died before, in the chain.
+// Registrar is told of commits, and makes their files known to others, such as a table's readers. What it was not told of,
+// because a process died before, it finds in the chain.
 type Registrar interface {
 	// Start is called once before the first Committed. The files of each lane in root, by its name in the chain, have been
 	// published up to a position; others may be committing on from there. root stays open until Close returns.
@@ -147,7 +147,8 @@ func checkPartitions(by []string, s *arrow.Schema) error {
 	return pipeline.Under("partition_by", partition.Check(keys, s))
 }
 
-// Sink implements [pipeline.Sink].
+// Sink implements [pipeline.Sink]. What Start sets does not change until Close; Open and the writers of all lanes share the
+// rest, which is atomic or has a lock.
 type Sink struct {
 	opts    Options
 	schemas pipeline.Schemas
@@ -162,7 +163,7 @@ type Sink struct {
 	written written
 	columns columnsOnce
 
-	encoding  chan struct{} // one for each file that is being completed: that takes memory for a while
+	encoding  chan struct{} // one for each file whose encoder is finishing: that takes memory for a while
 	splitters sync.Pool     // of *partition.Splitter; empty without partitions
 }
 
@@ -198,6 +199,8 @@ func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
 	return nil
 }
 
+// start opens and checks everything: columns and formats, directories, streams, and the chain. That comes last, since it
+// finishes and removes what dead processes have left, which a configuration that is refused must not do.
 func (s *Sink) start(ctx context.Context) error {
 	if s.schemas[pipeline.DeadLetters] != nil && s.opts.DeadLetters == "" && s.opts.DeadLetterStream == nil {
 		return errors.New("the error policy is dead_letter, but there is no place for dead letters: " +
@@ -258,7 +261,8 @@ func (s *Sink) preparePartitions() error {
 	return nil
 }
 
-// prepare opens the directory of a table. That of the rows comes first, and is where the others are seen from.
+// prepare opens the directory of a table. That of the rows comes first: it has the commit records, which name the others
+// relative to it.
 func (s *Sink) prepare(ctx context.Context, t pipeline.Table) error {
 	st, err := s.opts.Stores([...]string{s.opts.Path, s.opts.DeadLetters}[t], s.opts.Log)
 	if err != nil {
@@ -274,7 +278,7 @@ func (s *Sink) prepare(ctx context.Context, t pipeline.Table) error {
 	return st.Prepare(ctx)
 }
 
-// startDelivery finds out whether the directories can be delivered to as they are asked to, and clears them of what
+// startDelivery checks that the directories can be delivered to as the options say, and removes from them what
 // dead processes have left unfinished.
 func (s *Sink) startDelivery(ctx context.Context) error {
 	rows := s.stores[pipeline.Rows]
@@ -289,12 +293,12 @@ func (s *Sink) startDelivery(ctx context.Context) error {
 		if err := s.eachColumns(ctx, s.chain.CheckColumns); err != nil {
 			return err
 		}
-		// Nothing of what is delivered depends on it.
+		// What is delivered does not depend on it, so an error does not keep the pipeline from running.
 		if _, err := s.chain.FinishCompaction(ctx); err != nil && s.opts.Log != nil {
 			s.opts.Log.Warn("cannot end a compaction that another process has begun", "error", err)
 		}
 	}
-	for _, p := range append(s.stores[:], s.late) {
+	for _, p := range append(s.stores[:], s.late) { // a copy: the array has no room for late
 		if p == nil {
 			continue
 		}
@@ -314,7 +318,8 @@ func (s *Sink) stream(t pipeline.Table) Stream {
 	return [...]Stream{pipeline.Rows: s.opts.Stream, pipeline.DeadLetters: s.opts.DeadLetterStream}[t]
 }
 
-// Open implements [pipeline.Sink].
+// Open implements [pipeline.Sink]. With a chain it finishes the last commit of the lane first, whichever process made it:
+// then all files before the position that it returns have been published.
 func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, int64, error) {
 	w := &writer{lane: id, next: pipeline.Unknown, sum: &s.written, memory: s.opts.Memory}
 	if s.chain == nil {
@@ -327,7 +332,7 @@ func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, i
 		w.commit, w.next, w.record = lane, lane.Next(), s.recordColumns
 		if s.opts.Registrar != nil {
 			w.committed = func(next int64) { s.opts.Registrar.Committed(lane.Name(), next) }
-			w.committed(w.next)
+			w.committed(w.next) // the process that committed it may have died before it told its registrar
 		}
 	}
 	for t := range w.tables {
@@ -375,7 +380,7 @@ func (s *Sink) LateRows() (n int64, ok bool) {
 	return s.written.late.Load(), s.opts.Late != Late{}
 }
 
-// Registered returns what the registrar tells of itself, ok only if there is one that does: the snapshots that it has made,
+// Registered returns the counts of a registrar that keeps them, and whether there is one: the snapshots that it has made,
 // the files that it has added, and whether it is failing. It may be called at any time.
 func (s *Sink) Registered() (snapshots, files int64, failing, ok bool) {
 	r, ok := s.opts.Registrar.(interface {

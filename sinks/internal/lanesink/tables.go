@@ -21,8 +21,9 @@ type place struct {
 	name  string // in commit records
 }
 
-// fileTable writes the files of a table: one for each commit, or one for each partition and commit, and more of them where
-// memory is short or a file has become large enough.
+// fileTable writes the files of a table of one lane: one for each commit, or one for each partition and commit, and more of
+// them where memory is short or a file has become large enough. It is used within enter and leave of the lane's writer; the
+// counts that lanes share (open and done of the sink) are atomic.
 type fileTable struct {
 	sink        *Sink
 	table       pipeline.Table
@@ -32,12 +33,12 @@ type fileTable struct {
 	partitioned bool
 	newest      int64 // beginning of the newest period, in seconds since 1970
 
-	span      pipeline.Span // of the last write
-	open      map[string]*openFile
-	held      int64 // memory of the open files
-	allowed   int64 // what that may grow to in one write
-	uses      uint64
-	done      []commit.File // complete, and part of the next commit
+	span      pipeline.Span        // of the last write
+	open      map[string]*openFile // by directory below the place
+	held      int64                // memory of the open files
+	allowed   int64                // what that may grow to in one write
+	uses      uint64               // files written to so far: a clock for openFile.used
+	done      []commit.File        // complete, and part of the next commit
 	doneBytes int64
 }
 
@@ -62,7 +63,7 @@ func (t *fileTable) write(ctx context.Context, r arrow.Record, span pipeline.Spa
 	s := t.sink.splitters.Get().(*partition.Splitter)
 	defer t.sink.splitters.Put(s)
 	var err error
-	for _, part := range t.split(s, r) {
+	for _, part := range t.split(s, r) { // to the end also after an error, since all parts have to be released
 		if err == nil {
 			err = t.add(ctx, part.Dir, part.Rows)
 		}
@@ -98,7 +99,8 @@ func (t *fileTable) add(ctx context.Context, dir string, r arrow.Record) error {
 	return err
 }
 
-// makeRoom ends files that were written to least recently when there are as many open as may be, or as memory allows.
+// makeRoom ends files that were written to least recently when there are as many open as may be, or as memory allows. A table
+// may always have one file, so that lanes never wait for each other here: with more lanes than MaxOpen there are more files.
 func (t *fileTable) makeRoom() error {
 	if t.held >= t.allowed && len(t.open) > 0 {
 		if err := t.shrink(); err != nil {

@@ -14,24 +14,25 @@ import (
 	"github.com/urlmill/urlmill/sinks/internal/footprint"
 )
 
-// table is one of the two outputs of a lane.
+// table is one of the two outputs of a lane. Its methods are called by the goroutine that has entered the writer; shrink and
+// memory also by [writer.shrink], never at the same time.
 type table interface {
 	// write adds rows from the positions of span.
 	write(ctx context.Context, r arrow.Record, span pipeline.Span) error
 	// size returns the bytes written since the last commit, in files or estimated to be.
 	size() int64
-	// room returns what a write may need beside its rows, and allow says how much it may take before something has to be
-	// let go of.
+	// room returns the bytes that a write may need beside those of its rows. allow says, before the write, by how much memory
+	// may grow in it; beyond that the table has to shrink.
 	room() int64
 	allow(n int64)
-	// full tells whether it is time to commit.
+	// full reports whether it is time to commit, whatever the limits of the pipeline say.
 	full() bool
 	// memory returns the bytes of memory held for them.
 	memory() int64
-	// shrink lets go of about half of that, or of what can be.
+	// shrink gives back about half of that, or as much as can be given back.
 	shrink() error
-	// finish completes what was written up to the end of span and returns its files, which are not published yet. With
-	// an error it returns those that are complete.
+	// finish completes what was written up to the end of span and returns its files, which are not published yet and are the
+	// caller's. With an error it returns those that are complete, and revert has to be called for the others.
 	finish(span pipeline.Span) ([]commit.File, error)
 	// revert drops what was written and is not complete, and returns the files that are, which are to be discarded.
 	revert() ([]commit.File, error)
@@ -45,7 +46,8 @@ type committer interface {
 	Discard(ctx context.Context, files []commit.File) error
 }
 
-// writer implements [pipeline.Writer]. While it holds memory, other lanes that need some may have it shrink.
+// writer implements [pipeline.Writer]. While it holds memory, goroutines of other lanes may call its shrink when they need
+// some, but not between enter and leave: every method of Writer is within the two.
 type writer struct {
 	lane   pipeline.LaneID
 	tables [pipeline.NumTables]table // nil for a table that gets no rows
@@ -57,9 +59,11 @@ type writer struct {
 	// committed, if it is not nil, is told of every commit.
 	committed func(next int64)
 
-	holder *budget.Holder // nil while nothing is held
+	// holder is nil while nothing is held: then shrink is not called either. It is set and cleared by the lane's goroutine
+	// alone.
+	holder *budget.Holder
 
-	// What follows is its owner's between enter and leave.
+	// What follows, and the tables, belong to the lane's goroutine between enter and leave, and to shrink otherwise.
 	span  pipeline.Span // of what is uncommitted, valid if dirty
 	dirty bool
 	rows  int64
@@ -67,7 +71,8 @@ type writer struct {
 	err   error // a failed Write or Commit: whatever is uncommitted can only be abandoned
 }
 
-// enter makes the writer its caller's, and lets it hold n bytes more.
+// enter makes the writer its caller's until leave, and lets it hold n bytes more than now. For that it may wait for other
+// lanes, and may call shrink of theirs or its own. It waits for no memory if n is 0.
 func (w *writer) enter(ctx context.Context, n int64) error {
 	if w.holder == nil {
 		w.holder = w.memory.Join(w.shrink)
@@ -75,16 +80,17 @@ func (w *writer) enter(ctx context.Context, n int64) error {
 	return w.holder.Enter(ctx, n)
 }
 
-// leave is to follow.
+// leave has to follow an enter without an error. It says how much is really held, which may be less than enter was asked for.
 func (w *writer) leave() {
 	held := w.held()
 	w.holder.Leave(held)
-	if held == 0 {
+	if held == 0 { // a thousand idle lanes are then no entries to look through for the largest
 		w.holder.Close()
 		w.holder = nil
 	}
 }
 
+// held returns the bytes of memory that the writer holds.
 func (w *writer) held() (n int64) {
 	for _, t := range w.tables {
 		if t != nil {
@@ -94,7 +100,9 @@ func (w *writer) held() (n int64) {
 	return n
 }
 
-// shrink is called when others need memory. An error is the lane's, and shows when it goes on.
+// shrink gives back about half of the memory that is held, and returns what is held then. It is called by goroutines of other
+// lanes, so its error is not theirs: it is kept, and ends this lane at its next Write or Commit. What is uncommitted is
+// dropped at once, since it would hold memory until then.
 func (w *writer) shrink() int64 {
 	for _, t := range w.tables {
 		if t == nil {
@@ -124,6 +132,7 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	if r != nil && w.tables[t] != nil {
 		n += w.tables[t].room()
 	}
+	// An estimate of what the write will hold. leave corrects it to what is held.
 	if err := w.enter(ctx, n); err != nil {
 		return err
 	}
@@ -136,7 +145,7 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	}
 	w.span.Extend(span)
 	if r == nil || r.NumRows() == 0 {
-		return nil
+		return nil // the position has moved, and a commit will say so
 	}
 	if w.tables[t] == nil {
 		return w.fail(fmt.Errorf("rows for the table %s, which has no schema", t))
@@ -149,6 +158,7 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	return nil
 }
 
+// fail keeps an error that later calls return: part of a batch may be in the files, so nothing more can be committed.
 func (w *writer) fail(err error) error {
 	w.err = err
 	return err
@@ -156,7 +166,7 @@ func (w *writer) fail(err error) error {
 
 // Size implements [pipeline.Writer].
 func (w *writer) Size() pipeline.Size {
-	if w.holder != nil { // nobody else is at it otherwise
+	if w.holder != nil { // without one, shrink is not called
 		_ = w.enter(context.Background(), 0) // never waits for memory
 		defer w.leave()
 	}
@@ -170,7 +180,7 @@ func (w *writer) Size() pipeline.Size {
 	return s
 }
 
-// commitOrder has the dead letters first: without exactly-once delivery, should the process die in between, they are
+// commitOrder is dead letters, then rows: should the process die in between without exactly-once delivery, dead letters are
 // written twice rather than not at all.
 var commitOrder = [...]pipeline.Table{pipeline.DeadLetters, pipeline.Rows}
 
@@ -192,6 +202,8 @@ func (w *writer) Commit(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, w.fail(errors.Join(err, w.commit.Discard(ctx, files), w.abandon()))
 	}
+	// The files are the committer's from here on, whatever it returns: after an error it may be open whether they are
+	// committed, and only the committer knows which may be removed.
 	if err := w.commit.Commit(ctx, w.span, files); err != nil {
 		return 0, w.fail(err)
 	}
@@ -226,6 +238,7 @@ func (w *writer) Abandon() error {
 	return w.abandon()
 }
 
+// abandon drops what is open, and discards what is complete and not committed. It may be called more than once.
 func (w *writer) abandon() error {
 	var errs []error
 	for _, t := range w.tables {

@@ -27,7 +27,7 @@ func bloomBytes(n int) int {
 // setBloom sets the bits of a hash (XXH64 with the seed 0) in a filter.
 func setBloom(filter []byte, hash uint64) {
 	blocks := uint64(len(filter) / blockBytes)
-	i := (hash >> 32) * blocks >> 32
+	i := (hash >> 32) * blocks >> 32 // the upper half chooses the block, by multiplication instead of a remainder
 	block := filter[i*blockBytes : (i+1)*blockBytes]
 	key := uint32(hash)
 	for w, salt := range salts {

@@ -10,7 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// Longer bounds are cut: a lower one stays one when its end is taken away, an upper one when what is left is raised.
+// Bounds that are longer, in bytes, are cut. Without its end, a lower bound still is one; an upper bound is one again when
+// what is left is raised.
 const (
 	indexBound = 64  // in the column index
 	groupBound = 256 // in the statistics of a chunk
@@ -18,13 +19,14 @@ const (
 
 // bracket is the least and the greatest of the texts that it was shown.
 //
-// Most texts are told to be between the two by eight bytes: those behind what the two have in common. A text that is
-// shorter is taken to go on with zeros, which makes no difference where the eight bytes are not equal.
+// For most texts, eight bytes decide that they are between the two: those behind what the two have in common. A text that is
+// shorter is taken to go on with zeros, which makes no difference where the eight bytes are not equal. Equal ones decide
+// nothing, and the texts are compared: between may say no to a text that is between, and never yes to another.
 type bracket struct {
-	lo, hi       []byte
-	common       uint   // bytes that both begin with, at most eight count
-	prefix       uint64 // the first of them
-	keyLo, keyHi uint64
+	lo, hi       []byte // alias the texts that they are
+	common       uint   // bytes that both begin with; with more than eight, between always says no
+	prefix       uint64 // the first eight bytes of lo
+	keyLo, keyHi uint64 // the eight bytes behind the common ones, as numbers that compare like them
 }
 
 // first begins with a text.
@@ -33,13 +35,15 @@ func (b *bracket) first(v []byte) {
 	b.update()
 }
 
-// between tells whether the first n bytes of v, which has slack bytes more, are surely between the two.
+// between reports whether the first n bytes of v, which has slack bytes more, are surely between the two.
 func (b *bracket) between(v []byte, n uint) bool {
 	c := b.common
 	if c > 8 || n < c {
 		return false
 	}
 	p := (*[16]byte)(v)
+	// What is behind the text in memory is made zero, as keyOf has it. Go shifts by 64 bits and more to zero, which is right
+	// in both places: all eight bytes count, and none are in common.
 	k := binary.BigEndian.Uint64(p[c:]) &^ (^uint64(0) >> (8 * (n - c)))
 	return (binary.BigEndian.Uint64(p[:])^b.prefix)>>(64-8*c) == 0 && b.keyLo < k && k < b.keyHi
 }
@@ -67,7 +71,7 @@ func (b *bracket) update() {
 }
 
 // boundsOfTexts returns the least and the greatest of values that are back to back in data, behind which there are slack
-// bytes more.
+// bytes more. Both alias data. There has to be a value.
 func boundsOfTexts(data []byte, lens []int32) (lo, hi []byte) {
 	var b bracket
 	b.first(data[:lens[0]])
@@ -82,7 +86,7 @@ func boundsOfTexts(data []byte, lens []int32) (lo, hi []byte) {
 	return b.lo, b.hi
 }
 
-// keyOf returns the first eight bytes as a number that compares like them.
+// keyOf returns the first eight bytes as a number that compares like them; what is missing is zero.
 func keyOf(v []byte) uint64 {
 	if len(v) >= 8 {
 		return binary.BigEndian.Uint64(v)
@@ -184,8 +188,8 @@ func (c *column) compare(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// lower returns a lower bound of at most limit bytes for values that are not below v, and whether it is v itself. The
-// result aliases v.
+// lower returns a lower bound of at most limit bytes for values that are not below v, and whether it is v itself. It aliases
+// v. Numbers are never cut.
 func (c *column) lower(v []byte, limit int) (bound []byte, exact bool) {
 	if c.order != bytewise || len(v) <= limit {
 		return v, true
@@ -193,7 +197,9 @@ func (c *column) lower(v []byte, limit int) (bound []byte, exact bool) {
 	return v[:c.cut(v, limit)], false
 }
 
-// upper appends an upper bound for values that are not above v to dst. ok is false if there is none that is short.
+// upper appends an upper bound for values that are not above v to dst, and reports whether it is v itself. It has at most
+// limit bytes, or one more where the code point that it ends with takes one more when it is raised. ok is false if there is
+// none: nothing that is as short is above a value that begins with the highest bytes or code points alone.
 func (c *column) upper(dst, v []byte, limit int) (bound []byte, exact, ok bool) {
 	if c.order != bytewise || len(v) <= limit {
 		return append(dst, v...), true, true
@@ -202,17 +208,17 @@ func (c *column) upper(dst, v []byte, limit int) (bound []byte, exact, ok bool) 
 	dst = append(dst, v[:c.cut(v, limit)]...)
 	for len(dst) > start {
 		if c.text {
-			// The next code point, as that of the next byte may not be UTF-8.
+			// The next code point, since with the next byte it may not be UTF-8 any more. UTF-8 is in the order of code points.
 			r, n := utf8.DecodeLastRune(dst[start:])
 			dst = dst[:len(dst)-n]
 			if n > 1 || r != utf8.RuneError {
-				if next := r + 1; next == 0xd800 {
+				if next := r + 1; next == 0xd800 { // surrogates are no code points of UTF-8
 					return utf8.AppendRune(dst, 0xe000), false, true
 				} else if next <= utf8.MaxRune {
 					return utf8.AppendRune(dst, next), false, true
 				}
 			}
-			continue
+			continue // the highest code point, or none: the one before is raised instead
 		}
 		last := len(dst) - 1
 		if dst[last] < 0xff {
@@ -224,7 +230,7 @@ func (c *column) upper(dst, v []byte, limit int) (bound []byte, exact, ok bool) 
 	return dst, false, false
 }
 
-// cut returns where to cut v, which is longer than limit, so that no code point is taken apart.
+// cut returns where to cut v, which is longer than limit, so that no code point is divided. What is no UTF-8 is cut at limit.
 func (c *column) cut(v []byte, limit int) int {
 	if !c.text {
 		return limit

@@ -9,14 +9,15 @@ const (
 	sampleValues = 4096
 	// maxDictionary bounds the bytes of a dictionary's values. Readers have it in memory.
 	maxDictionary = 1 << 20
-	// sharedPays is the least part of the bytes of texts, as one of so many, that has to be saved by leaving out what
-	// they begin with as those before them: it costs time, that of readers, too.
+	// sharedPays is the denominator of the least share of the bytes of texts that has to be saved, a fifth, for prefixes
+	// shared with the text before to be left out: that costs the time of readers, too.
 	sharedPays = 5
-	// maxDistinct bounds its values.
+	// maxDistinct bounds the number of values in a dictionary.
 	maxDistinct = 1 << 17
 )
 
-// decide chooses the encoding of a row group from the values of its first page.
+// decide chooses the encoding of a row group from the values of its first page that has any. It is decided once: a column
+// whose character changes within a row group keeps the choice, but for a dictionary, which is given up page by page.
 func (l *leaf) decide(s *scratch) {
 	g := &l.group
 	g.decided = true
@@ -26,7 +27,7 @@ func (l *leaf) decide(s *scratch) {
 		return
 	}
 	plain, best := l.plainCost(n, s)
-	g.plain = plain
+	g.plain = plain // where pages go once the dictionary does not pay any more
 	if l.sampleDistinct(n, best) {
 		g.encoding = encDictionary
 		return
@@ -48,7 +49,8 @@ func (l *leaf) plainest() int {
 	return encDelta
 }
 
-// plainCost returns the better of the encodings without a dictionary for the first n values, and the bits that it takes.
+// plainCost returns the better of the encodings without a dictionary for the first n values, and the bits that it takes
+// before compression. Lengths of texts are taken to be 6 bits each when they are delta encoded, and 32 in PLAIN.
 func (l *leaf) plainCost(n int, s *scratch) (enc, cost int) {
 	enc = l.plainest()
 	switch {
@@ -79,8 +81,9 @@ func (l *leaf) plainCost(n int, s *scratch) (enc, cost int) {
 	return enc, 8 * len(s.packed)
 }
 
-// sampleDistinct tells whether the first n values repeat enough to take less than limit bits with a dictionary. The
-// dictionary keeps what was looked at.
+// sampleDistinct reports whether the first n values repeat enough to take less than limit bits with a dictionary. If so,
+// the dictionary keeps the values: the page that is encoded next begins with them, and finds them with their numbers. If
+// not, it is empty again.
 func (l *leaf) sampleDistinct(n, limit int) bool {
 	d := &l.group.dict
 	at := 0
@@ -98,7 +101,7 @@ func (l *leaf) sampleDistinct(n, limit int) bool {
 		}
 	}
 	cost := 8*(len(d.data)+4*d.len()) + n*int(indexWidth(d.len()))
-	// The values of a dictionary are compressed as well as others are, but indices hardly.
+	// It has to save a quarter: the values of a dictionary are compressed as well as others are, but indices hardly.
 	pays := 4*cost < 3*limit && len(d.data) <= maxDictionary
 	if !pays {
 		d.release()
@@ -106,7 +109,8 @@ func (l *leaf) sampleDistinct(n, limit int) bool {
 	return pays
 }
 
-// dictionaryPays tells whether to go on with the dictionary after a page, for whose values it had to grow from before.
+// dictionaryPays reports whether to go on with the dictionary after a page for which it grew from the size before. What it
+// cost so far is spent either way, so only this page counts: what it added, and its indices, against its values plain.
 func (l *leaf) dictionaryPays(before interned) bool {
 	now := l.group.dict.size()
 	if now.bytes > maxDictionary || now.values > maxDistinct {
@@ -120,7 +124,7 @@ func (l *leaf) dictionaryPays(before interned) bool {
 	return cost < plain
 }
 
-// intern turns the values of the open page into indices.
+// intern sets s.ids to the indices of the values of the open page, and adds those that are new to the dictionary.
 func (l *leaf) intern(s *scratch) {
 	d := &l.group.dict
 	n := l.count()
@@ -141,7 +145,7 @@ func (l *leaf) intern(s *scratch) {
 	s.ids = d.appendIDs(s.ids, l.data, l.lens)
 }
 
-// constant tells whether all texts of the open page are the same.
+// constant reports whether all texts of the open page are the same.
 func (l *leaf) constant() bool {
 	first := l.lens[0]
 	for _, k := range l.lens {
@@ -149,5 +153,6 @@ func (l *leaf) constant() bool {
 			return false
 		}
 	}
+	// All have the same length, so they are equal if the texts are those before them: one comparison for the page.
 	return string(l.data[first:]) == string(l.data[:len(l.data)-int(first)])
 }

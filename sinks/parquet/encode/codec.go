@@ -21,7 +21,7 @@ const (
 )
 
 // compressor compresses pages. It is used by one goroutine at a time. Compressors are shared by all writers: there are
-// no more of them than goroutines that compress at the same time.
+// no more of them than goroutines that compress at the same time, while there may be thousands of open files.
 type compressor interface {
 	// compress appends the compressed form of src to dst, whose memory comes from bytePool.
 	compress(dst, src []byte) ([]byte, error)
@@ -58,6 +58,7 @@ func newCompressor(c Codec, level int) (compressor, error) {
 type zstdCompressor struct{ w *zstd.Encoder }
 
 func (c zstdCompressor) compress(dst, src []byte) ([]byte, error) {
+	// With room for the worst case EncodeAll appends within dst, whose memory then stays that of the pool.
 	dst = bytePool.grow(dst, c.w.MaxEncodedSize(len(src)))
 	return c.w.EncodeAll(src, dst), nil
 }

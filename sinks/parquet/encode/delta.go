@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Blocks of DELTA_BINARY_PACKED (Encodings.md): 128 deltas in four miniblocks of 32, as everybody has them.
+// Blocks of DELTA_BINARY_PACKED (Encodings.md): 128 deltas in four miniblocks of 32, as other writers have them.
 const (
 	deltaBlock = 128
 	deltaMini  = 32
@@ -14,7 +14,8 @@ const (
 
 type integer interface{ int32 | int64 }
 
-// appendDelta appends values as DELTA_BINARY_PACKED. Differences wrap around as the format wants it.
+// appendDelta appends values as DELTA_BINARY_PACKED. Differences wrap around, which the format allows for: readers add them
+// in the width of the column and wrap around in turn.
 func appendDelta[T integer](dst []byte, values []T) []byte {
 	dst = binary.AppendUvarint(dst, deltaBlock)
 	dst = binary.AppendUvarint(dst, deltaMinis)
@@ -43,7 +44,7 @@ func appendDelta[T integer](dst []byte, values []T) []byte {
 func appendDeltaBlock[T integer](dst []byte, deltas []T, least T) []byte {
 	dst = binary.AppendVarint(dst, int64(least))
 	widths := len(dst)
-	dst = append(dst, 0, 0, 0, 0)
+	dst = append(dst, 0, 0, 0, 0) // a width for each of deltaMinis; those without a delta stay 0 and have no bytes
 	for m := 0; m*deltaMini < len(deltas); m++ {
 		mini := deltas[m*deltaMini : min(len(deltas), (m+1)*deltaMini)]
 		var all T
@@ -72,7 +73,7 @@ func bitsOf[T integer](v T) uint {
 
 // packNarrow appends a miniblock of up to 32 values of up to 32 bits.
 func packNarrow[T integer](dst []byte, mini []T, width uint) []byte {
-	end := len(dst) + int(width)*deltaMini/8
+	end := len(dst) + int(width)*deltaMini/8 // a miniblock is whole in the file, however few values it has
 	var acc uint64
 	var n uint
 	for _, v := range mini {
@@ -100,7 +101,7 @@ func packWide[T integer](dst []byte, mini []T, width uint) []byte {
 		if n += width; n >= 64 {
 			dst = binary.LittleEndian.AppendUint64(dst, acc)
 			n -= 64
-			acc = u >> (width - n)
+			acc = u >> (width - n) // the n bits of u that did not fit
 		}
 	}
 	for ; len(dst) < end; acc >>= 8 {

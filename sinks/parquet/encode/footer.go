@@ -4,7 +4,8 @@ import "encoding/binary"
 
 const magic = "PAR1"
 
-// chunk is what the footer says of a column chunk. Positions are those in the file, bounds are in Writer.bounds.
+// chunk is what the footer says of a column chunk. Positions are those in the file, bounds are in Writer.bounds. It has no
+// pointers: a file may have many thousands, which the garbage collector then need not look at.
 type chunk struct {
 	start, data  int64
 	size         int64
@@ -101,7 +102,7 @@ func (w *Writer) appendRowGroup(t *thrift, i int, index int64) {
 	}
 	t.i64(5, g.start)
 	t.i64(6, size)
-	if i < 1<<15 {
+	if i < 1<<15 { // the number of the row group, optional, which the format has 16 bits for
 		t.i16(7, int16(i))
 	}
 	t.end()
@@ -125,10 +126,10 @@ func (w *Writer) appendChunk(t *thrift, l *leaf, c *chunk, index int64) {
 func (w *Writer) appendColumn(t *thrift, l *leaf, c *chunk) {
 	used := c.used
 	if c.dictionary {
-		used |= 1 << encPlain
+		used |= 1 << encPlain // that of the dictionary page
 	}
 	if l.maxDef > 0 || l.maxRep > 0 {
-		used |= 1 << encRLE
+		used |= 1 << encRLE // that of the levels
 	}
 	n := 0
 	for e := range 9 {

@@ -4,10 +4,11 @@ import (
 	"math/bits"
 )
 
-// DELTA_BYTE_ARRAY (Encodings.md) leaves out what a text begins with as the one before it: the lengths of that come first, then
-// the rest of all texts as DELTA_LENGTH_BYTE_ARRAY.
+// DELTA_BYTE_ARRAY (Encodings.md) leaves out of each text the prefix that it shares with the text before. The lengths of the
+// prefixes come first, then the rest of all texts as DELTA_LENGTH_BYTE_ARRAY.
 
-// common returns how many of their first bytes two texts of the lengths n and m share. Both have slack bytes more.
+// common returns the length of the common prefix of two texts of the lengths n and m. Both have slack bytes more: words are
+// compared, of which the last may reach beyond the texts.
 func common(a, b []byte, n, m int) int {
 	least := min(n, m)
 	for at := 0; at < least; at += 8 {
@@ -18,8 +19,8 @@ func common(a, b []byte, n, m int) int {
 	return least
 }
 
-// sharedBytes returns the number of bytes that texts begin with as those before them. They are back to back in data, with
-// slack behind.
+// sharedBytes returns the sum of the lengths of the prefixes that texts share with the text before. They are back to back in
+// data, with slack behind.
 func sharedBytes(data []byte, lens []int32) int {
 	data = data[:len(data)+slack]
 	shared, at, before := 0, 0, 0
@@ -31,7 +32,8 @@ func sharedBytes(data []byte, lens []int32) int {
 	return shared
 }
 
-// splitTexts takes the texts of the open page apart: shared, rest and tails are theirs.
+// splitTexts divides the texts of the open page into s.shared, the lengths of their prefixes, s.rest, the lengths of what
+// follows, and s.tails, which is what follows.
 func (l *leaf) splitTexts(s *scratch) {
 	n := len(l.lens)
 	s.shared = int32Pool.grow(s.shared[:0], n)[:n]
@@ -46,7 +48,7 @@ func (l *leaf) splitTexts(s *scratch) {
 		same := common(data[before:], data[at:], length, size)
 		rest := size - same
 		s.shared[i], s.rest[i] = int32(same), int32(rest)
-		if rest <= slack {
+		if rest <= slack { // 32 bytes, however many count: the next text overwrites the others
 			*(*block)(tails[end:]) = *(*block)(data[at+same:])
 		} else {
 			copy(tails[end:], data[at+same:at+size])

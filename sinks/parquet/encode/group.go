@@ -7,6 +7,9 @@ import (
 )
 
 // group is what a leaf has of the open row group: pages that are done, and what is to be said of them.
+//
+// The dictionary page comes first in a chunk and can be written last, when all values are known. It has a rope of its own,
+// so that positions of data pages count from the first of them.
 type group struct {
 	decided  bool
 	encoding int
@@ -27,7 +30,7 @@ type group struct {
 	hasBounds bool
 	unbounded bool // a page has values and no bounds
 
-	last     int64 // the last value of a column that may be sorted
+	last     int64 // the last value of a column that may be sorted, valid if hasLast
 	hasLast  bool
 	unsorted bool
 
@@ -49,7 +52,7 @@ func (g *group) reset() {
 	}
 }
 
-// release gives back the memory that is not small.
+// release gives back the memory that is not small. Counts and flags stay until reset.
 func (g *group) release() {
 	g.dict.release()
 	g.data.release()
@@ -66,7 +69,8 @@ func (g *group) release() {
 	}
 }
 
-// finishChunk encodes what is left of the row group: the last page, the dictionary, the bloom filter.
+// finishChunk encodes what is left of the row group: the last page, the dictionary, the bloom filter. Nothing is written to
+// the file yet, so it can run for several leaves at a time.
 func (l *leaf) finishChunk(s *scratch) error {
 	g := &l.group
 	if l.rows > 0 {
@@ -74,7 +78,7 @@ func (l *leaf) finishChunk(s *scratch) error {
 			return err
 		}
 	}
-	if n := g.dict.len(); n > 0 {
+	if n := g.dict.len(); n > 0 { // also if it was given up: the pages before have indices into it
 		s.packed = g.dict.appendDictionary(s.packed[:0], l.width)
 		parts := [1][]byte{s.packed}
 		size := len(s.packed)
@@ -108,12 +112,15 @@ func (l *leaf) makeBloom() {
 	for _, h := range g.hashes {
 		setBloom(g.bloom, h)
 	}
+	// Those of the dictionary once each, however often they are there. The format asks for XXH64, so hashes of the look-ups
+	// are of no use here.
 	for i := range g.dict.len() {
 		setBloom(g.bloom, xxhash.Sum64(g.dict.value(i)))
 	}
 }
 
-// writeChunk writes the chunk, gives its memory back and notes what the footer says of it. pos is where it begins.
+// writeChunk writes the chunk, gives the memory of its pages back, and returns what the footer says of it. pos is where it
+// begins in the file; bounds are appended to a, which is Writer.bounds.
 func (l *leaf) writeChunk(w io.Writer, pos int64, a *[]byte) (chunk, error) {
 	g := &l.group
 	c := chunk{
@@ -130,6 +137,7 @@ func (l *leaf) writeChunk(w io.Writer, pos int64, a *[]byte) (chunk, error) {
 	return c, g.data.writeTo(w)
 }
 
+// chunkBounds sets the bounds of a chunk, unless there is no short upper one: then it has neither.
 func (l *leaf) chunkBounds(c *chunk, a *[]byte) {
 	g := &l.group
 	start := len(*a)

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// The keys of hashes are random for each process, so that nobody can send values that collide on purpose. What is written
-// does not depend on them.
+// The keys of hashes are random for each process, so that an attacker cannot send values that collide on purpose. What is
+// written does not depend on them: they decide where a value is in the table, and not its number.
 var (
 	seed = maphash.MakeSeed()
 	keys = [4]uint64{key(0), key(1), key(2), key(3)}
@@ -33,7 +33,7 @@ var masks = func() (m [slack + 1][4]uint64) {
 	return m
 }()
 
-// hash hashes a value.
+// hash hashes a value without slack. It copies the last block, and is hashText for the same bytes.
 func hash(v []byte) uint64 {
 	if len(v) <= slack {
 		var b block
@@ -63,7 +63,8 @@ func hashText(v []byte, n uint) uint64 {
 	return hashBlock(h, (*block)(v), &masks[n])
 }
 
-// hashBlock goes on from h with the bytes of b that the mask has.
+// hashBlock goes on from h with the bytes of b that the mask has. interner's locate has it written out; the two have to be
+// the same function.
 func hashBlock(h uint64, b *block, m *[4]uint64) uint64 {
 	return fold(le64(b, 0)&m[0]^keys[0]^h, le64(b, 8)&m[1]^keys[1]) ^
 		bits.RotateLeft64(fold(le64(b, 16)&m[2]^keys[2], le64(b, 24)&m[3]^keys[3]^h), 32)

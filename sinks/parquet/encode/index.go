@@ -44,7 +44,7 @@ func (l *leaf) appendColumnIndex(t *thrift) bool {
 
 func (g *group) bound(s slice) []byte { return g.bounds[s.start:s.end] }
 
-// boundsOrder tells whether both bounds of the pages with values rise, or both fall.
+// boundsOrder returns whether the bounds of the pages with values rise, both of them, or fall, or neither.
 func (l *leaf) boundsOrder() int32 {
 	g := &l.group
 	up, down := true, true

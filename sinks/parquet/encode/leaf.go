@@ -11,7 +11,11 @@ import (
 )
 
 // leaf encodes a column of the file, page by page. The values of the open page are collected as they are, and all the
-// work on them is done when the page is full.
+// work on them is done when the page is full, while they are still in the caches.
+//
+// A leaf is used by one goroutine at a time: that of the Writer's caller, or, while [work.all] runs, the one that has taken
+// the leaf from it. data, lens and the buffers of rep and def are borrowed from the pools until release; the views alias
+// the caller's record between attach and detach.
 type leaf struct {
 	*column
 	opts  *Options
@@ -19,7 +23,7 @@ type leaf struct {
 
 	// The open page.
 	data     []byte  // the values: texts back to back, fixed ones in the file's form, booleans as bytes; slack behind texts when encoding
-	lens     []int32 // of texts
+	lens     []int32 // of texts; nulls are in neither
 	rep, def levels
 	rows     int
 	entries  int // values, nulls and empty lists
@@ -27,7 +31,9 @@ type leaf struct {
 	group group
 }
 
-// view is the data of a node of the path. Positions in it count from the start of its buffers.
+// view is the data of a node of the path. Positions in it count from the start of its buffers, to which a position in the
+// array becomes by adding offset: arrays may be slices of others. The offsets of a list count in the array of its elements,
+// so that the offset of the next view is added to them in turn.
 type view struct {
 	offset    int    // where the array begins
 	valid     []byte // nil without nulls
@@ -44,7 +50,7 @@ func (v *view) span(i int) (start, end int) {
 	return int(v.offsets[i]), int(v.offsets[i+1])
 }
 
-// start returns where value i begins; i may be one behind the last.
+// start returns where value i begins. For the index after the last value it returns where that ends.
 func (v *view) start(i int) int {
 	if v.offsets64 != nil {
 		return int(v.offsets64[i])
@@ -64,7 +70,7 @@ func (l *leaf) attach(d arrow.ArrayData) {
 	for i := range l.path {
 		n, v := &l.path[i], &l.views[i]
 		*v = view{offset: d.Offset()}
-		if d.NullN() != 0 {
+		if d.NullN() != 0 { // -1, unknown, included
 			v.valid = bufferOf(d, 0)
 		}
 		if n.kind == listNode || n.kind == leafNode && l.source == sourceBytes {
@@ -85,14 +91,15 @@ func (l *leaf) attach(d arrow.ArrayData) {
 	}
 }
 
-// detach lets go of the record.
+// detach drops the references to the record, whose memory is the caller's again.
 func (l *leaf) detach() { clear(l.views) }
 
-// cost returns about the memory that the rows from:to take in the open page.
+// cost returns about the bytes of memory that the rows from:to take in the open page. It never falls when to rises, which
+// the binary searches for the rows that still fit rely on.
 func (l *leaf) cost(from, to int) int {
 	for i := range l.path {
 		if from == to {
-			return 0
+			return 0 // an array without values may have no offsets to look at
 		}
 		n, v := &l.path[i], &l.views[i]
 		from, to = from+v.offset, to+v.offset
@@ -106,10 +113,13 @@ func (l *leaf) cost(from, to int) int {
 	return (to - from) * max(1, l.width)
 }
 
-// held returns the memory that the values of the open page take.
+// held returns about the bytes that the open page has in use, which Options.PageBytes bounds.
 func (l *leaf) held() int { return len(l.data) + 4*len(l.lens) + l.entries/8 }
 
 // add adds the rows from:to of the record. Pages that become full are encoded.
+//
+// A page ends between two rows, never within one: readers find rows by the offset index, which counts them by page. A row
+// that is larger than a page therefore gets one of its own, of whatever size; Writer.add refuses those above [MaxRow].
 func (l *leaf) add(from, to int, s *scratch) error {
 	for from < to {
 		rows := min(to-from, l.opts.PageRows-l.rows)
@@ -123,7 +133,7 @@ func (l *leaf) add(from, to int, s *scratch) error {
 			}
 			continue
 		}
-		rows = max(rows, 1) // a page of a single row may have any size
+		rows = max(rows, 1) // the page is empty, and the row goes into it in any case
 		if err := l.shred(from, from+rows); err != nil {
 			return err
 		}
@@ -138,7 +148,7 @@ func (l *leaf) add(from, to int, s *scratch) error {
 	return nil
 }
 
-// values adds the values a:b of the leaf's array, all of which are there.
+// values adds the values a:b of the leaf's array, none of which is null. They count from the start of its buffers.
 func (l *leaf) values(a, b int) {
 	if a == b {
 		return
@@ -158,7 +168,7 @@ func (l *leaf) values(a, b int) {
 		}
 		l.data = bytePool.appendTo(l.data, v.data[start:end])
 	case sourceSame:
-		if v.data == nil { // arrow leaves the values of all nulls away, and they may be asked for within a null
+		if v.data == nil { // arrow may leave out the values of an array that has nothing but nulls
 			l.zeros(n * l.width)
 			return
 		}
@@ -188,8 +198,8 @@ func (l *leaf) zeros(n int) {
 	clear(l.data[at:])
 }
 
-// convert adds integers that are narrower than in the file: signed ones keep their value, unsigned ones their bits; and
-// seconds, which the format does not have.
+// convert adds integers that are narrower than in the file: signed ones are extended by their sign, unsigned ones by
+// zeros; and seconds, which the format does not have, as milliseconds.
 func (l *leaf) convert(v *view, a, b int) {
 	l.data = bytePool.grow(l.data, (b-a)*l.width)
 	dst, le := l.data, binary.LittleEndian
@@ -210,7 +220,7 @@ func (l *leaf) convert(v *view, a, b int) {
 	l.data = dst
 }
 
-// count returns the number of values in the open page.
+// count returns the number of values in the open page, without nulls and empty lists.
 func (l *leaf) count() int {
 	switch l.source {
 	case sourceBytes:
@@ -229,7 +239,7 @@ func (l *leaf) resetPage() {
 	l.rows, l.entries = 0, 0
 }
 
-// release gives back all memory.
+// release gives back all borrowed memory, of the open page and of the row group.
 func (l *leaf) release() {
 	bytePool.put(l.data)
 	int32Pool.put(l.lens)
@@ -253,10 +263,11 @@ func (l *leaf) errNull(n *node) error {
 	return fmt.Errorf("column %s has a null at %s, and its schema says that it has none", l.name, n.name)
 }
 
-// nextRun returns the end of the run of equal bits that begins at from, and the bit.
+// nextRun returns the end of the run of equal bits that begins at from, and the bit. It goes by words where 64 equal bits
+// begin at a word, else by bytes. from has to be less than to.
 func nextRun(bitmap []byte, from, to int) (end int, set bool) {
 	set = bitutil.BitIsSet(bitmap, from)
-	skip := byte(0)
+	skip := byte(0) // a byte of the run
 	if set {
 		skip = 0xff
 	}
@@ -273,7 +284,7 @@ func nextRun(bitmap []byte, from, to int) (end int, set bool) {
 		if differ != 0 {
 			return min(to, end+bits.TrailingZeros8(differ)), set
 		}
-		end += 8 - end%8
+		end += 8 - end%8 // may go beyond to, within the last byte
 	}
 	return to, set
 }

@@ -5,17 +5,21 @@ import "encoding/binary"
 // levels builds definition or repetition levels of a page in the format's hybrid of run lengths and bit packing
 // (Encodings.md, "RLE/Bit-Packing Hybrid") from runs, without a number per entry. Packed runs have up to 63 groups of
 // eight, so that their header is one byte that can be reserved.
+//
+// Entries are in up to three places, the oldest first: in buf, in group, and in the open run. Whatever goes into group
+// or buf therefore closes the open run before. Only the last group of a page may have fewer than eight levels, since the
+// format counts packed levels by groups; the reader knows from the header of the page how many entries there are.
 type levels struct {
 	buf   []byte
 	width uint // bits of a level, 1 to 8
 
 	run  byte // the level of the open run
-	runN int
+	runN int  // its length; 0 if no run is open
 
-	group  uint64 // levels that wait for being eight
-	groupN uint
-	header int // position of the header of the open packed run, -1 if there is none
-	groups int // in it
+	group  uint64 // levels that wait until there are eight, the first in the lowest bits
+	groupN uint   // 0 to 7 between calls
+	header int    // position of the header of the open packed run, -1 if there is none
+	groups int    // in it
 }
 
 func (l *levels) reset() {
@@ -36,8 +40,8 @@ func (l *levels) add(v byte, n int) {
 	l.run, l.runN = v, n
 }
 
-// close puts the open run down: what is missing to the open group of eight is packed, and of the rest, if it is long
-// enough to be worth it, a run is made.
+// close ends the open run. Its first levels fill the open group of eight. The rest becomes a run if it is long enough for
+// its two bytes, and the end of the packed run around it, to be worth it.
 func (l *levels) close() {
 	n := l.runN
 	l.runN = 0
@@ -61,7 +65,7 @@ func (l *levels) pack(n int) {
 	if n == 0 {
 		return
 	}
-	most := (64 - 7*l.width) / l.width
+	most := (64 - 7*l.width) / l.width           // up to seven levels wait in group already
 	pattern := uint64(l.run) * everyBit[l.width] // the level again and again
 	for n > 0 {
 		k := min(uint(n), most)
@@ -79,7 +83,7 @@ var everyBit = [9]uint64{
 	5: 0x1084210842108421, 6: 0x1041041041041041, 7: 0x8102040810204081, 8: 0x0101010101010101,
 }
 
-// chunk adds n levels like bits, and as a run if they are all the same, which is so when their pattern is all.
+// chunk adds n levels like bits, but as a run where they are all the same. all is the pattern of n equal levels.
 func (l *levels) chunk(pattern uint64, n uint, all uint64) {
 	if pattern == all {
 		l.add(byte(all&(1<<l.width-1)), int(n))
@@ -88,7 +92,8 @@ func (l *levels) chunk(pattern uint64, n uint, all uint64) {
 	l.bits(pattern, n)
 }
 
-// bits adds n levels of at most four bits that are packed into 32 bits or fewer, of which the lowest are the first.
+// bits adds n levels of at most four bits that are packed into 32 bits or fewer, the first in the lowest. More would not
+// fit into group, where seven levels, up to 28 bits, may wait.
 func (l *levels) bits(pattern uint64, n uint) {
 	if l.runN > 0 {
 		l.close()
@@ -99,7 +104,7 @@ func (l *levels) bits(pattern uint64, n uint) {
 	}
 }
 
-// openPacked sees to it that a packed run is open and has room for a group.
+// openPacked opens a packed run unless one is open that has room for a group.
 func (l *levels) openPacked() {
 	if l.header < 0 || l.groups == 63 {
 		l.endPacked()
@@ -108,7 +113,7 @@ func (l *levels) openPacked() {
 	}
 }
 
-// putGroup puts eight levels down. They are the lowest bits of group.
+// putGroup writes the eight levels in the lowest bits of group, and removes them from it.
 func (l *levels) putGroup() {
 	l.openPacked()
 	for range l.width {
@@ -125,10 +130,10 @@ func (l *levels) endPacked() {
 	l.header, l.groups = -1, 0
 }
 
-// finish returns the levels, which are valid until the next reset.
+// finish returns the levels. They alias the memory of l and are valid until its next reset.
 func (l *levels) finish() []byte {
-	// A run at the end needs no eight entries to be whole, but what was packed before it is filled up, so it is short
-	// only when it stands alone.
+	// A run may have any length, so the last one stays a run however short it is, unless levels wait in group: close fills
+	// those up from it.
 	if l.groupN == 0 && l.runN > 0 {
 		l.endPacked()
 		l.buf = binary.AppendUvarint(l.buf, uint64(l.runN)<<1)
@@ -136,7 +141,7 @@ func (l *levels) finish() []byte {
 		l.runN = 0
 	}
 	l.close()
-	if l.groupN > 0 {
+	if l.groupN > 0 { // filled up with zeros
 		l.putGroup()
 		l.groupN = 0
 	}
@@ -145,8 +150,11 @@ func (l *levels) finish() []byte {
 }
 
 // appendIndices appends dictionary indices in the same hybrid. They have width bits at most.
+//
+// Runs are looked for at every eighth index behind the last one alone, so that what is packed between two of them is whole
+// groups. A run has to have 32 indices to be worth ending the packed run for.
 func appendIndices(dst []byte, ids []uint32, width uint) []byte {
-	packed := 0 // from here on nothing is written
+	packed := 0 // indices before this one are written
 	for i := 0; i+8 <= len(ids); {
 		if !sameEight(ids[i:]) {
 			i += 8
@@ -171,7 +179,7 @@ func appendIndices(dst []byte, ids []uint32, width uint) []byte {
 }
 
 func sameEight(v []uint32) bool {
-	_ = v[7]
+	_ = v[7] // one check of bounds instead of eight
 	return v[0] == v[1] && v[0] == v[2] && v[0] == v[3] && v[0] == v[4] && v[0] == v[5] && v[0] == v[6] && v[0] == v[7]
 }
 
@@ -184,7 +192,7 @@ func appendPacked(dst []byte, ids []uint32, width uint) []byte {
 	dst = binary.AppendUvarint(dst, uint64(groups)<<1|1)
 	end := len(dst) + groups*int(width)
 	var acc uint64
-	var n uint
+	var n uint // bits in acc, fewer than 32 before each index
 	for _, id := range ids {
 		acc |= uint64(id) << n
 		if n += width; n >= 32 {

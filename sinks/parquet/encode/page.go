@@ -27,10 +27,11 @@ const (
 	dataPageV2     = 3
 )
 
-// scratch is what encoding a page needs. It belongs to one goroutine at a time.
+// scratch is the memory that encoding a page needs. A goroutine has one for as long as it takes leaves ([work.run]), and
+// nothing that outlives the page may alias it: flushPage copies what stays into the group.
 type scratch struct {
 	ids    []uint32
-	seen   []uint64 // bits of the dictionary's values that a page has
+	seen   []uint64 // a bit for each value of the dictionary that the page has
 	packed []byte   // encoded values
 	shared []int32  // lengths of what texts begin with as those before them
 	rest   []int32  // and of what follows
@@ -38,7 +39,7 @@ type scratch struct {
 	body   []byte   // a page before compression
 	out    []byte   // and after
 	thrift thrift
-	codec  compressor
+	codec  compressor // borrowed together with the scratch; nil without compression
 }
 
 var scratches sync.Pool
@@ -50,7 +51,7 @@ func getScratch() *scratch {
 	return new(scratch)
 }
 
-// maxScratch bounds the memory that a scratch keeps: a page of a huge row should not stay.
+// maxScratch bounds the bytes of memory that a scratch keeps: what the page of one huge row needed must not stay for ever.
 const maxScratch = 16 << 20
 
 func putScratch(s *scratch) {
@@ -60,7 +61,7 @@ func putScratch(s *scratch) {
 	scratches.Put(s)
 }
 
-// page is what the indices and the footer say of a data page.
+// page is what the page index says of a data page.
 type page struct {
 	offset   int64 // in the chunk, behind the dictionary
 	size     int32 // with its header
@@ -71,14 +72,19 @@ type page struct {
 	bounded  bool
 }
 
+// slice is a range of a buffer that still grows: a Go slice would go on pointing at memory that append has left.
 type slice struct{ start, end int32 }
 
-// flushPage encodes the open page.
+// flushPage encodes the open page and adds it to the chunk.
+//
+// The order matters. The encoding is decided before the first values are encoded, and encoding comes before the bounds,
+// since those of a dictionary page are taken from its indices. Whether the dictionary pays can only be judged by what a page
+// has added to it; the answer is for the pages that follow.
 func (l *leaf) flushPage(s *scratch) error {
 	g := &l.group
 	n := l.count()
 	if l.source == sourceBytes {
-		l.data = bytePool.grow(l.data, slack)
+		l.data = bytePool.grow(l.data, slack) // hashing and comparing read beyond the last text
 	}
 	if n > 0 && !g.decided {
 		l.decide(s)
@@ -86,7 +92,7 @@ func (l *leaf) flushPage(s *scratch) error {
 	p := page{offset: g.data.size, rows: int32(l.rows), nulls: int64(l.entries - n), hasValue: n > 0}
 	enc, before := g.encoding, g.dict.size()
 	var values [2][]byte
-	if n == 0 {
+	if n == 0 { // only nulls and empty lists: there is nothing to decide by, and nothing to encode
 		enc = encPlain
 	} else {
 		values = l.encodeValues(enc, s)
@@ -112,7 +118,8 @@ func (l *leaf) flushPage(s *scratch) error {
 	return nil
 }
 
-// encodeValues returns the encoded values of the open page in one or two parts, which are valid until it is reset.
+// encodeValues returns the encoded values of the open page in one or two parts. They alias s and l.data, and are valid until
+// the page is reset or s encodes another. Two parts save the copy of texts that are written as they stand.
 func (l *leaf) encodeValues(enc int, s *scratch) [2][]byte {
 	s.packed = s.packed[:0]
 	switch {
@@ -151,7 +158,8 @@ func (l *leaf) encodeValues(enc int, s *scratch) [2][]byte {
 	return [2][]byte{s.packed}
 }
 
-// putPage adds the open page to the chunk, with its encoded values, and returns its size without compression.
+// putPage adds the open page to the chunk, with its encoded values, and returns its size with its header and without
+// compression. In a page of version 1 the levels have their lengths before them, and everything is compressed together.
 func (l *leaf) putPage(enc int, nulls int64, values [2][]byte, s *scratch) (int64, error) {
 	var rep, def []byte
 	if l.maxRep > 0 {
@@ -181,7 +189,7 @@ func (l *leaf) putPage(enc int, nulls int64, values [2][]byte, s *scratch) (int6
 		if err := s.compress(parts[:]); err != nil {
 			return 0, err
 		}
-		parts = [6][]byte{s.out}
+		parts = [6][]byte{s.out} // version 1 cannot say that a page is not compressed
 	}
 	h := s.header(dataPage, size, parts[:])
 	h.begin(5)
@@ -194,6 +202,8 @@ func (l *leaf) putPage(enc int, nulls int64, values [2][]byte, s *scratch) (int6
 	return l.group.data.putPage(h.buf, size, parts[:]), nil
 }
 
+// putV2 does the same in version 2: the levels stand before the values and are never compressed, and values that do not get
+// smaller are left as they are.
 func (l *leaf) putV2(enc int, nulls int64, rep, def []byte, values [2][]byte, s *scratch) (int64, error) {
 	size := len(rep) + len(def) + len(values[0]) + len(values[1])
 	parts := [...][]byte{rep, def, values[0], values[1]}
@@ -220,7 +230,7 @@ func (l *leaf) putV2(enc int, nulls int64, rep, def []byte, values [2][]byte, s 
 	return l.group.data.putPage(h.buf, size, parts[:]), nil
 }
 
-// compress puts the parts into out, compressed.
+// compress sets out to the parts, compressed as one. It is valid until the next call.
 func (s *scratch) compress(parts [][]byte) error {
 	s.body = s.body[:0]
 	for _, p := range parts {
@@ -231,7 +241,8 @@ func (s *scratch) compress(parts [][]byte) error {
 	return err
 }
 
-// header begins the header of a page that consists of parts and has the given size without compression.
+// header begins the header of a page that consists of parts, as they are stored, and has the given size without compression.
+// The caller adds the fields of its kind of page and ends the structure. The buffer is that of s, for one page at a time.
 func (s *scratch) header(typ int32, size int, parts [][]byte) *thrift {
 	crc, stored := uint32(0), 0
 	for _, p := range parts {
@@ -257,7 +268,9 @@ func (r *rope) putPage(header []byte, size int, parts [][]byte) int64 {
 	return int64(len(header) + size)
 }
 
-// pageBounds finds the bounds of the values of the open page.
+// pageBounds finds the bounds of the values of the open page, for the column index, and widens those of the chunk. All of
+// them are copies: lo and hi alias values that the next page overwrites, and bounds that change after the fact make readers
+// skip rows.
 func (l *leaf) pageBounds(p *page, enc int, s *scratch) {
 	g := &l.group
 	var lo, hi []byte
@@ -272,7 +285,7 @@ func (l *leaf) pageBounds(p *page, enc int, s *scratch) {
 	default:
 		lo, hi = l.boundsOfFixed(l.data)
 	}
-	if lo == nil {
+	if lo == nil { // nothing but NaNs, which the bounds of other pages would not cover
 		g.unbounded = true
 		return
 	}
@@ -291,7 +304,7 @@ func (l *leaf) pageBounds(p *page, enc int, s *scratch) {
 	g.bounds = append(g.bounds, lower...)
 	middle := int32(len(g.bounds))
 	upper, _, ok := l.upper(g.bounds, hi, indexBound)
-	if !ok {
+	if !ok { // nothing that is short is above it, so the value itself is the bound
 		upper = append(g.bounds[:middle], hi...)
 	}
 	g.bounds = upper
@@ -308,7 +321,8 @@ func boundsOfBools(data []byte) (lo, hi []byte) {
 	return bools[least : least+1], bools[most : most+1]
 }
 
-// boundsOfIndices looks at each value of the dictionary that the page has once.
+// boundsOfIndices returns the bounds of a page by its indices: each value of the dictionary that the page has is looked at
+// once, however often it is there. They alias the dictionary.
 func (l *leaf) boundsOfIndices(s *scratch) (lo, hi []byte) {
 	d := &l.group.dict
 	words := (d.len() + 63) / 64
@@ -338,7 +352,7 @@ func (l *leaf) boundsOfIndices(s *scratch) (lo, hi []byte) {
 	return lo, hi
 }
 
-// boundsOfTexts returns the least and the greatest of the texts that a bitmap has, and the number first is one of.
+// boundsOfTexts returns the least and the greatest of the texts whose bits are set. first is the number of any of them.
 func (d *interner) boundsOfTexts(bitmap []uint64, first int) (lo, hi []byte) {
 	var b bracket
 	b.first(d.value(first))
@@ -375,7 +389,7 @@ func (l *leaf) hashValues(enc int) {
 	}
 }
 
-// checkOrder watches whether the values rise, for a column that may be declared as sorted.
+// checkOrder keeps track of whether the values of the row group rise, for a column that may be declared as sorted.
 func (l *leaf) checkOrder() {
 	g := &l.group
 	if !l.sortable || g.unsorted {
@@ -388,7 +402,7 @@ func (l *leaf) checkOrder() {
 	}
 }
 
-// rises tells whether no value is less than the one before, which for the first is that of the page before.
+// rises reports whether no value is less than the one before it, across the end of the page before.
 func rises[T integer](g *group, values []T) bool {
 	if len(values) == 0 {
 		return true

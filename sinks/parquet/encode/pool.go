@@ -5,11 +5,15 @@ import (
 	"sync"
 )
 
-// pool lends slices to all writers of the process, by size classes of powers of two. What is lent has no length and
-// undefined contents beyond.
+// pool lends slices to all writers of the process, by size classes of powers of two. A lent slice has the length zero, and
+// its memory has undefined contents. It is its borrower's until put: nothing checks that, and a slice that is still read
+// after it was put shows the bytes of another column.
+//
+// A slice header that goes into a sync.Pool as an interface is allocated each time. Headers therefore travel in boxes,
+// which are pooled in turn.
 type pool[T any] struct {
 	classes [maxClass + 1]sync.Pool // of *[]T
-	boxes   sync.Pool               // of *[]T that hold nothing
+	boxes   sync.Pool               // of *[]T that hold nil
 }
 
 const (
@@ -39,7 +43,8 @@ func (p *pool[T]) get(n int) []T {
 	return make([]T, 0, 1<<class)
 }
 
-// put takes a slice back, which nobody may use from then on. Those that do not come from a pool are dropped.
+// put takes a slice back, which must not be used from then on, nor anything that aliases it. A slice whose capacity is of no
+// class, since append has made it or it is too large, is left to the garbage collector.
 func (p *pool[T]) put(s []T) {
 	c := cap(s)
 	if c == 0 || c&(c-1) != 0 || c < 1<<minClass || c > 1<<maxClass {
@@ -53,7 +58,8 @@ func (p *pool[T]) put(s []T) {
 	p.classes[bits.Len(uint(c)-1)].Put(box)
 }
 
-// grow returns s with room for n more elements.
+// grow returns s with room for n more elements. If it has to move them, s goes back to the pool at once: whatever aliases s
+// is invalid then, as after put.
 func (p *pool[T]) grow(s []T, n int) []T {
 	if len(s)+n <= cap(s) {
 		return s
@@ -67,4 +73,5 @@ func (p *pool[T]) move(s []T, n int) []T {
 	return t
 }
 
+// appendTo appends v, which must not alias s, to s as grow does.
 func (p *pool[T]) appendTo(s, v []T) []T { return append(p.grow(s, len(v)), v...) }

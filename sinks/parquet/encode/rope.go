@@ -2,12 +2,12 @@ package encode
 
 import "io"
 
-// rope holds the bytes of a chunk in blocks that are borrowed, so that it grows without copying and small ones stay
-// small.
+// rope holds the bytes of a chunk in blocks borrowed from bytePool, so that it grows without copying and a small one stays
+// small. It owns its blocks until release, and nothing of what is appended is aliased.
 type rope struct {
 	blocks [][]byte
-	size   int64
-	held   int64 // the capacities
+	size   int64 // bytes appended
+	held   int64 // the capacities of the blocks
 }
 
 const (
@@ -20,7 +20,7 @@ func (r *rope) append(v []byte) {
 	for len(v) > 0 {
 		last := len(r.blocks) - 1
 		if last < 0 || len(r.blocks[last]) == cap(r.blocks[last]) {
-			size := minBlock
+			size := minBlock // doubled from block to block: a short chunk takes little memory, a long one few blocks
 			if last >= 0 {
 				size = min(maxBlock, 2*cap(r.blocks[last]))
 			}
@@ -35,7 +35,7 @@ func (r *rope) append(v []byte) {
 	}
 }
 
-// writeTo writes all bytes and gives the memory back.
+// writeTo writes all bytes and gives the memory back, also when it fails: after an error the file can only be discarded.
 func (r *rope) writeTo(w io.Writer) error {
 	defer r.release()
 	for _, b := range r.blocks {

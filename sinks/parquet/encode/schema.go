@@ -33,7 +33,8 @@ const (
 	bytewise
 )
 
-// column is what the schema says of a leaf.
+// column is the part of the schema that concerns one leaf. It does not change once New has returned, so that every
+// goroutine may read it.
 type column struct {
 	name     string   // dotted path, as in the file
 	names    []string // the same, by part
@@ -41,7 +42,7 @@ type column struct {
 	maxDef   byte
 	maxRep   byte
 	physical int32
-	width    int // bytes of a value in the file, 0 for byte arrays and booleans
+	width    int // bytes of a value in the file and in leaf.data, 0 for byte arrays and booleans
 	order    order
 	text     bool // UTF-8
 	bloom    bool
@@ -49,13 +50,14 @@ type column struct {
 	source   source
 }
 
-// node is a step on the way to a leaf.
+// node is a step on the way to a leaf. A null of a nullable node has the definition level def-1, an empty list def, and an
+// element of a list def+1 at least.
 type node struct {
 	kind     nodeKind
 	child    int // index of the next step's data among the children
 	nullable bool
 	wide     bool   // 64-bit offsets
-	def      byte   // definition level of a value that is there
+	def      byte   // definition level of a value that is not null
 	rep      byte   // of a list: repetition level of its elements
 	name     string // for errors
 }
@@ -68,7 +70,7 @@ const (
 	listNode
 )
 
-// source is how the values stand in Arrow's buffer.
+// source is the form of the values in Arrow's buffer.
 type source uint8
 
 const (
@@ -82,7 +84,9 @@ const (
 	sourceSame    // as in the file, on a little-endian machine
 )
 
-// columnsOf returns the leaves of a schema and the elements of the footer's schema in Thrift's form.
+// columnsOf returns the leaves of a schema and the elements of the footer's schema in Thrift's form. The Arrow schema
+// decides how values are read, and root how they are written: the two are made by different code, and describe refuses a
+// pair whose levels do not agree, since a reader would then see lists and nulls in the wrong rows.
 func columnsOf(s *arrow.Schema, root *schema.GroupNode) ([]*column, []byte, int, error) {
 	var columns []*column
 	for _, f := range s.Fields() {
@@ -96,7 +100,7 @@ func columnsOf(s *arrow.Schema, root *schema.GroupNode) ([]*column, []byte, int,
 	if descr.NumColumns() != len(columns) {
 		return nil, nil, 0, fmt.Errorf("%d leaves for %d columns", len(columns), descr.NumColumns())
 	}
-	for i, c := range columns {
+	for i, c := range columns { // both count leaves depth first
 		if err := c.describe(descr.Column(i)); err != nil {
 			return nil, nil, 0, err
 		}
@@ -118,7 +122,7 @@ func leavesOf(f arrow.Field, path []node, def, rep int) ([]*column, error) {
 	if f.Nullable {
 		def++
 	}
-	if def > 100 {
+	if def > 100 { // levels are bytes
 		return nil, fmt.Errorf("more than 100 levels of nesting")
 	}
 	n.def = byte(def)
@@ -136,6 +140,8 @@ func leavesOf(f arrow.Field, path []node, def, rep int) ([]*column, error) {
 		c := &column{maxDef: byte(def), maxRep: byte(rep)}
 		var err error
 		n.wide, err = c.setSource(f.Type)
+		// The full slice expression makes append copy: siblings share what is before them in the path, and an append in
+		// place would overwrite the last node of a leaf that was returned before.
 		c.path = append(path[:len(path):len(path)], n)
 		return []*column{c}, err
 	}
@@ -191,7 +197,7 @@ func (c *column) setSource(t arrow.DataType) (wide bool, err error) {
 	return wide, nil
 }
 
-// describe adds what the Parquet schema says.
+// describe adds what the Parquet schema says of the leaf, and refuses one that does not fit what leavesOf has found.
 func (c *column) describe(d *schema.Column) error {
 	c.name, c.names = d.Path(), d.ColumnPath()
 	if d.MaxDefinitionLevel() != int16(c.maxDef) || d.MaxRepetitionLevel() != int16(c.maxRep) {

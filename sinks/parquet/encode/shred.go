@@ -9,6 +9,10 @@ import (
 // Levels are those of the Dremel paper as the format's documentation has them: the definition level of an entry counts
 // the optional and repeated nodes on its path that are there, the repetition level says at which list it goes on. They
 // are added in runs, as they come out of bitmaps and offsets.
+//
+// The general way is nodes, present and missing, which call each other from node to node for any nesting. Two shapes are
+// most of what is written, and have a way without a call for each value: nullable texts of a column (nullableTexts), and
+// lists of a column whose elements are never null (denseLists). Both add the same levels as the general way.
 
 // shred adds levels and values of the rows from:to.
 func (l *leaf) shred(from, to int) error {
@@ -16,13 +20,15 @@ func (l *leaf) shred(from, to int) error {
 }
 
 // nodes adds the values from:to of the node at depth, counted as its parent counts. The first entry has the repetition
-// level first, those of the other values begin with rest.
+// level first, and the first entry of every further value has rest: an element of a list continues the list, but for the
+// first, which continues whatever the list itself is in.
 func (l *leaf) nodes(depth, from, to int, first, rest byte) error {
 	n, v := &l.path[depth], &l.views[depth]
 	from, to = from+v.offset, to+v.offset
 	if v.valid == nil {
 		return l.present(depth, from, to, first, rest)
 	}
+	// The fast ways write the levels 0 and 1 as constants, which holds for columns of the record alone.
 	if depth == 0 && n.nullable {
 		if n.kind == leafNode && l.source == sourceBytes && v.offsets != nil {
 			l.nullableTexts(v, from, to)
@@ -34,6 +40,8 @@ func (l *leaf) nodes(depth, from, to int, first, rest byte) error {
 		}
 	}
 	if !n.nullable {
+		// Only these values count, not all of the array: below a null, builders leave nulls in required children, and
+		// such a stretch is never asked for.
 		if bitutil.CountSetBits(v.valid, from, to-from) != to-from {
 			return l.errNull(n)
 		}
@@ -68,7 +76,7 @@ func (l *leaf) repeats(count int, first, rest byte) {
 	}
 }
 
-// present adds the values from:to of a node, counted from the start of its buffers, which are all there.
+// present adds the values from:to of a node, none of which is null. They count from the start of its buffers.
 func (l *leaf) present(depth, from, to int, first, rest byte) error {
 	n, v := &l.path[depth], &l.views[depth]
 	switch n.kind {
@@ -101,8 +109,8 @@ func (l *leaf) present(depth, from, to int, first, rest byte) error {
 	return nil
 }
 
-// dense tells whether the nodes from depth on are neither lists nor have nulls, so that an element of the list above
-// is a value. Its position in the leaf's buffers is greater by shift.
+// dense reports whether the nodes from depth on are neither lists nor have nulls, so that each element of the list above
+// is one value of the leaf. The position of an element in the leaf's buffers is greater by shift.
 func (l *leaf) dense(depth int) (shift int, ok bool) {
 	for i := depth; i < len(l.path); i++ {
 		if l.views[i].valid != nil || l.path[i].kind == listNode {
@@ -114,6 +122,9 @@ func (l *leaf) dense(depth int) (shift int, ok bool) {
 }
 
 // denseLists adds lists of a column, some of which may be null, whose elements are dense.
+//
+// It goes on in blocks of 64 lists, each of which takes the cheapest of three ways. Smaller blocks pay the choice more
+// often; in larger ones a single long list sends more of the short ones the slow way.
 func (l *leaf) denseLists(n *node, v *view, from, to, shift int) {
 	var defs shortDefs
 	l.fillShortDefs(n, &defs)
@@ -132,7 +143,7 @@ func (l *leaf) denseLists(n *node, v *view, from, to, shift int) {
 	}
 }
 
-// emptyLists adds lists without an element.
+// emptyLists adds lists without an element, some of which may be null.
 func (l *leaf) emptyLists(n *node, v *view, from, to int) {
 	l.rep.add(0, to-from)
 	l.entries += to - from
@@ -155,7 +166,7 @@ func (l *leaf) anyLists(n *node, v *view, from, to, shift int) {
 		start, end := v.span(i)
 		def := n.def
 		if v.valid != nil && v.valid[i/8]>>(i%8)&1 == 0 {
-			def, end = def-1, start
+			def, end = def-1, start // the offsets of a null may span elements, which are not part of the column
 		}
 		if start == end {
 			l.missing(def, 1, 0, 0)
@@ -173,9 +184,12 @@ func (l *leaf) anyLists(n *node, v *view, from, to, shift int) {
 // any other, without a branch that would be mispredicted as often as lengths differ.
 const shortList = 16
 
-// shortDefs are the definition levels of a list, packed, by the number of its elements.
+// shortDefs are the definition levels of a list, packed, by the number of its elements. A list without any has one level,
+// its own.
 type shortDefs [shortList + 1]uint64
 
+// fillShortDefs makes the table for lists of node n. shortLists has room for levels of two bits: where they are wider,
+// denseLists does not use the table.
 func (l *leaf) fillShortDefs(n *node, defs *shortDefs) {
 	defs[0] = uint64(n.def)
 	all := uint64(0)
@@ -185,7 +199,7 @@ func (l *leaf) fillShortDefs(n *node, defs *shortDefs) {
 	}
 }
 
-// areShort tells whether all lists are short and no null hides elements.
+// areShort reports whether all lists are short and no null hides elements.
 func areShort(v *view, from, to int) bool {
 	offsets := v.offsets[from : to+1]
 	long, hidden := int32(0), int32(0)
@@ -193,6 +207,7 @@ func areShort(v *view, from, to int) bool {
 	for i, o := range offsets[1:] {
 		count := o - prev
 		prev = o
+		// Collected without a branch: a list that is too long leaves the sign bit, a null with elements their number.
 		long |= shortList - count
 		if v.valid != nil {
 			hidden |= count & (int32(v.valid[(from+i)/8]>>((from+i)%8)&1) - 1)
@@ -201,9 +216,12 @@ func areShort(v *view, from, to int) bool {
 	return long >= 0 && hidden == 0
 }
 
-// shortLists adds the levels of short lists.
+// shortLists adds the levels of short lists, for which areShort holds. Their values are the caller's to add.
+//
+// Both kinds of levels are collected in a word each. Before a list, fewer than 32 repetition levels wait and fewer than few
+// definition levels; a list adds at most 16 of each, of one bit and of two: 48 and 62 bits.
 func (l *leaf) shortLists(defs *shortDefs, v *view, from, to int) {
-	const few = 16 // definition levels, of two bits at most, are put down at a time
+	const few = 16 // definition levels, of two bits at most, are written at a time
 	width := l.def.width
 	offsets := v.offsets[from : to+1]
 	allDef := defs[few]
@@ -211,15 +229,15 @@ func (l *leaf) shortLists(defs *shortDefs, v *view, from, to int) {
 	var reps, levels uint
 	prev := offsets[0]
 	for i, o := range offsets[1:] {
-		count := uint(o-prev) & 31
+		count := uint(o-prev) & 31 // changes nothing; the compiler then knows that the shifts below are in range
 		prev = o
 		pattern := defs[min(count, shortList)]
 		if v.valid != nil {
-			pattern -= uint64(v.valid[(from+i)/8]>>((from+i)%8)&1) ^ 1
+			pattern -= uint64(v.valid[(from+i)/8]>>((from+i)%8)&1) ^ 1 // a null has no elements here: its level is one less
 		}
 		entries := max(count, 1)
 		l.entries += int(entries)
-		rep |= (1<<entries - 2) << reps
+		rep |= (1<<entries - 2) << reps // a zero for the beginning of the list, and a one for each further element
 		if reps += entries; reps >= 32 {
 			l.rep.chunk(rep&(1<<32-1), 32, 0)
 			rep >>= 32
@@ -239,6 +257,7 @@ func (l *leaf) shortLists(defs *shortDefs, v *view, from, to int) {
 // nullableTexts adds texts of a column, some of which are null, 64 at a time where both kinds are mixed.
 func (l *leaf) nullableTexts(v *view, from, to int) {
 	for from < to {
+		// A word of the bitmap is read where it begins at a whole byte; the rest goes by runs.
 		if from%8 != 0 || from+64 > to {
 			end, valid := nextRun(v.valid, from, min(to, from+64))
 			l.run(valid, from, end)
@@ -261,7 +280,7 @@ func (l *leaf) nullableTexts(v *view, from, to int) {
 	}
 }
 
-// run adds texts that are all there, or all null.
+// run adds texts of which all or none are null.
 func (l *leaf) run(valid bool, from, to int) {
 	l.entries += to - from
 	if !valid {
@@ -272,8 +291,11 @@ func (l *leaf) run(valid bool, from, to int) {
 	l.values(from, to)
 }
 
-// mixedTexts adds the 64 texts from from on, of which word tells those that are there. It does nothing, and returns
-// false, when a null hides bytes.
+// mixedTexts adds the 64 texts that begin at from. A bit of word is set for each that is not null. It returns false, and has
+// added nothing, when a null hides bytes.
+//
+// Where no null has bytes, the texts of the block are one copy, and the word is the definition levels as they stand: a
+// column that is a nullable leaf has the levels 0 and 1.
 func (l *leaf) mixedTexts(v *view, from int, word uint64) bool {
 	l.lens = int32Pool.grow(l.lens, 64)
 	n := len(l.lens)
@@ -283,13 +305,13 @@ func (l *leaf) mixedTexts(v *view, from int, word uint64) bool {
 	prev := offsets[0]
 	for i, o := range offsets[1:] {
 		there := int(word >> i & 1)
-		lens[k&63] = o - prev
+		lens[k&63] = o - prev // for a null it is overwritten by the next one; the mask saves the check of bounds
 		hidden |= (o - prev) & int32(there-1)
 		prev = o
 		k += there
 	}
 	if hidden != 0 {
-		return false
+		return false // l.lens has not become longer yet
 	}
 	l.lens = l.lens[:n+k]
 	l.data = bytePool.appendTo(l.data, v.data[offsets[0]:offsets[64]])

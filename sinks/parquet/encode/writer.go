@@ -37,16 +37,20 @@ type Options struct {
 	CreatedBy string
 }
 
-// MaxRow bounds the bytes of a row in memory.
+// MaxRow bounds the bytes of a row in memory. Sizes of pages are 32-bit numbers with a sign, and a row is never divided.
 const MaxRow = 1 << 30
 
 // Writer writes one file. Rows are encoded as they come, page by page, and a row group goes out when it is full. It is
-// used by one goroutine at a time, but not always the same. After an error only Discard makes sense.
+// used by one goroutine at a time, but not always the same; within a call it may encode its columns in several goroutines,
+// all of which have ended when the call returns. After an error only Discard makes sense.
+//
+// Large memory is borrowed from the pools of the process while a row group is open. Between row groups a Writer holds what
+// the footer will say, which Memory counts. It can write one file after another: Reset begins the next.
 type Writer struct {
 	opts     Options
 	leaves   []*leaf
-	tops     []int // index of the record's column, by leaf
-	schema   []byte
+	tops     []int  // index of the record's column, by leaf
+	schema   []byte // the elements of the footer's schema, in Thrift's form
 	elements int
 	sorted   int // the leaf that may be sorted, or -1
 	sortedBy []int32
@@ -63,9 +67,9 @@ type Writer struct {
 	columnIndex, offsetIndex []byte
 	thrift                   thrift
 
-	// Of the open row group.
+	// Of the open row group. bytes is the sum of what cost estimates.
 	rows, bytes int64
-	// Of those written.
+	// Of those written, as bytes is.
 	rawBytes int64
 }
 
@@ -85,6 +89,7 @@ func New(s *arrow.Schema, root *schema.GroupNode, opts Options) (*Writer, error)
 		l := &leaf{column: c, opts: &w.opts, views: make([]view, len(c.path))}
 		l.rep.width, l.def.width = levelWidth(c.maxRep), levelWidth(c.maxDef)
 		l.bloom = slices.Contains(opts.Bloom, c.name) && c.physical != typeBoolean
+		// Signed integers without nulls alone: checkOrder compares the values of a page as they stand.
 		if c.name == opts.Sorted && len(opts.SortedBy) == 0 && c.maxDef == 0 && c.order == signed {
 			w.sorted, l.sortable = i, true
 		}
@@ -147,7 +152,7 @@ func (w *Writer) write(p []byte) error {
 	return err
 }
 
-// position is the writer's output as an [io.Writer].
+// position is the writer's output as an [io.Writer] that counts the position in the file and keeps the first error.
 type position struct{ w *Writer }
 
 func (p position) Write(b []byte) (int, error) {
@@ -157,7 +162,8 @@ func (p position) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Write adds the rows of a record, which is the caller's again when it returns.
+// Write adds the rows of a record, which is the caller's again when it returns: rows of open pages are copies, and the views
+// into the record are dropped whether it fails or not. An error is kept, and every later call returns it.
 func (w *Writer) Write(r arrow.Record) error {
 	if w.err != nil {
 		return w.err
@@ -175,6 +181,7 @@ func (w *Writer) Write(r arrow.Record) error {
 	return w.err
 }
 
+// add adds the first rows of the attached record, and flushes as often as a row group becomes full.
 func (w *Writer) add(rows int) error {
 	for from := 0; from < rows; {
 		to := from + min(rows-from, w.opts.RowGroupRows-int(w.rows))
@@ -187,7 +194,7 @@ func (w *Writer) add(rows int) error {
 				}
 				continue
 			}
-			to = max(to, from+1)
+			to = max(to, from+1) // the row group is empty, and a row goes into it in any case
 			size = w.cost(from, to)
 		}
 		if size > MaxRow && to-from == 1 {
@@ -218,6 +225,10 @@ func (w *Writer) cost(from, to int) int64 {
 }
 
 // Flush writes the open row group, if it has rows, and gives its memory back.
+//
+// Chunks are encoded side by side and written one after the other, in the order of the columns. Bloom filters follow all of
+// them, so that the chunks of a row group are one piece of the file. Page indices are appended to what Close writes: they
+// and the filters need the memory of the leaves, which is given back last.
 func (w *Writer) Flush() error {
 	if w.err != nil || w.rows == 0 {
 		return w.err
@@ -234,7 +245,7 @@ func (w *Writer) Flush() error {
 			w.err = err
 			return err
 		}
-		w.appendIndex(l, &c)
+		w.appendIndex(l, &c) // sets fields of c, and so comes before it is copied
 		w.chunks = append(w.chunks, c)
 	}
 	chunks := w.chunks[len(w.chunks)-len(w.leaves):]
@@ -251,7 +262,8 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-// appendIndex keeps the page index of a chunk for the end of the file.
+// appendIndex keeps the page index of a chunk for the end of the file. Where that will begin is not known yet: c has
+// positions within columnIndex and offsetIndex, to which the footer adds it.
 func (w *Writer) appendIndex(l *leaf, c *chunk) {
 	t := &w.thrift
 	t.reset(w.columnIndex)
@@ -300,7 +312,8 @@ func (w *Writer) Close(kvs []KeyValue) error {
 // Rows returns the rows of the open row group.
 func (w *Writer) Rows() int64 { return w.rows }
 
-// Pending estimates the bytes that the open row group is going to take in the file.
+// Pending estimates the bytes that the open row group is going to take in the file, with its page index. What is encoded
+// counts as it is; open pages count by the ratio that this file has had so far.
 func (w *Writer) Pending() int64 {
 	done := int64(0)
 	open := int64(0)
@@ -318,7 +331,7 @@ func (w *Writer) Pending() int64 {
 	return done + int64(float64(open)*ratio) + int64(len(w.columnIndex)+len(w.offsetIndex))
 }
 
-// Memory returns the bytes of memory that the writer holds.
+// Memory returns the bytes of memory that the writer holds: what is borrowed, by capacity, and what is kept for the footer.
 func (w *Writer) Memory() int64 {
 	n := int64(cap(w.bounds) + cap(w.columnIndex) + cap(w.offsetIndex) + 160*cap(w.chunks) + 24*cap(w.groups))
 	for _, l := range w.leaves {

@@ -9,7 +9,7 @@ import (
 	"github.com/urlmill/urlmill/sources/codec/parquet"
 )
 
-// linesCodec is the codec when none is given.
+// linesCodec is the codec when none is given: it takes a section that has lines and no other codec, or nothing at all.
 var linesCodec = CodecKind{
 	Name: "lines",
 	Configure: func(c *settings.Config) (func() (codec.Factory, error), bool) {

@@ -52,6 +52,10 @@ func (r Registry) Check(c *settings.Config) error {
 }
 
 // Prepare checks c and returns its job. The error is a [*config.Error] with every problem.
+//
+// It collects problems instead of stopping at the first, so each part is checked as far as the parts that it depends on are
+// there: the plan of the columns needs a codec, and the sink's check of rows needs a plan. It makes neither source nor sink;
+// Open does.
 func (r Registry) Prepare(c *settings.Config, s Setting) (*Job, error) {
 	j := &Job{config: c, log: s.Log, dedupeStep: s.DedupeStep, limiter: throttle.New(c.Pipeline.Rate)}
 	var problems []config.Problem
@@ -162,8 +166,8 @@ func codecName(c *settings.Config) string {
 	}
 }
 
-// Open makes source and sink, and has the process use the lists of the configuration. The error is a [*config.Error] when it
-// is about options, such as a file that is not there.
+// Open makes source and sink, and sets the lists of the configuration for the whole process. The error is a [*config.Error]
+// when it is about options, such as a file that is not there.
 func (j *Job) Open() (pipeline.Source, pipeline.Sink, error) {
 	var problems []config.Problem
 	if opener, ok := j.codec.(codec.Opener); ok {
@@ -186,7 +190,8 @@ func (j *Job) Open() (pipeline.Source, pipeline.Sink, error) {
 	return source, sink, nil
 }
 
-// StartTracing has the pipeline tell what it does with batches, as the configuration says. close sends what is left.
+// StartTracing starts sending spans of batches and commits, if the configuration asks for it. It has to be called before Run.
+// closeTracer sends what is left, and is never nil without an error.
 func (j *Job) StartTracing(ctx context.Context, version string) (closeTracer func(context.Context) error, err error) {
 	t := j.config.Tracing
 	if t == nil {

@@ -49,8 +49,8 @@ func (j *Job) AvroSchema() (text, subject string, err error) {
 	return kafkaOut(j.config, k).AvroSchema(j.Rows)
 }
 
-// kafkaTarget returns the options of a topic to write to. Without brokers of its own, those of the source are its, and
-// how to connect to them.
+// kafkaTarget returns the options of a topic to write to. If it has no brokers of its own, those of the source are taken, with
+// their TLS and SASL.
 func kafkaTarget(c *settings.Config, t *settings.KafkaTopic) kafka.Target {
 	brokers, encryption, login := t.Brokers, t.TLS, t.SASL
 	if len(brokers) == 0 && c.Source.Kafka != nil {

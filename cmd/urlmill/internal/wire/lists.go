@@ -71,7 +71,8 @@ func readFile(path string) ([]byte, error) {
 // Lists returns those that are in use.
 func (j *Job) Lists() Lists { return j.lists }
 
-// CheckRules returns why the job cannot take other tracking rules over while it runs.
+// CheckRules returns why the job cannot go over to other tracking rules while it runs, nil if it can: keys of dedupe are made
+// with the rules, and those that are stored would not match any more.
 func (j *Job) CheckRules(r *tracking.Rules) error {
 	if j.dedupe == nil || identity(j.config, Lists{Rules: r}) == j.dedupe.Identity {
 		return nil
@@ -79,14 +80,15 @@ func (j *Job) CheckRules(r *tracking.Rules) error {
 	return fmt.Errorf("the keys in %s were made with the rules of %s, and would not be found again", j.dedupe.Path, j.lists.Rules.Version())
 }
 
-// Use has the batches to come take other lists. The Public Suffix List becomes that of the whole process.
+// Use sets the lists for the batches to come, also while Run runs. The Public Suffix List becomes that of the whole process.
 func (j *Job) Use(l Lists) {
 	j.lists = l
 	psl.Swap(l.Suffixes)
 	j.Plan.SetRules(l.Rules)
 }
 
-// SetRates has the pipeline and its generator go at the rates of c from now on. source is the one that Open returned.
+// SetRates sets the rates of the pipeline and its generator to those of c, also while Run runs. source is the one that Open
+// returned.
 func (j *Job) SetRates(c *settings.Config, source any) {
 	j.limiter.SetRate(c.Pipeline.Rate)
 	if s, ok := source.(interface{ SetRate(float64) }); ok && c.Source.Generate != nil {
@@ -94,7 +96,7 @@ func (j *Job) SetRates(c *settings.Config, source any) {
 	}
 }
 
-// noRules tells whether a list is empty, as that of a file that is something else.
+// noRules reports whether a list is empty, as the list of a file that is something else.
 func noRules(l *psl.List) bool {
 	i := l.Info()
 	return i.ICANN+i.Private == 0

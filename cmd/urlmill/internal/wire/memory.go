@@ -64,7 +64,7 @@ func needs(c *settings.Config) budget.Needs {
 	return n
 }
 
-// partsOf is what parts of files take that are on their way to S3.
+// partsOf returns the bytes of memory that parts of files take on their way to S3.
 func partsOf(c *settings.Config) int64 {
 	folder := ""
 	switch s := c.Sink; {
@@ -81,7 +81,8 @@ func partsOf(c *settings.Config) int64 {
 	return int64(c.Sink.S3.Parallel) * c.Sink.S3.PartSize
 }
 
-// remedies names what may be lowered.
+// remedies names the keys that a user may lower when the limit is too small: those that are given come first, since they are
+// the reason.
 func remedies(c *settings.Config) string {
 	switch {
 	case c.Given("dedupe.memory"):
@@ -103,7 +104,8 @@ func workers(c *settings.Config) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// availableMemory is what a configuration without memory_limit may use here.
+// availableMemory returns the bytes that a configuration without memory_limit may use here: most of a container, which has
+// nothing else in it, or half of a machine.
 func availableMemory() int64 {
 	machine, err := memlimit.FromSystem()
 	if err != nil || machine == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/urlmill/urlmill/sources/kafka"
 )
 
-// ForSamples returns the registry with a Kafka source that no consumer group hears of; see [kafka.Sample]. Of a
-// partition that would begin at its end it reads the last offsets.
+// ForSamples returns the registry with a Kafka source that joins no consumer group; see [kafka.Sample]. Of a partition that
+// would begin at its end it reads the last offsets, as many as last says. r itself does not change.
 func (r Registry) ForSamples(last int64) Registry {
 	r.Sources = slices.Clone(r.Sources)
 	for i, kind := range r.Sources {
@@ -34,9 +34,9 @@ func (r Registry) ForSamples(last int64) Registry {
 	return r
 }
 
-// IntoFolder makes the sink of c write the same files into folders below dir, where they can be measured: in one go
-// and without keeping positions. What would go to a topic or to standard output becomes NDJSON there. Duplicates are those within what
-// is read.
+// IntoFolder changes c so that its sink writes the same files into folders below dir, where they can be measured: in one go
+// and without keeping positions. What would go to a topic, a database or standard output becomes NDJSON there. Duplicates are
+// looked for among the rows of the sample alone.
 func IntoFolder(c *settings.Config, dir string) {
 	rows, dead := filepath.Join(dir, "rows"), filepath.Join(dir, "dead")
 	output := func(o *settings.Output) {
@@ -76,7 +76,7 @@ func moveLate(l *settings.Late, dir string) {
 	}
 }
 
-// Limit is a source that ends after a number of records, and does not tell the source below what was read.
+// Limit is a source that ends after a number of records. It acknowledges nothing to the source below.
 type Limit struct {
 	source pipeline.Source
 	full   chan struct{} // closed when nothing is left
@@ -90,7 +90,7 @@ func NewLimit(source pipeline.Source, records int64) *Limit {
 	return &Limit{source: source, full: make(chan struct{}), left: records}
 }
 
-// Reached tells whether the limit was reached.
+// Reached reports whether the limit was reached.
 func (l *Limit) Reached() bool {
 	select {
 	case <-l.full:
@@ -100,7 +100,7 @@ func (l *Limit) Reached() bool {
 	}
 }
 
-// Run implements [pipeline.Source].
+// Run implements [pipeline.Source]. The lanes are drained when the limit is reached, as when drain is closed.
 func (l *Limit) Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error) error {
 	soft, over := make(chan struct{}), make(chan struct{})
 	var waiting sync.WaitGroup
@@ -151,5 +151,5 @@ func (l *limitedLane) Next(ctx context.Context, b *pipeline.Batch) error {
 	return err
 }
 
-// Acknowledge implements [pipeline.Lane] and tells nobody.
+// Acknowledge implements [pipeline.Lane] and does nothing.
 func (l *limitedLane) Acknowledge(context.Context, int64) error { return nil }

@@ -87,7 +87,8 @@ type fileOptions interface {
 	CheckRows(rows *arrow.Schema) error
 }
 
-// fileSink returns a sink that writes files. files are those of the options, with which open opens it.
+// fileSink returns a sink that writes files. files points into options: what Open adds to them, the stream of the dead letters,
+// is there when open is called.
 func fileSink(s Setting, dead deadLetterOutput, path string, files *parquet.Files, options fileOptions, open func() (pipeline.Sink, error)) Sink {
 	return Sink{
 		Place: filePlace(path), Positions: path != "" && files.Delivery != commit.AtLeastOnce,
@@ -104,7 +105,7 @@ func fileSink(s Setting, dead deadLetterOutput, path string, files *parquet.File
 	}
 }
 
-// filePlace is the place of a folder, wherever it is named from.
+// filePlace returns the place of a folder, which is the same from whatever directory the folder is named.
 func filePlace(path string) string {
 	if abs, err := filepath.Abs(path); err == nil && path != "" && !s3.IsLocation(path) {
 		return abs

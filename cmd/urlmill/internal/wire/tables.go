@@ -47,7 +47,7 @@ var clickhouseSink = SinkKind{
 	},
 }
 
-// tablePlace is the place of a table, without names and passwords of who writes there.
+// tablePlace returns the place of a table, without the user and password in its address: a place is stored and shown.
 func tablePlace(address, table string) string {
 	u, err := url.Parse(address)
 	if err != nil {
