@@ -73,10 +73,10 @@ func (j *Job) Lists() Lists { return j.lists }
 
 // CheckRules returns why the job cannot take other tracking rules over while it runs.
 func (j *Job) CheckRules(r *tracking.Rules) error {
-	if j.dedupe == nil || identity(j.config, Lists{Rules: r}) == j.dedupe.Identity {
+	if j.dedupe == nil || identity(j.config, Lists{Rules: r}) == j.dedupe.identity {
 		return nil
 	}
-	return fmt.Errorf("the keys in %s were made with the rules of %s, and would not be found again", j.dedupe.Path, j.lists.Rules.Version())
+	return fmt.Errorf("the keys in %s were made with the rules of %s, and would not be found again", j.dedupe.path, j.lists.Rules.Version())
 }
 
 // Use has the batches to come take other lists. The Public Suffix List becomes that of the whole process.
