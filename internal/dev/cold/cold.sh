@@ -22,7 +22,7 @@ silence() {
 
 # first_run REVISION DIR clones and runs.
 first_run() {
-  git clone -q "$repository" "$2/clone"
+  git clone -q --no-checkout "$repository" "$2/clone"
   git -C "$2/clone" checkout -q --detach "$1"
   MAKEFLAGS= make -C "$2/clone" demo 2>&1 | silence >"$2/silence"
 }
@@ -38,7 +38,7 @@ for revision in "$@"; do
   read -r wall user system <"$dir/time"
   cpu=$(awk "BEGIN { print $user + $system }")
   # "go run" leaves the program in the cache of builds.
-  binary=$(find "$dir/clone/bin" "$GOCACHE" -type f \( -name urlmill -o -name urlmill-demo \) 2>/dev/null | head -1)
+  binary=$(find "$dir" -path "$GOMODCACHE" -prune -o -type f -perm -u+x \( -name urlmill -o -name urlmill-demo \) -print -quit)
   tags=$(go version -m "$binary" | sed -n 's/.*build.-tags=//p')
   packages=$(cd "$dir/clone" && go list -deps -tags "$tags" ./cmd/urlmill | wc -l)
   modules=$(find "$GOMODCACHE/cache/download" -name '*.zip' | wc -l)

@@ -12,7 +12,6 @@ import (
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/sinks/commit"
-	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // needy are configurations that need a part each, and where they say so.
@@ -21,8 +20,8 @@ var needy = map[string]struct{ text, at string }{
 	"duckdb":   {"source: {generate: {}}\nsink: {duckdb: {path: x.duckdb, table: t}}\n", "2:8"},
 	"iceberg":  {"source: {generate: {}}\nsink: {parquet: {path: out, iceberg: {table: web.clicks}}}\n", "2:29"},
 	"postgres": {"source: {generate: {}}\nsink: {postgres: {url: 'postgres://127.0.0.1/x', table: t}}\n", "2:8"},
-	"protobuf": {"source: {file: {paths: [x]}, codec: {protobuf: {schema: x.desc, message: x.Y, url: /url}}}\nsink: {parquet: {path: out}}\n", "1:38"},
-	"s3":       {"source: {generate: {}}\non_error: dead_letter\nsink: {ndjson: {path: out, dead_letters: 's3://lake/dead'}}\n", "3:28"},
+	"protobuf": {"source:\n  kafka: {brokers: ['127.0.0.1:1'], topics: [t], group: g}\n  codec: {protobuf: {schema: x.desc, message: x.Y, url: /url}}\nsink: {parquet: {path: out}}\n", "3:11"},
+	"s3":       {"source: {generate: {}}\non_error: dead_letter\nsink: {ndjson: {path: out, dead_letters: 's3://lake/dead'}}\n", "3:42"},
 	"tracing":  {"source: {generate: {}}\nsink: {parquet: {path: out}}\ntracing: {endpoint: 'http://127.0.0.1:4318'}\n", "3:1"},
 }
 
@@ -92,9 +91,10 @@ func TestLightPlaces(t *testing.T) {
 	if state, err := r.InspectTable(t.Context(), root); state != nil || err != nil {
 		t.Errorf("of a folder without a table: %v %v", state, err)
 	}
-	if err := store.NewLocal(root.Location(), store.System, log).Create(t.Context(), commit.RegisteredKey, []byte("{}")); err != nil {
+	if err := errors.Join(root.Prepare(t.Context()), root.Create(t.Context(), commit.RegisteredKey, []byte("{}"))); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = root.Close() })
 	if _, err := r.InspectTable(t.Context(), root); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "built without Iceberg tables") {
 		t.Errorf("of a folder with a table: %v", err)
 	}
