@@ -17,7 +17,8 @@ while kill -0 $build 2>/dev/null; do
   sleep 1
   seconds=$((seconds + 1))
   if [ $((seconds % 5)) = 0 ]; then
-    echo "compiling, $seconds s: $(wc -l <"$log" | tr -d ' ') of $all packages; the next time this takes a moment"
+    [ $seconds -gt 5 ] || echo "compiling, which only the first run does:"
+    echo "  $seconds s, $(wc -l <"$log" | tr -d ' ') of $all packages"
   fi
 done
-wait $build || { grep -v '^[a-z0-9./_-]*$' "$log"; exit 1; } # all but the names of packages
+wait $build || { grep -v '^[A-Za-z0-9./_~-]*$' "$log"; exit 1; } # all but the names of packages
