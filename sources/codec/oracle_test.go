@@ -101,6 +101,10 @@ func checkMalformed(t *testing.T, b *pipeline.Batch, record []byte, err error) {
 	if ok && b.Faults[0].Pos == end && strings.HasPrefix(syntax.Error(), "invalid character ' '") && syntax.Offset == end {
 		at = end
 	}
+	// Of an escape that is none, the encoding/json of Go 1.27 names the end, and that of Go 1.26 the first wrong byte, as we do.
+	if escape := int64(len(`\u12g4`)); ok && strings.HasPrefix(syntax.Error(), "invalid escape sequence") && at-escape < b.Faults[0].Pos && b.Faults[0].Pos < at {
+		at = b.Faults[0].Pos
+	}
 	if !ok || b.Faults[0].Pos != at {
 		t.Fatalf("%q: faults %v, encoding/json says %v at %d", record, b.Faults, err, at)
 	}

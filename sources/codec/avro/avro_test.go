@@ -191,7 +191,7 @@ func TestReferences(t *testing.T) {
 		t.Error(diff)
 	}
 	o.Schema.References = nil
-	if _, err := New(o); err == nil || !strings.HasPrefix(err.Error(), "Schema: ") {
+	if _, err := New(o); err == nil || !strings.HasPrefix(err.Error(), "schema: ") {
 		t.Error(err)
 	}
 }
