@@ -17,8 +17,20 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## a million clickstream records from a Kafka broker in this process into Parquet
-	@$(GO) run -tags grpcnotrace ./cmd/urlmill demo
+demo: ## a million clickstream records from a Kafka broker in this process into Parquet; USE=dedupe, USE=warehouse
+	@GO=$(GO) internal/dev/cold/build.sh $(DEMO_BINARY) $(DEMO_TAGS)
+	@$(DEMO_BINARY) demo --use $(USE)
+
+# The tag core leaves out what is much to compile, and the use clickstream does without it.
+USE ?= clickstream
+DEMO_BINARY := $(BIN)/urlmill-demo
+DEMO_TAGS := grpcnotrace$(if $(filter clickstream,$(USE)),$(COMMA)core)
+
+COLD ?= 15003a8 HEAD
+
+.PHONY: cold
+cold: ## what make demo takes on a machine with empty caches, beside an older revision; COLD="REVISION..."
+	internal/dev/cold/cold.sh $(COLD)
 
 .PHONY: examples
 examples: build ## the three uses of examples/ on made-up data: clickstream, dedupe, warehouse

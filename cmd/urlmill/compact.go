@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/sinks/commit"
@@ -85,7 +84,7 @@ func (a *app) openPlace(parent context.Context, place string) (context.Context, 
 	}
 	open := a.stores
 	if open == nil {
-		open = wire.OpenStores(settings.DefaultS3())
+		open = a.registry.OpenStores(settings.DefaultS3(), a.flagLogger())
 	}
 	root, err := open(place, a.flagLogger())
 	if err != nil {

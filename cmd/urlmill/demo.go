@@ -81,6 +81,13 @@ func (a *app) demo(cmd *cobra.Command, f demoFlags) error {
 		return err
 	}
 	defer cleanup()
+	c, err := d.configuration(nil)
+	if err != nil {
+		return err
+	}
+	if err := a.registry.CheckParts(c); err != nil { // before records are made for it
+		return err
+	}
 	if f.use == examples.Dedupe {
 		err = a.demoCrawl(ctx, drain, d, log)
 	} else {

@@ -78,7 +78,9 @@ func (l *listener) watch(job *wire.Job, source any, sink pipeline.Sink, stats *p
 		Config: func() []admin.Setting { return settingsOf(l.config()) }, OpenFiles: job.OpenFiles, MemoryLimit: job.MemoryLimit(),
 		StuckAfter: c.Admin.StuckAfter, MaxLag: c.Admin.MaxLag,
 		Columns: lookedAt(job, c.Columns.Rename), Log: l.log,
-		SinkTrouble: job.SinkTrouble().Get, SinkRetries: job.SinkTrouble().Retries,
+	}
+	if t := job.SinkTrouble(); t != nil {
+		w.SinkTrouble, w.SinkRetries = t.Get, t.Retries
 	}
 	if k, ok := source.(*kafka.Source); ok {
 		w.Trouble, w.Retries, w.Unreadable, w.Lags = k.Trouble, k.Retries, k.Unreadable, func() []admin.Lag { return lagsOf(k) }

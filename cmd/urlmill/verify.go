@@ -12,7 +12,6 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
-	"github.com/urlmill/urlmill/sinks/iceberg"
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
 )
@@ -80,7 +79,7 @@ func (a *app) verify(parent context.Context, place string, f verifyFlags) error 
 		return err
 	}
 	defer stop()
-	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: a.flagLogger(), Table: iceberg.Inspect}
+	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: a.flagLogger(), Table: a.registry.InspectTable}
 	if f.repair {
 		if err := verify.Repair(ctx, options); err != nil {
 			return fmt.Errorf("repairing: %w", err)

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +31,8 @@ type buildInfo struct {
 	Standard string `json:"url_standard"`
 	Unicode  string `json:"unicode"`
 	PSL      string `json:"public_suffix_list"`
+	// LeftOut names the parts that the binary is built without.
+	LeftOut []string `json:"left_out"`
 }
 
 // readBuild reads what the linker recorded.
@@ -69,6 +73,7 @@ func newVersion(a *app) *cobra.Command {
 		Args:    args(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild()
+			b.LeftOut = a.registry.LeftOut()
 			if asJSON {
 				enc := json.NewEncoder(a.out)
 				return enc.Encode(b)
@@ -81,8 +86,9 @@ func newVersion(a *app) *cobra.Command {
 				}
 				commit += ")"
 			}
-			_, err := fmt.Fprintf(a.out, "urlmill %s%s\n%-20s %s %s\n%-20s %s\n%-20s %s\n%-20s %s\n", b.Version, commit,
-				"Go", b.Go, b.Platform, "URL Standard", b.Standard, "Unicode", b.Unicode, "Public Suffix List", b.PSL)
+			_, err := fmt.Fprintf(a.out, "urlmill %s%s\n%-20s %s %s\n%-20s %s\n%-20s %s\n%-20s %s\n%-20s %s\n", b.Version, commit,
+				"Go", b.Go, b.Platform, "URL Standard", b.Standard, "Unicode", b.Unicode, "Public Suffix List", b.PSL,
+				"built without", cmp.Or(strings.Join(b.LeftOut, ", "), "nothing"))
 			return err
 		},
 	}

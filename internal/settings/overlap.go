@@ -2,6 +2,7 @@ package settings
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urlmill/urlmill/config"
@@ -11,9 +12,24 @@ import (
 type folder struct{ key, path string }
 
 // folders returns the local folders that rows, dead letters and late rows are written to.
-func (c *Config) folders() (all []folder) {
+func (c *Config) folders() []folder {
+	return slices.DeleteFunc(c.places(), func(f folder) bool { return strings.Contains(f.path, "://") })
+}
+
+// OnS3 returns the keys of the folders that are places on S3.
+func (c *Config) OnS3() (keys []string) {
+	for _, f := range c.places() {
+		if isS3(f.path) {
+			keys = append(keys, f.key)
+		}
+	}
+	return keys
+}
+
+// places returns folders and places on S3 that rows, dead letters and late rows are written to.
+func (c *Config) places() (all []folder) {
 	add := func(key, path string) {
-		if path != "" && !strings.Contains(path, "://") {
+		if path != "" {
 			all = append(all, folder{key, path})
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/pipeline/dedupe"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/urlcore/canon"
@@ -46,7 +45,7 @@ func newPlan(c *settings.Config, source Source, f codec.Factory, lists Lists) (*
 			problems = append(problems, c.Problem(twicePath(c, f, option.Column), "%v", option))
 			continue
 		}
-		if c.Dedupe != nil && option.Column == dedupe.Column && option.Option != "also" {
+		if c.Dedupe != nil && option.Column == duplicateColumn && option.Option != "also" {
 			problems = append(problems, c.Problem(columnPath(c, option), "%s: column %q: dedupe adds it, under this name and behind all others; take it out here", option.Option, option.Column))
 			continue
 		}

@@ -1,52 +1,23 @@
 package wire
 
 import (
-	"errors"
-	"fmt"
-
-	"github.com/apache/arrow/go/v15/arrow"
+	"log/slog"
 
 	"github.com/urlmill/urlmill/internal/settings"
-	"github.com/urlmill/urlmill/pipeline/dedupe"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/urlcore/canon"
 )
 
-// columnName returns the name that a column has in the output.
-func columnName(c *settings.Config, name string) string {
-	if other, ok := c.Columns.Rename[name]; ok {
-		return other
-	}
-	return name
-}
+// duplicateColumn is the column that dedupe adds.
+const duplicateColumn = "is_duplicate"
 
-// newDedupe returns how duplicates are found among rows on their way to sink, and the schema of the rows that come out.
-func newDedupe(c *settings.Config, rows *arrow.Schema, lists Lists, sink Sink) (*dedupe.Options, *arrow.Schema, error) {
-	d := c.Dedupe
-	options := dedupe.Options{
-		Path: d.Path, Mode: dedupe.Mode(d.Mode), KeyColumn: columnName(c, "url_key"), HideKey: d.HideKey, Identity: identity(c, lists), Memory: d.Memory,
-		Within: d.Window.Time, TimeColumn: d.Window.By, Last: d.Window.Keys,
-	}
-	if !d.AnyOutput {
-		options.Output, options.Positions = sink.Place, sink.Positions
-	}
-	if a := d.Approximate; a != nil {
-		options.Approximate = &dedupe.Approximate{Memory: a.Memory, Keys: a.Keys}
-	}
-	if name := columnName(c, "timestamp"); options.Within != 0 && options.TimeColumn == "" {
-		if at := rows.FieldIndices(name); len(at) > 0 && rows.Field(at[0]).Type.ID() == arrow.TIMESTAMP {
-			options.TimeColumn = name
-		}
-	}
-	if !rows.HasField(options.KeyColumn) && c.Columns.Canonical != nil {
-		return &options, rows, fmt.Errorf("dedupe goes by the column %s, which is not among those of the output; add it to columns.include, "+
-			"or take it out of columns.exclude", options.KeyColumn)
-	}
-	err := errors.Join(options.Validate(), options.CheckRows(rows))
-	if out, schemaErr := options.Schema(rows); schemaErr == nil {
-		rows = out
-	}
-	return &options, rows, err
+// duplicates is how duplicates are found.
+type duplicates struct {
+	path     string // of the state
+	identity string // of what the keys are made of; see identity
+	// open returns the sink around another one. step is [Setting.DedupeStep].
+	open func(inner pipeline.Sink, log *slog.Logger, step func(string) error) (pipeline.Sink, error)
 }
 
 // identity names what keys are made of. newPlan has found the same configuration right.

@@ -10,13 +10,10 @@ import (
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/settings"
-	"github.com/urlmill/urlmill/internal/tracing"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
-	"github.com/urlmill/urlmill/pipeline/dedupe"
 	"github.com/urlmill/urlmill/pipeline/throttle"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
-	"github.com/urlmill/urlmill/sinks/store/s3"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
@@ -35,12 +32,13 @@ type Job struct {
 	sinkPath   string
 	memory     budget.Shares
 	files      *budget.Ledger
-	dedupe     *dedupe.Options // nil without
+	dedupe     *duplicates // nil without
 	dedupeStep func(string) error
 	limiter    *throttle.Limiter
 	lists      Lists
-	tracer     *tracing.Tracer // nil: no spans
-	trouble    *s3.Trouble
+	parts      Registry
+	tracer     tracer // nil: no spans
+	buckets    *buckets
 	log        *slog.Logger
 }
 
@@ -57,13 +55,20 @@ func (r Registry) Check(c *settings.Config) error {
 // there: the plan of the columns needs a codec, and the sink's check of rows needs a plan. It makes neither source nor sink;
 // Open does.
 func (r Registry) Prepare(c *settings.Config, s Setting) (*Job, error) {
-	j := &Job{config: c, log: s.Log, dedupeStep: s.DedupeStep, limiter: throttle.New(c.Pipeline.Rate)}
+	if err := r.CheckParts(c); err != nil {
+		return nil, err
+	}
+	j := &Job{config: c, log: s.Log, parts: r, dedupeStep: s.DedupeStep, limiter: throttle.New(c.Pipeline.Rate)}
 	var problems []config.Problem
 	note := func(path string, err error) { problems = append(problems, fieldProblems(c, path, err)...) }
 	j.memory, problems = memoryOf(c)
 	j.files = budget.New(j.memory.Files)
-	j.trouble = new(s3.Trouble)
-	s.memory, s.files, s.trouble = j.memory, j.files, j.trouble
+	s.memory, s.files, s.parts = j.memory, j.files, r
+	if r.s3 != nil {
+		s.buckets = r.s3(c.Sink.S3, s.Log)
+		j.buckets = s.buckets
+		note("sink.s3", s.buckets.validate())
+	}
 
 	source, ok := r.chooseSource(c, s, j)
 	if !ok {
@@ -86,7 +91,6 @@ func (r Registry) Prepare(c *settings.Config, s Setting) (*Job, error) {
 		problems = append(problems, c.Problem("sink", "this urlmill has no sink of that kind"))
 	} else {
 		note(j.sinkPath, sink.Validate())
-		note("sink.s3", s3Options(c.Sink.S3).Validate())
 	}
 	j.sink = sink
 	if codecErr == nil {
@@ -96,7 +100,7 @@ func (r Registry) Prepare(c *settings.Config, s Setting) (*Job, error) {
 		if plan != nil {
 			rows := plan.Schemas()[pipeline.Rows]
 			if c.Dedupe != nil {
-				options, rowsOut, err := newDedupe(c, rows, lists, sink)
+				options, rowsOut, err := r.dedupe(c, rows, lists, sink)
 				note("dedupe", err)
 				j.dedupe, rows = options, rowsOut
 			}
@@ -178,9 +182,7 @@ func (j *Job) Open() (pipeline.Source, pipeline.Sink, error) {
 	sink, err := j.sink.Open()
 	problems = append(problems, fieldProblems(j.config, j.sinkPath, err)...)
 	if j.dedupe != nil && err == nil {
-		options := *j.dedupe
-		options.Log, options.Step = j.log, j.dedupeStep
-		sink, err = dedupe.New(sink, options)
+		sink, err = j.dedupe.open(sink, j.log, j.dedupeStep)
 		problems = append(problems, fieldProblems(j.config, "dedupe", err)...)
 	}
 	if err := j.config.Errors(problems); err != nil {
@@ -197,18 +199,31 @@ func (j *Job) StartTracing(ctx context.Context, version string) (closeTracer fun
 	if t == nil {
 		return func(context.Context) error { return nil }, nil
 	}
-	j.tracer, err = tracing.Start(ctx, tracing.Options{
-		Endpoint: t.Endpoint, Sample: t.Sample, Token: t.Token.Reveal(), Service: t.Service, Version: version,
-	}, j.log)
-	return j.tracer.Close, err
+	tracer, err := j.parts.tracing(ctx, t, version, j.log)
+	if err != nil {
+		return nil, err
+	}
+	j.tracer = tracer
+	return tracer.Close, nil
+}
+
+// tracer makes spans of what a pipeline does.
+type tracer interface {
+	Sink(inner pipeline.Sink) pipeline.Sink
+	Transforms(inner func() pipeline.Transform) func() pipeline.Transform
+	Close(ctx context.Context) error
 }
 
 // Run runs a pipeline between source and sink as configured; see [pipeline.Run].
 func (j *Job) Run(ctx context.Context, drain <-chan struct{}, source pipeline.Source, sink pipeline.Sink, stats *pipeline.Stats) error {
 	p := j.config.Pipeline
-	return pipeline.Run(ctx, drain, throttle.NewSource(source, j.limiter), j.tracer.Sink(sink), pipeline.Options{
+	transform := j.Plan.NewTransform
+	if j.tracer != nil {
+		sink, transform = j.tracer.Sink(sink), j.tracer.Transforms(transform)
+	}
+	return pipeline.Run(ctx, drain, throttle.NewSource(source, j.limiter), sink, pipeline.Options{
 		Schemas:      j.Plan.Schemas(),
-		NewTransform: j.tracer.Transforms(j.Plan.NewTransform),
+		NewTransform: transform,
 		BatchRows:    p.BatchRows,
 		BatchBytes:   j.memory.BatchBytes,
 		Workers:      p.Workers,

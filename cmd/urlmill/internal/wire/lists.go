@@ -74,10 +74,10 @@ func (j *Job) Lists() Lists { return j.lists }
 // CheckRules returns why the job cannot go over to other tracking rules while it runs, nil if it can: keys of dedupe are made
 // with the rules, and those that are stored would not match any more.
 func (j *Job) CheckRules(r *tracking.Rules) error {
-	if j.dedupe == nil || identity(j.config, Lists{Rules: r}) == j.dedupe.Identity {
+	if j.dedupe == nil || identity(j.config, Lists{Rules: r}) == j.dedupe.identity {
 		return nil
 	}
-	return fmt.Errorf("the keys in %s were made with the rules of %s, and would not be found again", j.dedupe.Path, j.lists.Rules.Version())
+	return fmt.Errorf("the keys in %s were made with the rules of %s, and would not be found again", j.dedupe.path, j.lists.Rules.Version())
 }
 
 // Use sets the lists for the batches to come, also while Run runs. The Public Suffix List becomes that of the whole process.

@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
@@ -75,7 +74,7 @@ func partsOf(c *settings.Config) int64 {
 	case s.NDJSON != nil:
 		folder = s.NDJSON.Path
 	}
-	if !strings.HasPrefix(folder, "s3://") {
+	if !isS3(folder) {
 		return 0
 	}
 	return int64(c.Sink.S3.Parallel) * c.Sink.S3.PartSize

@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"context"
 	"io"
 	"log/slog"
 
@@ -12,24 +13,46 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/sinks/commit/verify"
+	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/store"
-	"github.com/urlmill/urlmill/sinks/store/s3"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
-// Registry lists the kinds of components that a binary has. It is a value that main makes; nothing registers itself.
+// Registry lists the kinds of components that a binary has. It is a value that main makes.
 type Registry struct {
 	Sources []SourceKind
 	Codecs  []CodecKind
 	Sinks   []SinkKind
+
+	// What is no kind of its own and may be left out is nil where it is; see parts.
+	dedupe  func(c *settings.Config, rows *arrow.Schema, lists Lists, sink Sink) (*duplicates, *arrow.Schema, error)
+	tracing func(ctx context.Context, t *settings.Tracing, version string, log *slog.Logger) (tracer, error)
+	iceberg func(p *settings.Parquet, o *parquet.Options, log *slog.Logger) (check func(rows *arrow.Schema) error)
+	inspect verify.TableReader
+	s3      func(c settings.S3, log *slog.Logger) *buckets
+
+	has map[string]bool // the parts that are not left out, by their names
 }
 
-// Standard returns the registry of the command urlmill.
+// Standard returns the registry of the command urlmill: what every binary has, and what the files with_*.go add, which are
+// those of heavy parts and are left out by the tag core.
 func Standard() Registry {
+	r := light()
+	for name, add := range heavy {
+		r.has[name] = true
+		add(&r)
+	}
+	return r
+}
+
+// light returns what every binary has.
+func light() Registry {
 	return Registry{
 		Sources: []SourceKind{kafkaSource, fileSource, generateSource},
-		Codecs:  []CodecKind{ndjsonCodec, accessLogCodec, delimitedCodec, parquetCodec, avroCodec, protobufCodec, jsonSchemaCodec, linesCodec},
-		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink, kafkaSink, postgresSink, clickhouseSink, duckdbSink},
+		Codecs:  []CodecKind{ndjsonCodec, accessLogCodec, delimitedCodec, parquetCodec, avroCodec, jsonSchemaCodec, linesCodec},
+		Sinks:   []SinkKind{parquetSink, arrowipcSink, ndjsonSink, kafkaSink, clickhouseSink},
+		has:     map[string]bool{},
 	}
 }
 
@@ -42,14 +65,15 @@ type Setting struct {
 	Version string // urlmill's
 	// Standard is the state of the URL Standard, for commit records and the metadata of files.
 	Standard string
-	// Stores opens the folders of sinks. Default [OpenStores] with the settings of the configuration.
+	// Stores opens the folders of sinks. Default [Registry.OpenStores] with the settings of the configuration.
 	Stores store.Opener
 	// DedupeStep is asked before every step of a commit of rows without duplicates; see [dedupe.Options].
 	DedupeStep func(string) error
 
 	memory  budget.Shares
 	files   *budget.Ledger // for the open files of sinks
-	trouble *s3.Trouble    // of the sink
+	parts   Registry       // that prepares the job
+	buckets *buckets       // of the sink; nil without S3
 }
 
 // SourceKind is a kind of source.

@@ -8,7 +8,6 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/avro"
-	"github.com/urlmill/urlmill/sources/codec/protobuf"
 	"github.com/urlmill/urlmill/sources/codec/schema"
 )
 
@@ -29,25 +28,6 @@ var avroCodec = CodecKind{
 				o.Schema.Text = string(text)
 			}
 			return avro.New(o)
-		}, s != nil
-	},
-}
-
-var protobufCodec = CodecKind{
-	Name: "protobuf",
-	Configure: func(c *settings.Config) (func() (codec.Factory, error), bool) {
-		s := c.Source.Codec.Protobuf
-		return func() (codec.Factory, error) {
-			o, err := schemaOptions(s)
-			if err != nil {
-				return nil, err
-			}
-			if s.Registry == nil {
-				if o.Schema, err = protobuf.ReadFile(s.Schema); err != nil {
-					return nil, pipeline.FieldErrorf("schema", "%w", err)
-				}
-			}
-			return protobuf.New(protobuf.Options{Options: o, Message: s.Message})
 		}, s != nil
 	},
 }

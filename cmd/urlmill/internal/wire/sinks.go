@@ -12,10 +12,8 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit"
-	"github.com/urlmill/urlmill/sinks/iceberg"
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
-	"github.com/urlmill/urlmill/sinks/store/s3"
 	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
@@ -35,19 +33,17 @@ var parquetSink = SinkKind{
 			PageVersion: p.PageVersion, Encodings: p.Encodings, BloomFilters: p.BloomFilters,
 			SortBy: p.SortBy,
 		}
-		table, isTable := icebergOptions(p)
-		if isTable {
-			options.Registrar = iceberg.New(table, s.Log)
+		checkTable := func(*arrow.Schema) error { return nil }
+		if s.parts.iceberg != nil {
+			checkTable = s.parts.iceberg(p, &options, s.Log)
 		}
 		if slices.Equal(options.BloomFilters, []string{"none"}) {
 			options.BloomFilters = []string{}
 		}
 		sink := fileSink(s, dead, options.Path, &options.Files, &options, func() (pipeline.Sink, error) { return parquet.New(options, s.Log) })
 		files := sink
-		sink.Validate = func() error { return errors.Join(files.Validate(), checkTable(table, isTable, nil)) }
-		sink.CheckRows = func(rows *arrow.Schema) error {
-			return errors.Join(files.CheckRows(rows), checkTable(table, isTable, rows))
-		}
+		sink.Validate = func() error { return errors.Join(files.Validate(), checkTable(nil)) }
+		sink.CheckRows = func(rows *arrow.Schema) error { return errors.Join(files.CheckRows(rows), checkTable(rows)) }
 		return sink, true
 	},
 }
@@ -93,7 +89,7 @@ func fileSink(s Setting, dead deadLetterOutput, path string, files *parquet.File
 	return Sink{
 		Place: filePlace(path), Positions: path != "" && files.Delivery != commit.AtLeastOnce,
 		Validate: func() error {
-			return errors.Join(checkPlaces(path, files.DeadLetters, files.Late.Path), options.Validate(), dead.validate())
+			return errors.Join(s.checkPlaces(path, files.DeadLetters, files.Late.Path), options.Validate(), dead.validate())
 		},
 		CheckRows: options.CheckRows,
 		Open: func() (pipeline.Sink, error) {
@@ -107,7 +103,7 @@ func fileSink(s Setting, dead deadLetterOutput, path string, files *parquet.File
 
 // filePlace returns the place of a folder, which is the same from whatever directory the folder is named.
 func filePlace(path string) string {
-	if abs, err := filepath.Abs(path); err == nil && path != "" && !s3.IsLocation(path) {
+	if abs, err := filepath.Abs(path); err == nil && path != "" && !isS3(path) {
 		return abs
 	}
 	return path
@@ -121,7 +117,7 @@ func (s Setting) provenance(c *settings.Config) commit.Provenance {
 // outputFiles returns the options that all sinks have that write files.
 func (s Setting) outputFiles(c *settings.Config, o settings.Output) parquet.Files {
 	f := parquet.Files{
-		DeadLetters: o.DeadLetters, Delivery: commit.Delivery(o.Delivery), Provenance: s.provenance(c), Stores: s.stores(c),
+		DeadLetters: o.DeadLetters, Delivery: commit.Delivery(o.Delivery), Provenance: s.provenance(c), Stores: s.stores(),
 		PartitionBy: o.PartitionBy, FileBytes: c.Sink.Roll.Bytes, Memory: s.files,
 	}
 	if o.Late != nil {

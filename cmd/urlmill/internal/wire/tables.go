@@ -9,7 +9,6 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/table"
 	"github.com/urlmill/urlmill/sinks/table/clickhouse"
-	"github.com/urlmill/urlmill/sinks/table/postgres"
 )
 
 // tableOptions returns what the sinks of databases have in common.
@@ -17,20 +16,6 @@ func tableOptions(l settings.Loading, s Setting) table.Options {
 	return table.Options{
 		Table: l.Table, DeadLetters: l.DeadLetters, BatchBytes: l.BatchBytes, RetryFor: l.RetryFor, Memory: s.memory.Files, Log: s.Log,
 	}
-}
-
-var postgresSink = SinkKind{
-	Name: "postgres",
-	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
-		p := c.Sink.Postgres
-		if p == nil {
-			return Sink{}, false
-		}
-		options := postgres.Options{URL: p.URL.Reveal(), DialTimeout: p.DialTimeout}
-		return loading(tablePlace(options.URL, p.Table), options.Validate, postgres.CheckRows, func() pipeline.Sink {
-			return table.New(tableOptions(p.Loading, s), postgres.New(options))
-		}), true
-	},
 }
 
 var clickhouseSink = SinkKind{

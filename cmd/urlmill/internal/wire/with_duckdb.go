@@ -9,6 +9,8 @@ import (
 	"github.com/urlmill/urlmill/sinks/table/duckdb"
 )
 
+func init() { add("duckdb", func(r *Registry) { r.Sinks = append(r.Sinks, duckdbSink) }) }
+
 var duckdbSink = SinkKind{
 	Name: "duckdb",
 	Configure: func(c *settings.Config, s Setting) (Sink, bool) {
