@@ -215,7 +215,7 @@ func (p *Parser) report(code Code, pos int) {
 }
 
 // prepare sets the run's input: without white space around it, if trim is set, and without tabs and
-// newlines anywhere. lead is the number of bytes cut off in front, and cleaned tells whether the input
+// newlines anywhere. lead is the number of bytes cut off in front, and cleaned reports whether the input
 // was copied because something inside had to go.
 func (p *Parser) prepare(input []byte, trim bool) (lead int, cleaned bool) {
 	end := len(input)

@@ -54,7 +54,7 @@ type sink struct {
 // batchRows is how many records columns hold before they are used again.
 const batchRows = 8192
 
-// add appends a record, and tells whether more are wanted.
+// add appends a record, and reports whether more are wanted.
 func (s *sink) add(value []byte, offset int64) bool {
 	if len(s.batch.Offsets) == batchRows {
 		s.batch.Reset()
@@ -64,7 +64,7 @@ func (s *sink) add(value []byte, offset int64) bool {
 	return s.count(1)
 }
 
-// count counts records that are in columns, and tells whether more are wanted.
+// count counts records that are in columns, and reports whether more are wanted.
 func (s *sink) count(n int64) bool {
 	s.seen += n
 	if !s.began && s.seen >= s.warm {

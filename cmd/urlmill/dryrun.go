@@ -153,7 +153,7 @@ func drainAfter(drain <-chan struct{}, limit time.Duration) (soft <-chan struct{
 	}
 }
 
-// isPartitioned tells whether c makes directories.
+// isPartitioned reports whether c makes directories.
 func isPartitioned(c *settings.Config) bool {
 	switch s := c.Sink; {
 	case s.Parquet != nil:

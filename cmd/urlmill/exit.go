@@ -69,7 +69,7 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
-// onlyIncomplete tells whether err is about inputs alone that could not be read completely, so that everything else
+// onlyIncomplete reports whether err is about inputs alone that could not be read completely, so that everything else
 // was done.
 func onlyIncomplete(err error) bool {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {

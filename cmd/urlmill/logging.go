@@ -36,7 +36,7 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// terminal tells whether somebody is looking.
+// terminal reports whether somebody is looking.
 func (c *console) terminal() bool { return c.width > 0 }
 
 const eraseLine = "\r\x1b[K"

@@ -275,7 +275,7 @@ func (f parseFlags) setDelimited(c *settings.Config) error {
 	return nil
 }
 
-// allParquet tells whether all files are Parquet by their names.
+// allParquet reports whether all files are Parquet by their names.
 func allParquet(files []string) bool {
 	return len(files) > 0 && !slices.ContainsFunc(files, func(name string) bool { return !strings.HasSuffix(strings.ToLower(name), ".parquet") })
 }

@@ -256,7 +256,7 @@ func TestStandingLane(t *testing.T) {
 	p.delivered(out, 2000)
 }
 
-// refuseExpired refuses a request to S3 whose session's token is not valid, and tells whether it has.
+// refuseExpired refuses a request to S3 whose session's token is not valid, and reports whether it has.
 func refuseExpired(w http.ResponseWriter, r *http.Request, valid string) bool {
 	if r.Header.Get("X-Amz-Security-Token") == valid {
 		return false

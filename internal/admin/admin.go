@@ -109,7 +109,7 @@ func (s *Server) Close(ctx context.Context) {
 	<-s.done
 }
 
-// loopback tells whether a host is that of this machine alone.
+// loopback reports whether a host is that of this machine alone.
 func loopback(host string) bool {
 	ip := net.ParseIP(strings.Trim(host, "[]"))
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -186,7 +186,7 @@ func (s *Server) authorized(h http.Handler) http.Handler {
 	})
 }
 
-// knows tells whether a request has the token, in a time that does not depend on how much of it is right.
+// knows reports whether a request has the token, in a time that does not depend on how much of it is right.
 func (s *Server) knows(r *http.Request) bool {
 	if s.opts.Token == "" {
 		return true

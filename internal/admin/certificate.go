@@ -65,7 +65,7 @@ func (k *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return k.shown, nil
 }
 
-// same tells whether files are what they were.
+// same reports whether files are what they were.
 func same(a, b [2]os.FileInfo) bool {
 	for i := range a {
 		if !os.SameFile(a[i], b[i]) || !a[i].ModTime().Equal(b[i].ModTime()) || a[i].Size() != b[i].Size() {

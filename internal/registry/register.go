@@ -22,12 +22,12 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the registry answers %d: %s", e.Status, e.Message)
 }
 
-// Login tells whether it is the login that is refused, or the rights that it has.
+// Login reports whether it is the login that is refused, or the rights that it has.
 func (e *RefusedError) Login() bool {
 	return e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
 }
 
-// Incompatible tells whether the schema is refused because of those that the subject has.
+// Incompatible reports whether the schema is refused because of those that the subject has.
 func (e *RefusedError) Incompatible() bool { return e.Status == http.StatusConflict }
 
 // refusals are the statuses that do not change by waiting. That of a lease between instances, 423, and of too many

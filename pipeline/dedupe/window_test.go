@@ -83,7 +83,7 @@ func TestFalsePositives(t *testing.T) {
 	}
 }
 
-// has tells whether the key of an entry is in a state.
+// has reports whether the key of an entry is in a state.
 func has(s *state, e entry) (bool, error) {
 	asked := []question{s.ask(e, 0)}
 	err := s.seen.find(asked)

@@ -143,7 +143,7 @@ func (p *Processor) parsed(urls, bases arrow.Array) (*workspace, error) {
 	return w, nil
 }
 
-// lend tells whether one more workspace may be lent, and counts it.
+// lend reports whether one more workspace may be lent, and counts it.
 func (p *Processor) lend() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -207,7 +207,7 @@ const (
 	rowMemory = 64
 )
 
-// outgrown tells whether the workspace is to go.
+// outgrown reports whether the workspace is to go.
 func (w *workspace) outgrown() bool {
 	if w.memory() < max(matters, spare*w.need) {
 		w.small = 0

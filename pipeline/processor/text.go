@@ -18,7 +18,7 @@ const MaxBytes = 512 << 20
 // ErrTooLarge is the error of a record with more than [MaxBytes] bytes of URLs: slice it.
 var ErrTooLarge = errors.New("more than 512 MiB of URLs in one record; give slices of it")
 
-// checkText tells whether URLs can be of that type.
+// checkText reports whether URLs can be of that type.
 func checkText(f arrow.Field) error {
 	if IsText(f.Type) {
 		return nil
@@ -27,7 +27,7 @@ func checkText(f arrow.Field) error {
 		ErrSchema, f.Name, f.Type)
 }
 
-// IsText tells whether a column of type t can hold URLs: text or bytes in any of Arrow's layouts, a dictionary of them, or
+// IsText reports whether a column of type t can hold URLs: text or bytes in any of Arrow's layouts, a dictionary of them, or
 // nothing but nulls.
 func IsText(t arrow.DataType) bool {
 	switch t.ID() {
@@ -116,7 +116,7 @@ func (t *texts) validity(a arrow.Array) []bool {
 	return t.valid
 }
 
-// hasHiddenBytes tells whether a null has bytes, which Arrow allows and the engine does not.
+// hasHiddenBytes reports whether a null has bytes, which Arrow allows and the engine does not.
 func hasHiddenBytes(c pipeline.NullBytes) bool {
 	start := int32(0)
 	for i, end := range c.Ends {

@@ -250,7 +250,7 @@ func mustCanonicaliser(opts canon.Options) *canon.Canonicaliser {
 // Schemas returns the schemas of the records that the plan's transforms make.
 func (p *Plan) Schemas() pipeline.Schemas { return p.schemas }
 
-// HasBase tells whether the plan has rows with base URLs.
+// HasBase reports whether the plan has rows with base URLs.
 func (p *Plan) HasBase() bool { return p.opts.HasBase }
 
 // Names returns the names of all columns that opts can include, in their default order.

@@ -47,10 +47,10 @@ func startOf(c *pipeline.Bytes, i int) int32 {
 	return c.Ends[i-1]
 }
 
-// allUTF8 tells whether every value is UTF-8.
+// allUTF8 reports whether every value is UTF-8.
 func allUTF8(c *pipeline.Bytes) bool { return areUTF8(c, 0, c.Len()) }
 
-// areUTF8 tells whether the values in [from, to) are UTF-8. That all of them together are is not enough: one value could
+// areUTF8 reports whether the values in [from, to) are UTF-8. That all of them together are is not enough: one value could
 // end what another began.
 func areUTF8(c *pipeline.Bytes, from, to int) bool {
 	if from == to {

@@ -194,7 +194,7 @@ func (m *merging) describe(kvs []encode.KeyValue) {
 	}
 }
 
-// own tells whether a key is said of the new file anew.
+// own reports whether a key is said of the new file anew.
 func own(key string) bool {
 	return slices.Contains([]string{keyVersion, keyStream, keyPartition, keyFirst, keyNext, keyPositions, keyMerged, parquet.KeySortBy}, key)
 }

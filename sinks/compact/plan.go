@@ -86,14 +86,14 @@ func (l limits) pack(files []commit.Live) []bin {
 	return bins
 }
 
-// sameLanes tells whether two files have rows of the same lane.
+// sameLanes reports whether two files have rows of the same lane.
 func sameLanes(a, b commit.Live) bool {
 	return slices.ContainsFunc(a.Positions, func(x commit.Stretch) bool {
 		return slices.ContainsFunc(b.Positions, func(y commit.Stretch) bool { return x.Lane == y.Lane })
 	})
 }
 
-// worthIt tells whether merging gains enough: one large file with a few rows more is not worth writing anew.
+// worthIt reports whether merging gains enough: one large file with a few rows more is not worth writing anew.
 func (l limits) worthIt(b bin) bool {
 	if len(b.files) < max(2, l.few) {
 		return false

@@ -368,5 +368,5 @@ func (r *runner) mergeFiles(ctx context.Context, files []commit.Live, number int
 	return g, taken, nil
 }
 
-// remote tells whether reading a part of a file there is a request over the network.
+// remote reports whether reading a part of a file there is a request over the network.
 func remote(s store.Store) bool { return strings.Contains(s.Location(), "://") }

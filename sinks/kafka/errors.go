@@ -89,7 +89,7 @@ func (p *producer) missing() error {
 		p.target.Brokers[0], p.target.Topic)}
 }
 
-// isMissing tells whether err is that of a topic or partition that the brokers do not know.
+// isMissing reports whether err is that of a topic or partition that the brokers do not know.
 func isMissing(err error) bool {
 	return errors.Is(err, kafkago.UnknownTopicOrPartition) || errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition)
 }

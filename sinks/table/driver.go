@@ -53,7 +53,7 @@ type Load struct {
 	Rows [pipeline.NumTables][]arrow.Record
 }
 
-// Empty tells whether there are no rows.
+// Empty reports whether there are no rows.
 func (l *Load) Empty() bool {
 	for _, records := range l.Rows {
 		for _, r := range records {

@@ -41,9 +41,9 @@ type Factory interface {
 	New() Codec
 	// Fields lists the carried fields in their order in Batch.Carried.
 	Fields() []pipeline.Field
-	// HasBase tells whether the codec fills Batch.Bases.
+	// HasBase reports whether the codec fills Batch.Bases.
 	HasBase() bool
-	// KeepsRecords tells whether the codec fills Batch.Records, because the record is more than its URL.
+	// KeepsRecords reports whether the codec fills Batch.Records, because the record is more than its URL.
 	KeepsRecords() bool
 }
 

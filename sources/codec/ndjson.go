@@ -268,7 +268,7 @@ func (c *ndjson) wrongType(v capture) {
 	c.fault.Note(pipeline.FaultFieldType, int64(start))
 }
 
-// isRooted tells whether the text at v begins with a slash, which may be escaped.
+// isRooted reports whether the text at v begins with a slash, which may be escaped.
 func (c *ndjson) isRooted(v capture) bool {
 	s := c.data[v.start:v.end]
 	return len(s) > 0 && (s[0] == '/' || s[0] == '\\' && s[1] == '/')

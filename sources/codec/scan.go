@@ -107,7 +107,7 @@ func (s *scanner) value(n *node) bool {
 	return true
 }
 
-// open steps over the bracket that opens an array or object and tells whether it is empty, having stepped over
+// open steps over the bracket that opens an array or object and reports whether it is empty, having stepped over
 // the closing bracket as well then.
 func (s *scanner) open(closing byte) (empty, ok bool) {
 	if s.depth == maxDepth {
@@ -266,7 +266,7 @@ func (s *scanner) digits() bool {
 	return s.pos > start
 }
 
-// text reads a string with its quotes and tells whether it has escapes. Bytes that are not UTF-8 pass, as they
+// text reads a string with its quotes and reports whether it has escapes. Bytes that are not UTF-8 pass, as they
 // do in encoding/json: what they mean is for the reader of the value.
 func (s *scanner) text() (escaped, ok bool) {
 	s.pos++

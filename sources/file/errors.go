@@ -107,7 +107,7 @@ func (e *ChangedError) Error() string {
 		"whole reads it from its beginning as a new file, skip leaves it out", e.Path, e.Next, e.Why)
 }
 
-// isOwn tells whether err concerns one file only, so that the others go on.
+// isOwn reports whether err concerns one file only, so that the others go on.
 func isOwn(err error) bool {
 	var read *ReadError
 	var short *TooShortError

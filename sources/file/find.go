@@ -196,11 +196,11 @@ func (f *finder) add(in input) {
 	f.seen[in.path] = true
 }
 
-// hidden tells whether directories and wildcards leave a name out: those of hidden files, and those with an
+// hidden reports whether directories and wildcards leave a name out: those of hidden files, and those with an
 // underscore, by which engines mark what is not data.
 func hidden(name string) bool { return name[0] == '.' || name[0] == '_' }
 
-// isMissing tells whether err says that there is nothing at a path, because it does not exist or because what it lies
+// isMissing reports whether err says that there is nothing at a path, because it does not exist or because what it lies
 // in is no directory.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)

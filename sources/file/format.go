@@ -63,7 +63,7 @@ func skippable() (frames []format) {
 	return frames
 }
 
-// match tells whether data begins like the format, and whether that is still open because data is too short.
+// match reports whether data begins like the format, and whether that is still open because data is too short.
 func (f *format) match(data []byte) (yes, open bool) {
 	for i := 0; i < len(f.magic); i++ {
 		if i == len(data) {

@@ -12,7 +12,7 @@ import (
 // anyDepth is the segment of a pattern that stands for any number of directories.
 const anyDepth = "**"
 
-// hasMeta tells whether path is a pattern.
+// hasMeta reports whether path is a pattern.
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[`) }
 
 // glob returns the files and directories that a pattern matches, sorted, each once.

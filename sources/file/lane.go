@@ -180,7 +180,7 @@ func (l *lane) stopped(ctx context.Context) error {
 	return pipeline.Stopped(ctx, drain)
 }
 
-// arrived tells whether a whole line is there, taking in what is.
+// arrived reports whether a whole line is there, taking in what is.
 func (l *lane) arrived() bool {
 	for !l.lines.Ready() {
 		if l.stream.waits() {

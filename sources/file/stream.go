@@ -127,7 +127,7 @@ func (s *stream) receive() (chunk, error) {
 	}
 }
 
-// waits tells whether Read would have to wait.
+// waits reports whether Read would have to wait.
 func (s *stream) waits() bool { return len(s.rest) == 0 && len(s.filled) == 0 }
 
 // run is the goroutine.

@@ -107,7 +107,7 @@ func (m *model) kind(r *rng, number int64) (c Class, repeat Repeat, original int
 	return Page, SameURL + Repeat(r.below(3)), original
 }
 
-// mayRepeat tells whether a record is an ordinary page that repeats none.
+// mayRepeat reports whether a record is an ordinary page that repeats none.
 func (m *model) mayRepeat(number int64) bool {
 	r := newRNG(m.seeds.records, uint64(number))
 	return r.next()>>32 >= m.repeats && Class(m.classes.draw(&r)) == Page

@@ -31,7 +31,7 @@ func expectError(t *testing.T, err error, words ...string) {
 	}
 }
 
-// inTrouble tells whether a source has failed at something and tries it again.
+// inTrouble reports whether a source has failed at something and tries it again.
 func inTrouble(s *Source) func() bool {
 	return func() bool { _, err := s.Trouble(); return err != nil }
 }

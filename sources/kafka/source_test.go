@@ -178,7 +178,7 @@ func TestLatestIsDecidedOnce(t *testing.T) {
 	}
 }
 
-// begunAt tells whether a source reads one partition, and that from an offset on.
+// begunAt reports whether a source reads one partition, and that from an offset on.
 func begunAt(s *Source, offset int64) func() bool {
 	return func() bool {
 		lags := s.Lags()

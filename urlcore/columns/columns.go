@@ -55,7 +55,7 @@ type Validity struct {
 	rows  int
 }
 
-// IsValid tells whether row i is not null.
+// IsValid reports whether row i is not null.
 func (v *Validity) IsValid(i int) bool { return v.Valid[i/8]>>(i%8)&1 != 0 }
 
 func (v *Validity) reset() { v.Valid, v.Nulls, v.rows = v.Valid[:0], 0, 0 }

@@ -16,7 +16,7 @@ type sizes struct {
 	recent  int // the largest of them
 }
 
-// next takes in the size of a batch and tells whether the buffers are to go.
+// next takes in the size of a batch and reports whether the buffers are to go.
 func (s *sizes) next(size int) bool {
 	if s.largest < matters || size >= s.largest/spare {
 		s.largest, s.small, s.recent = max(s.largest, size), 0, 0

@@ -28,6 +28,6 @@
 // # Malformed input
 //
 // A percent sign that begins no triplet stands for itself. [AppendDecodeStrict] makes it an error, [NextNotation]
-// tells what it may be, and [CheckUTF8] tells whether triplets are UTF-8. Functions that take a string take text:
+// tells what it may be, and [CheckUTF8] reports whether triplets are UTF-8. Functions that take a string take text:
 // each maximal ill-formed part of it counts as U+FFFD. Functions that take bytes take them as they are.
 package percent

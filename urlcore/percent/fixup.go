@@ -54,7 +54,7 @@ func AppendDecodeStrict(dst, src []byte) ([]byte, error) {
 	return AppendDecode(dst, src), nil
 }
 
-// CheckUTF8 tells whether each sequence of triplets in src decodes to well-formed UTF-8, as the URL Standard advises
+// CheckUTF8 reports whether each sequence of triplets in src decodes to well-formed UTF-8, as the URL Standard advises
 // writers: nil, or an [*Error] with the position of the first triplet that begins no such character. A stray percent
 // sign is no triplet and ends a sequence.
 //

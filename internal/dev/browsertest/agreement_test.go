@@ -67,7 +67,7 @@ var deviations = []deviation{
 	},
 }
 
-// known tells whether a member may differ, and notes in seen which deviations have been met.
+// known reports whether a member may differ, and notes in seen which deviations have been met.
 func known(seen []bool, input, base, member string) (ok bool) {
 	for i, d := range deviations {
 		if slices.Contains(strings.Fields(d.members), member) && d.where.MatchString(base+"\n"+input) {
@@ -136,7 +136,7 @@ func characters() []string {
 	return out
 }
 
-// deviates tells whether the browser is known to deviate with an input without a base.
+// deviates reports whether the browser is known to deviate with an input without a base.
 func deviates(input string) bool {
 	return slices.ContainsFunc(deviations, func(d deviation) bool { return d.where.MatchString("\n" + input) })
 }

@@ -50,7 +50,7 @@ func (p *Process) ID() int { return p.cmd.Process.Pid }
 // Done returns a channel that is closed when the process has ended and all that it has said has been read.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Ended tells whether the process has ended.
+// Ended reports whether the process has ended.
 func (p *Process) Ended() bool {
 	if p == nil {
 		return true
@@ -88,7 +88,7 @@ func (p *Process) Kill() {
 	<-p.done
 }
 
-// Stop asks the process to end by SIGTERM, and kills it if it has not ended in time. It tells whether it has.
+// Stop asks the process to end by SIGTERM, and kills it if it has not ended in time. It reports whether it has.
 func (p *Process) Stop(patience time.Duration) bool {
 	p.Signal(syscall.SIGTERM)
 	if p.Within(patience) {
@@ -98,7 +98,7 @@ func (p *Process) Stop(patience time.Duration) bool {
 	return false
 }
 
-// Within waits for the process to end, and tells whether it has in time.
+// Within waits for the process to end, and reports whether it has in time.
 func (p *Process) Within(patience time.Duration) bool {
 	if p == nil {
 		return true

@@ -117,7 +117,7 @@ func (v *verifier) replace(r *commit.Compaction, g commit.Group) {
 	v.live[n.path()] = n
 }
 
-// covered tells whether stretches have all positions of a file.
+// covered reports whether stretches have all positions of a file.
 func covered(n named, by []commit.Stretch) bool {
 	own := n.stretches
 	if own == nil {
@@ -202,7 +202,7 @@ func (v *verifier) takeLive() {
 	}
 }
 
-// compactedSince tells whether a file is missing because a compaction has replaced it since its records were read.
+// compactedSince reports whether a file is missing because a compaction has replaced it since its records were read.
 func (v *verifier) compactedSince(ctx context.Context, n named) (bool, error) {
 	now, err := v.since(ctx)
 	if err != nil {

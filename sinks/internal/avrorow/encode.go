@@ -52,7 +52,7 @@ func (e *Encoder) fail(c *column, reason string) {
 	}
 }
 
-// isNull tells whether value i is null.
+// isNull reports whether value i is null.
 func (c *column) isNull(i int) bool {
 	return c.valid != nil && !bitutil.BitIsSet(c.valid, c.at+i)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/twmb/avro"
 )
 
-// Same tells whether a schema describes the same bytes with the same meaning: names, types and logical types, in that
+// Same reports whether a schema describes the same bytes with the same meaning: names, types and logical types, in that
 // order. Documentation, defaults, aliases and properties are of no account.
 func (r *Rows) Same(text string) bool {
 	mine, err := avro.Parse(r.text)

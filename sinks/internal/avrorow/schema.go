@@ -103,7 +103,7 @@ type avroMap struct {
 
 const nameRule = "a name in Avro has letters of ASCII, digits and _, and begins with no digit"
 
-// isName tells whether s may be the name of a field or of a type.
+// isName reports whether s may be the name of a field or of a type.
 //
 // Source: https://avro.apache.org/docs/1.12.0/specification/#names
 func isName(s string) bool {

@@ -70,7 +70,7 @@ func (p *Splitter) SplitLate(r arrow.Record, c *Clock, before int64) []Part {
 	return p.Split(r)
 }
 
-// late tells whether the row i is late.
+// late reports whether the row i is late.
 func (p *Splitter) late(r arrow.Record, i int) bool {
 	a := r.Column(p.clock.column).(*array.Timestamp)
 	return a.IsValid(i) && floorDiv(int64(a.Value(i)), p.clock.perSecond) < p.before

@@ -98,7 +98,7 @@ func (c *Column) appendOffsets(d arrow.ArrayData, from, to int) (start, end int6
 
 func (c *Column) keepsValid() bool { return c.Field.Nullable || c.Inside }
 
-// wide tells whether a type has 64-bit offsets.
+// wide reports whether a type has 64-bit offsets.
 func wide(t arrow.DataType) bool {
 	switch t.ID() {
 	case arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.LARGE_LIST:

@@ -47,7 +47,7 @@ func status(err error) int {
 	return 0
 }
 
-// isMissing tells whether an error says that an object is not there.
+// isMissing reports whether an error says that an object is not there.
 func isMissing(err error) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
@@ -133,7 +133,7 @@ func (s *Store) gaveUp(advice string) string {
 	return fmt.Sprintf("failed after %d attempts; %s", s.opts.Attempts, advice)
 }
 
-// unreachable tells whether an error comes from the network and not from the server.
+// unreachable reports whether an error comes from the network and not from the server.
 func unreachable(err error) bool {
 	var e net.Error
 	var sending *smithy.OperationError

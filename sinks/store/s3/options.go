@@ -142,7 +142,7 @@ func (o Options) Validate() error {
 	return p.Err()
 }
 
-// IsLocation tells whether a location is a URL of this package, and not the path of a directory.
+// IsLocation reports whether a location is a URL of this package, and not the path of a directory.
 func IsLocation(location string) bool { return strings.HasPrefix(location, Scheme) }
 
 // bucketName matches names of buckets, also those of old buckets and other servers.

@@ -69,7 +69,7 @@ func (s *Store) probeUpload(ctx context.Context, f store.Pending, parts sent) er
 	return nil
 }
 
-// lists tells whether the server finds an upload by what its key begins with.
+// lists reports whether the server finds an upload by what its key begins with.
 func (s *Store) lists(ctx context.Context, f store.Pending) (bool, error) {
 	pages := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{
 		Bucket: &s.bucket, Prefix: s.dir(path.Dir(f.Name)),

@@ -159,7 +159,7 @@ func (s *Store) publish(ctx context.Context, f store.Pending) error {
 // errNotWhole is the error of an upload that does not have all of its bytes.
 var errNotWhole = errors.New("parts of the upload are missing")
 
-// isDisturbed tells whether an error may come from another process that completes the same upload.
+// isDisturbed reports whether an error may come from another process that completes the same upload.
 func isDisturbed(err error) bool {
 	return code(err) == codeNoSuchUpload || code(err) == codeInvalidPart || errors.Is(err, errNotWhole)
 }

@@ -379,7 +379,7 @@ func (p *Process) Boot() string {
 	return p.boot()
 }
 
-// Alive tells whether the process was neither killed nor had its power cut.
+// Alive reports whether the process was neither killed nor had its power cut.
 func (p *Process) Alive() bool {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()

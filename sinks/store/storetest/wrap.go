@@ -15,7 +15,7 @@ type Call struct {
 
 func (c Call) String() string { return c.Op + " " + c.Path }
 
-// Changes tells whether the call can change what is stored.
+// Changes reports whether the call can change what is stored.
 func (c Call) Changes() bool {
 	switch c.Op {
 	case "stat", "readdir", "readfile", "open", "lock":

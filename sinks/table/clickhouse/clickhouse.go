@@ -58,7 +58,7 @@ var _ table.Driver = (*Driver)(nil)
 // Limits implements [table.Driver].
 func (d *Driver) Limits() table.Limits { return limitsOf(d.version) }
 
-// tokens tells whether the server refuses a second block with a token that it has seen.
+// tokens reports whether the server refuses a second block with a token that it has seen.
 func (d *Driver) tokens() bool { return d.version.atLeast(22, 3) }
 
 // Start implements [table.Driver].

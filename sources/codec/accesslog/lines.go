@@ -199,7 +199,7 @@ func indexByte(s []byte, b byte) int {
 	return bytes.IndexByte(s, b)
 }
 
-// isPlain tells whether line has neither a backslash nor a byte beyond ASCII.
+// isPlain reports whether line has neither a backslash nor a byte beyond ASCII.
 func isPlain(line []byte) bool {
 	if bytes.IndexByte(line, '\\') >= 0 {
 		return false

@@ -75,7 +75,7 @@ func (c *lines) appendRequest(b *pipeline.Batch, i int) {
 	}
 }
 
-// isToken tells whether s may be a method.
+// isToken reports whether s may be a method.
 //
 // Source: RFC 9110, section 5.6.2
 func isToken(s []byte) bool {

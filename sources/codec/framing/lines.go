@@ -74,7 +74,7 @@ func (l *Lines) Next() (record []byte, cut bool, err error) {
 	}
 }
 
-// Ready tells whether Next returns without reading: a whole line is there, or as much of it as is handed out, or
+// Ready reports whether Next returns without reading: a whole line is there, or as much of it as is handed out, or
 // the end of the stream.
 func (l *Lines) Ready() bool {
 	unread := l.buf[l.scanned:l.end]
@@ -109,7 +109,7 @@ func (l *Lines) limit(line []byte) ([]byte, bool) {
 	return line, false
 }
 
-// tooLong tells whether a line that begins with rest is longer than the limit, whatever follows.
+// tooLong reports whether a line that begins with rest is longer than the limit, whatever follows.
 func (l *Lines) tooLong(rest []byte) bool {
 	if l.skipping {
 		return false

@@ -262,7 +262,7 @@ func (s *scanner) entryValue(f *field, start, valueAt, depth int) bool {
 	return true
 }
 
-// matches tells whether a key of a map is written so.
+// matches reports whether a key of a map is written so.
 func matches(key *schema.Value, text string) bool {
 	if key.Kind == schema.Text {
 		return string(key.Data) == text

@@ -30,7 +30,7 @@ var RowSpans = [RowColumns]struct{ Start, End int }{
 // ManyColumns is from how many columns on GatherRows is faster than a Gather for each.
 const ManyColumns = 5
 
-// GathersRows tells whether the variant in use has a kernel for GatherRows.
+// GathersRows reports whether the variant in use has a kernel for GatherRows.
 func GathersRows() bool { return current != Generic && current != NEON }
 
 // GatherRows appends the parts of rows to several columns at once, namely to those of which wanted has the bit of

@@ -100,7 +100,7 @@ func (f *SuffixFilter) AddThird(third, label, tld string) {
 	f.thirds[h>>pairShift] |= 1<<(h>>pairBit1&63) | 1<<(h>>pairBit2&63)
 }
 
-// hasThird tells whether an exception may have been added to the suffix p, for a label given as [tail] and length.
+// hasThird reports whether an exception may have been added to the suffix p, for a label given as [tail] and length.
 func (f *SuffixFilter) hasThird(p pairOfTails, third uint64, size int) bool {
 	h := hashOfThird(p, third, size)
 	word := f.thirds[h>>pairShift]
@@ -111,7 +111,7 @@ func hashOfThird(p pairOfTails, tail uint64, size int) uint64 {
 	return hashOfPair(hashOfPair(p.tld*hashTLD, p.label, 0), tail, size)
 }
 
-// irregular tells whether hosts with these last labels are irregular. The labels are given as [tail] and length.
+// irregular reports whether hosts with these last labels are irregular. The labels are given as [tail] and length.
 func (f *SuffixFilter) irregular(label uint64, labelSize int, tld uint64, tldSize int) bool {
 	w := hashOfTLD(tld, tldSize)
 	h := hashOfPair(w, label, labelSize)
@@ -119,7 +119,7 @@ func (f *SuffixFilter) irregular(label uint64, labelSize int, tld uint64, tldSiz
 	return word>>(h>>pairBit1&63)&(word>>(h>>pairBit2&63))&1 != 0 || f.wild[w>>wildShift]>>(w>>wildBit&63)&1 != 0
 }
 
-// Irregular tells whether the host that ends at end is irregular, of which the last label begins at tld and the one
+// Irregular reports whether the host that ends at end is irregular, of which the last label begins at tld and the one
 // before that, which is not empty, at label. Eight bytes must stand in front of where that ends.
 func (f *SuffixFilter) Irregular(text []byte, label, tld, end int) bool {
 	labelSize, tldSize := tld-1-label, end-tld

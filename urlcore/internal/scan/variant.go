@@ -39,6 +39,6 @@ func Use(v Variant) (before Variant) {
 	return before
 }
 
-// Bitmapped tells whether the variant in use makes bitmaps faster than a loop over bytes with a table finds what it
+// Bitmapped reports whether the variant in use makes bitmaps faster than a loop over bytes with a table finds what it
 // looks for.
 func Bitmapped() bool { return current != Generic }

@@ -14,7 +14,7 @@ type Output struct {
 	Data []byte
 }
 
-// Full tells whether Data is large enough to be written.
+// Full reports whether Data is large enough to be written.
 func (o *Output) Full() bool { return len(o.Data) >= Size }
 
 // Flush writes Data and empties it. A Data that has grown far beyond what is held back does not keep its memory.

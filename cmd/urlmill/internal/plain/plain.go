@@ -50,7 +50,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// shows tells whether r has a shape or is the space.
+// shows reports whether r has a shape or is the space.
 func shows(r rune) bool { return r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) }
 
 // Width returns how many columns s takes on a terminal: wide characters two, marks none.
@@ -74,7 +74,7 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// wide tells whether East Asian terminals give r two columns.
+// wide reports whether East Asian terminals give r two columns.
 func wide(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Yi) ||
 		r >= 0x3000 && r <= 0x303e || r >= 0xff01 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1faff

@@ -69,7 +69,7 @@ func (k *chunkCheck) compareCounts() {
 	}
 }
 
-// flat tells whether every entry without a value is a null. In lists some stand for an empty list, and writers differ
+// flat reports whether every entry without a value is a null. In lists some stand for an empty list, and writers differ
 // in whether they count those.
 func (k *chunkCheck) flat() bool { return len(k.raw.MetaData.PathInSchema) == 1 }
 

@@ -182,7 +182,7 @@ func appendValue(d *jsontext.Decoder, b array.Builder) error {
 
 func isString(t arrow.DataType) bool { return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING }
 
-// isText tells whether values of a type are JSON strings.
+// isText reports whether values of a type are JSON strings.
 func isText(t arrow.DataType) bool {
 	switch t.ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.BINARY, arrow.LARGE_BINARY, arrow.FIXED_SIZE_BINARY, arrow.TIMESTAMP, arrow.DATE32, arrow.DATE64:

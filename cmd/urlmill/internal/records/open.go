@@ -255,7 +255,7 @@ func (p *projection) release() {
 	}
 }
 
-// has tells whether a column of the file is chosen.
+// has reports whether a column of the file is chosen.
 func (p *projection) has(column int) bool {
 	return p.columns == nil || slices.Contains(p.columns, column)
 }

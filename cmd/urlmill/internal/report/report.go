@@ -27,7 +27,7 @@ type Summary struct {
 	Reasons []Reason
 	// Files and Written are the finished files and their bytes; Written also counts what went to a stream.
 	Files, Written int64
-	// Late are the rows that are in the directory of late ones; Separated tells whether there is one.
+	// Late are the rows that are in the directory of late ones; Separated reports whether there is one.
 	Late      int64
 	Separated bool
 	// Duplicates are the rows whose page was there before, which are left out if DuplicatesDropped. Deduped tells

@@ -183,7 +183,7 @@ func (s *Sink) show() error {
 	return nil
 }
 
-// alignsRight tells whether the values of a column stand on the right.
+// alignsRight reports whether the values of a column stand on the right.
 func alignsRight(rows [][]Cell, column int) bool {
 	for _, row := range rows {
 		if row[column].Text != "" {

@@ -69,7 +69,7 @@ var (
 	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// CheckName tells whether a query can call a function by that name.
+// CheckName reports whether a query can call a function by that name.
 func CheckName(name string) error {
 	if !identifier.MatchString(name) {
 		return fmt.Errorf("%q is no name of a function: letters, digits and _, and no digit first", name)

@@ -60,7 +60,7 @@ func (r *Reader) Free() {
 	r.buf, r.from = nil, nil
 }
 
-// Done tells whether nothing of the set is left: Next would return false and no error, and the position would stay.
+// Done reports whether nothing of the set is left: Next would return false and no error, and the position would stay.
 func (r *Reader) Done() bool {
 	return r.err == nil && r.batch.left == 0 && len(r.inner.rest) == 0 && r.next >= r.end && len(r.set) == 0
 }

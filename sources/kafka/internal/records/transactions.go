@@ -48,13 +48,13 @@ func (t *transactions) advance(last int64) {
 	}
 }
 
-// isAborted tells whether what the producer writes here was aborted.
+// isAborted reports whether what the producer writes here was aborted.
 func (t *transactions) isAborted(producer int64) bool {
 	_, is := t.open[producer]
 	return is
 }
 
-// leftOut tells whether the batch e, which is sound and ends with the offset last, holds no records: it is the marker
+// leftOut reports whether the batch e, which is sound and ends with the offset last, holds no records: it is the marker
 // of a transaction, or was aborted.
 func (t *transactions) leftOut(e []byte, last int64) bool {
 	attributes := binary.BigEndian.Uint16(e[attributesAt:])
@@ -72,7 +72,7 @@ func (t *transactions) leftOut(e []byte, last int64) bool {
 	return t.isAborted(producer)
 }
 
-// isAbortMarker tells whether the control batch e says that a transaction was aborted. Its one record has a key of
+// isAbortMarker reports whether the control batch e says that a transaction was aborted. Its one record has a key of
 // two 16-bit numbers, a version and the type; there are types that have nothing to do with transactions.
 func isAbortMarker(e []byte) bool {
 	const abort = 0
