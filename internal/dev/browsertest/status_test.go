@@ -44,7 +44,7 @@ func TestLive(t *testing.T) {
 			}
 		}
 	}
-	if s := eval[string](b, `document.getElementById("settings").textContent`); !strings.Contains(s, "Source.Kafka.Topics[clicks]") {
+	if s := eval[string](b, `document.getElementById("settings").textContent`); !strings.Contains(s, "source.kafka.topics[clicks]") {
 		t.Errorf("settings: %s", s)
 	}
 	if s := eval[string](b, `document.querySelector("#rows").getAttribute("aria-label")`); !strings.Contains(s, "Rows a second: now ") {
