@@ -81,7 +81,7 @@ sink:
 	}
 }
 
-// runToEnd runs a configuration until it ends, and tells it to after half a minute.
+// runToEnd runs a configuration until it ends, and tells it to after minutes, which nothing takes that goes on.
 func runToEnd(t *testing.T, config string) (string, int) {
 	t.Helper()
 	cmd := process(t, "run", config)
@@ -90,7 +90,7 @@ func runToEnd(t *testing.T, config string) (string, int) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	stop := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	stop := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 	defer stop.Stop()
 	code := wait(t, cmd)
 	return log.String(), code
