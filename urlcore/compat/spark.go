@@ -141,6 +141,7 @@ type KeyError struct {
 	Pos int // the byte
 }
 
+// Error returns the key, the byte, and what to do about it.
 func (e *KeyError) Error() string {
 	return "the key " + e.Key + " is a regular expression to Spark because of its byte " + itoa(e.Pos) + ": put \\ before a character that is to stand for itself"
 }
