@@ -4,8 +4,10 @@
 #   docker run --rm urlmill url 'https://user@example.co.uk/?a=1'
 #   docker run -v ./my.yaml:/etc/urlmill/config.yaml:ro -v urlmill:/data urlmill run /etc/urlmill/config.yaml
 
-# The toolchain of go.mod: the image does not get another one.
-FROM --platform=$BUILDPLATFORM golang:1.27.3 AS build
+# Bases are named by digest, of the list of all platforms: a tag can be moved.
+FROM --platform=$BUILDPLATFORM golang:1.27.2@sha256:5bc7f572bbaa98885a3a1fd9c0aa76b59e3e14e8628bfc316bbfd0c701e4818c AS build
+# The toolchain of go.mod: where the image has another one, Go gets it, and checks it by sum.golang.org.
+ENV GOTOOLCHAIN=go1.27.3
 WORKDIR /src
 # The modules first: they change less often than the code.
 COPY go.mod go.sum ./
@@ -18,15 +20,11 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/go/cache \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -tags=grpcnotrace -ldflags=-s -o /out/urlmill ./cmd/urlmill
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/go/cache \
     CGO_ENABLED=0 go run ./internal/dev/notices -tags=grpcnotrace -platforms=$TARGETOS/$TARGETARCH ./cmd/urlmill > /out/THIRD_PARTY_LICENSES.txt
-# A volume takes over the owner of the directory that it is mounted on.
-RUN mkdir /out/data
 
-FROM gcr.io/distroless/static-debian12:nonroot
-COPY --from=build /out/urlmill /usr/local/bin/urlmill
-COPY --from=build /out/THIRD_PARTY_LICENSES.txt /licenses/
+FROM gcr.io/distroless/static-debian12:nonroot@sha256:f5b485ea962d9bd1186b2f6b3a061191539b905b82ec395de78cbfae51f20e35 AS base
 COPY LICENSE /licenses/
-COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532
+# BuildKit makes it the user's, and a volume takes over the owner of the directory that it is mounted on.
 WORKDIR /data
 # There is no shell, so the binary checks itself: that it starts at all. A pipeline that cannot go on ends its process,
 # and SIGTERM makes it write and commit what it has read.
@@ -34,3 +32,13 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=5s CMD ["/usr/local/bin/u
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["/usr/local/bin/urlmill"]
 CMD ["--help"]
+
+# The image of a release has the binary of its archives, which GoReleaser puts beside this file.
+FROM base AS release
+ARG TARGETPLATFORM
+COPY $TARGETPLATFORM/urlmill /usr/local/bin/urlmill
+COPY dist-docs/THIRD_PARTY_LICENSES.txt /licenses/
+
+FROM base
+COPY --from=build /out/urlmill /usr/local/bin/urlmill
+COPY --from=build /out/THIRD_PARTY_LICENSES.txt /licenses/

@@ -214,7 +214,7 @@ race: ## all tests under the race detector
 .PHONY: docs
 docs: ## docs/reference.md and the tables of error codes and of codecs anew
 	$(GO) run ./cmd/urlmill config reference > docs/reference.md
-	UPDATE_DOCS=1 $(GO) test -run 'TestCodes|TestCodecSpeed' ./internal/dev/doctest
+	UPDATE_DOCS=1 $(GO) test -run 'TestCodes|TestCodecSpeed|TestSteps' ./internal/dev/doctest
 
 .PHONY: kubernetes-docs
 kubernetes-docs: ## docs/deploy/kubernetes.yaml anew, from the chart beside it
@@ -230,18 +230,18 @@ vuln: ## known vulnerabilities that can be reached (needs vuln.go.dev)
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, copied URLs, tidy modules
-	$(TOOLS)/golangci-lint run ./...
-	cd internal/dev/itest && $(TOOLS)/golangci-lint run --config ../../../.golangci.yml ./...
-	cd plugins/arrowc && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
+	$(TOOLS)/golangci-lint run --allow-parallel-runners ./...
+	cd internal/dev/itest && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml ./...
+	cd plugins/arrowc && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml ./...
 	$(GO) vet ./...
 	$(GO) build -o $(BIN)/tools/urlcopy ./urlcore/urlcopy && $(GO) vet -vettool=$(TOOLS)/urlcopy ./...
 	$(GO) mod tidy -diff
 	cd internal/dev/itest && $(GO) mod tidy -diff
 	cd internal/dev/itest/monitoring && $(GO) mod tidy -diff && $(GO) vet ./...
-	cd internal/dev/itest/kubernetes && $(TOOLS)/golangci-lint run --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
-	cd internal/dev/browsertest && $(TOOLS)/golangci-lint run --config ../../../.golangci.yml ./... && $(GO) mod tidy -diff
+	cd internal/dev/itest/kubernetes && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
+	cd internal/dev/browsertest && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd plugins/arrowc && $(GO) mod tidy -diff && $(GO) vet -tags crossing ./...
-	cd benchmarks && $(TOOLS)/golangci-lint run --config ../.golangci.yml ./... && $(GO) mod tidy -diff
+	cd benchmarks && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd internal/dev/conformance/peers && $(GO) mod tidy -diff && $(GO) vet ./...
 	cd urlcore/internal/scan/_asm && $(GO) mod tidy -diff && $(GO) vet ./...
 
@@ -284,12 +284,13 @@ $(CHAOS_VENV)/.installed: internal/dev/chaos/requirements.txt
 chaos: $(CHAOS_VENV)/.installed ## everything dies, in turn and at random, and every value is compared (Java, Maven, C compiler, python3, PostgreSQL); 45 minutes, or some with QUICK=1; URLMILL_SEED=N, ONLY=NAME[,NAME]
 	@URLMILL_CHAOS_PYTHON=$(CHAOS_VENV)/bin/python3 $(GO) run ./internal/dev/chaos $(if $(ONLY),-only $(ONLY)) $(if $(QUICK),-quick,$(if $(ONLY),,-report docs/reliability.md))
 
+.PHONY: hostile
+hostile: ## input made to crash, to fill memory, to hang, to leak, each in a process of its own; URLMILL_SEED=N, ONLY=NAME[,NAME]
+	@$(GO) run ./internal/dev/hostile $(if $(ONLY),-only $(ONLY))
+
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME (default 10s)
-	@set -e; for pkg in $$($(GO) list ./...); do \
-	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-10s} $$pkg; \
-	  done; done
+fuzz: ## every fuzz target of all modules for SECONDS (default 10), and how many inputs each was given; ONLY=REGEXP
+	@$(GO) run ./internal/dev/fuzz -seconds $(or $(SECONDS),10) -only '$(ONLY)'
 
 .PHONY: cover
 cover: ## statement coverage of urlcore

@@ -1,10 +1,15 @@
 package config
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+)
 
-// Change is a key whose value differs between two configurations. It does not have the values, which may be secrets.
+// Change is a key whose value differs between two configurations.
 type Change struct {
 	Path string
+	// From and To are the values as they would be written, "" where there is none. Secrets are not shown.
+	From, To string
 	// Reason says why a pipeline that runs cannot take the new value over; "" when it can.
 	Reason string
 }
@@ -31,7 +36,7 @@ func changes(path, fixed string, a, b Section) (all []Change) {
 				if len(changes(at, why, v.mapping(), y.(eitherValue).mapping())) == 0 {
 					continue
 				}
-				all = append(all, Change{at, why})
+				all = append(all, Change{Path: at, Reason: why})
 				continue
 			}
 		}
@@ -41,9 +46,27 @@ func changes(path, fixed string, a, b Section) (all []Change) {
 		if f.Live {
 			why = ""
 		}
-		all = append(all, Change{at, why})
+		all = append(all, Change{Path: at, From: shown(x), To: shown(y), Reason: why})
 	}
 	return all
+}
+
+// Overlay returns base with the values of live where a running pipeline takes them over. Both are of the same keys.
+func Overlay(base, live Section) Section {
+	fields := slices.Clone(base.Fields)
+	for i := range fields {
+		f := &fields[i]
+		v, section := f.Value.(sectionValue)
+		other := live.Fields[i].Value
+		switch {
+		case f.Live:
+			f.Value = other
+		case section && v.there() && other.(sectionValue).there():
+			f.Value = Map(Overlay(v.section(), other.(sectionValue).section()))
+		}
+	}
+	base.Fields = fields
+	return base
 }
 
 // Setting is a key with the value that it has.
@@ -75,6 +98,14 @@ func settings(path string, s Section) (all []Setting) {
 	return all
 }
 
+// shown returns a value as it would be written, also one that stands for none.
+func shown(v Value) string {
+	if single, ok := v.(Single); ok && single.Current != nil {
+		return single.Current()
+	}
+	return written(v)
+}
+
 // written returns a value as it would be written, "" for one that is not there.
 func written(v Value) string {
 	if reflect.ValueOf(v.get()).IsZero() {
@@ -87,7 +118,9 @@ func written(v Value) string {
 		}
 		return v.Current()
 	case eitherValue:
-		return *v.text
+		if v.text != nil {
+			return *v.text
+		}
 	case listValue:
 		return v.text()
 	case pairsValue:

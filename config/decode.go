@@ -9,6 +9,7 @@ import (
 // decoder turns the nodes of a document into the values of a schema, and collects what is wrong on the way.
 type decoder struct {
 	root    Section
+	homes   map[string][]string // of its keys, once an unknown one has asked for them
 	env     Env
 	dir     string // where ${file:...} begins
 	anchors map[string]ast.Node

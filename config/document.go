@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -16,15 +17,28 @@ type Document struct {
 // expansion is a value that had substitutions.
 type expansion struct{ source, value string }
 
-// hide puts the variable back into a text, where its value stands between quotes or is long enough to be no word of the text.
+// hide puts the variable back into a text, where its value stands between quotes, is long enough to be no part of another word,
+// or is a word of its own that is not too short to be one of the message.
 func (e expansion) hide(text string) string {
-	const long = 8
+	const word, long = 4, 8
 	text = strings.ReplaceAll(text, strconv.Quote(e.value), strconv.Quote(e.source))
-	if len(e.value) >= long {
-		text = strings.ReplaceAll(text, e.value, e.source)
+	switch {
+	case len(e.value) >= long:
+		return strings.ReplaceAll(text, e.value, e.source)
+	case len(e.value) >= word:
+		pattern := regexp.QuoteMeta(e.value)
+		if isWord.MatchString(e.value[:1]) {
+			pattern = `\b` + pattern
+		}
+		if isWord.MatchString(e.value[len(e.value)-1:]) {
+			pattern += `\b`
+		}
+		return regexp.MustCompile(pattern).ReplaceAllLiteralString(text, e.source)
 	}
 	return text
 }
+
+var isWord = regexp.MustCompile(`\w`)
 
 // File returns the name that the configuration was read under.
 func (d *Document) File() string {

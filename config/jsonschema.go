@@ -10,7 +10,7 @@ const number = `[0-9]+(\.[0-9]*)?|\.[0-9]+`
 var (
 	// sizeShape and durationShape take what parseSize and time.ParseDuration do, but for the bounds.
 	sizeShape = Shape{"anyOf": []Shape{
-		{"type": "string", "pattern": `^\s*(` + number + `)\s*(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)\s*$`}, {"enum": []any{0, "0"}},
+		{"type": "string", "pattern": `^\s*(` + number + `)\s*([bB]|[kKmMgGtT]([iI]?[bB])?)\s*$`}, {"enum": []any{0, "0"}},
 	}}
 	durationShape = Shape{"anyOf": []Shape{
 		{"type": "string", "pattern": `^\s*[+-]?((` + number + `)(ns|us|µs|μs|ms|s|m|h))+\s*$`}, {"enum": []any{0, "0"}},
@@ -25,6 +25,7 @@ func JSONSchema(root Section) []byte {
 	s := sectionShape(root)
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = "urlmill configuration"
+	s["patternProperties"] = Shape{"^" + extension: Shape{"description": "Ignored: a place for anchors."}}
 	out, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		panic(err) // there is nothing in it that JSON does not have

@@ -91,8 +91,11 @@ Every value may hold variables: ` + "`${NAME}`" + `, ` + "`${NAME:-default}`" + 
 of a file; ` + "`$${`" + ` are the two characters themselves. Between ` + "`[ ]`" + ` and ` + "`{ }`" + ` YAML wants quotes around them.
 Where a list is expected, one variable may hold all items with commas between them. What was put in is never printed.
 
-Sizes have a unit (` + "`B`, `kB`, `MB`, `GB`, `KiB`, `MiB`, `GiB`" + `), and so have durations (` + "`ms`, `s`, `m`, `h`" + `). JSON is
-YAML as well, so a configuration may be JSON.
+Sizes have a unit: ` + "`K`, `M`, `G` and `T`" + ` are powers of 1024, as ` + "`KiB`, `MiB`, `GiB` and `TiB`" + ` are, and
+` + "`KB`, `MB`, `GB` and `TB`" + ` are powers of 1000; ` + "`B`" + ` is a byte. Durations have one as well (` + "`ms`, `s`, `m`, `h`" + `).
+
+Keys at the top of a file that begin with ` + "`x-`" + ` are ignored. They hold YAML anchors (` + "`x-brokers: &brokers [kafka-1:9092]`" + `),
+which other keys refer to (` + "`brokers: *brokers`" + `). JSON is YAML as well, so a configuration may be JSON.
 `
 
 // writeSection writes a table of the keys of o, and then those of the sections below it.

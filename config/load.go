@@ -75,6 +75,14 @@ func (d *decoder) parse(data []byte) ast.Node {
 		d.report(at, "", "more than %d brackets are open here; close some", maxNesting)
 		return nil
 	}
+	if at, ok := manyDashes(data); ok {
+		d.report(at, "", "more than %d lists begin on this line", maxNesting)
+		return nil
+	}
+	if at, ok := manyLines(data); ok {
+		d.report(at, "", "more than %d lines; a configuration has fewer", maxLines)
+		return nil
+	}
 	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		d.reportSyntax(err, data)
@@ -115,8 +123,12 @@ func (d *decoder) reportSyntax(err error, data []byte) {
 	d.report(at, "", "not YAML: %s%s", strings.TrimSuffix(e.GetMessage(), "."), hint)
 }
 
-// maxNesting bounds brackets within brackets, for which the YAML parser takes time by their square.
-const maxNesting = 500
+// The YAML parser takes time, and memory, by the square of brackets within brackets, of lists that begin within lists on one
+// line ("- - -"), and of the entries of a mapping and of documents, which take a line each.
+const (
+	maxNesting = 500
+	maxLines   = 10_000
+)
 
 // deepNesting returns the place of a bracket within too many others. It counts those in texts and comments too, which
 // no configuration has as many of.
@@ -137,6 +149,27 @@ func deepNesting(data []byte) (position, bool) {
 		}
 	}
 	return position{}, false
+}
+
+// manyDashes returns the place of the first line that begins with too many dashes, or question marks, which nest in the same way.
+func manyDashes(data []byte) (position, bool) {
+	line := 0
+	for text := range bytes.Lines(data) {
+		line++
+		begin := text[:len(text)-len(bytes.TrimLeft(text, "-? "))]
+		if len(begin)-bytes.Count(begin, []byte(" ")) > maxNesting {
+			return position{line, 1}, true
+		}
+	}
+	return position{}, false
+}
+
+// manyLines returns the place of the first line that is too many.
+func manyLines(data []byte) (position, bool) {
+	if bytes.Count(data, []byte("\n")) < maxLines {
+		return position{}, false
+	}
+	return position{maxLines + 1, 1}, true
 }
 
 // invalidUTF8 returns the place of the first byte that is not UTF-8.

@@ -11,7 +11,7 @@ func nearest(name string, candidates []string) (string, bool) {
 	folded := fold(name)
 	for _, c := range candidates {
 		d := distance(folded, fold(c))
-		if isPrefix(folded, fold(c)) {
+		if isPart(folded, fold(c)) {
 			d = 1
 		}
 		if d < bestDistance {
@@ -21,14 +21,18 @@ func nearest(name string, candidates []string) (string, bool) {
 	return best, best != ""
 }
 
-// fold makes spellings equal that differ in case and in how words are joined: batchRows, batch-rows, batch_rows.
+// fold makes spellings equal that differ in case and in how words are joined: batchRows, batch-rows, batch.rows, batch_rows.
 func fold(s string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(s))
 }
 
-// isPrefix reports whether one of the names is the other one cut short: int for int64, warning for warn.
-func isPrefix(a, b string) bool {
-	return min(len(a), len(b)) >= 3 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
+// isPart reports whether one of the names is the other one cut short, at either end: int for int64, warning for warn, json for
+// ndjson.
+func isPart(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return len(a) >= 3 && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a))
 }
 
 // distance is the optimal string alignment distance: the number of bytes inserted, deleted, replaced, or

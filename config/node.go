@@ -53,7 +53,7 @@ func (d *decoder) entries(m *ast.MappingNode, path string) []entry {
 		seen[key] = at
 		own = append(own, entry{key, at, v.Value})
 	}
-	for _, e := range d.merged(m, 0) {
+	for _, e := range d.merged(m, map[*ast.MappingNode]bool{}, 0) {
 		if _, ok := seen[e.key]; !ok {
 			seen[e.key] = e.at
 			own = append(own, e)
@@ -62,24 +62,32 @@ func (d *decoder) entries(m *ast.MappingNode, path string) []entry {
 	return own
 }
 
-// merged returns the entries that the merge keys of m bring in.
-func (d *decoder) merged(m *ast.MappingNode, depth int) []entry {
+// merged returns the entries that the merge keys of m bring in. done has the mappings whose entries it has returned already, for
+// which nothing is new the second time: a few lines that merge each other would be entries without number. They are false while
+// they are being merged.
+func (d *decoder) merged(m *ast.MappingNode, done map[*ast.MappingNode]bool, depth int) []entry {
 	var out []entry
+	done[m] = false
+	defer func() { done[m] = true }()
 	for _, v := range m.Values {
 		if !v.Key.IsMergeKey() {
 			continue
 		}
-		if depth == maxMergeDepth {
-			d.report(positionOf(v.Key), "", "merge keys (<<) refer to each other; take one of them out")
-			return nil
-		}
 		for _, source := range d.mergeSources(v.Value) {
+			merged, met := done[source]
+			if merged {
+				continue
+			}
+			if met || depth == maxMergeDepth {
+				d.report(positionOf(v.Key), "", "merge keys (<<) refer to each other; take one of them out")
+				return nil
+			}
 			for _, o := range source.Values {
 				if !o.Key.IsMergeKey() {
 					out = append(out, entry{keyText(o.Key), positionOf(o.Key), o.Value})
 				}
 			}
-			out = append(out, d.merged(source, depth+1)...)
+			out = append(out, d.merged(source, done, depth+1)...)
 		}
 	}
 	return out
@@ -167,10 +175,10 @@ func (v anchorVisitor) Visit(n ast.Node) ast.Visitor {
 	return v
 }
 
-// Join extends a path by a key.
+// Join extends a path by a key. Either may be empty.
 func Join(path, key string) string {
-	if path == "" {
-		return key
+	if path == "" || key == "" {
+		return path + key
 	}
 	return path + "." + key
 }

@@ -14,6 +14,8 @@ type Problem struct {
 	Path string
 	// Message says what is wrong and what would be right.
 	Message string
+	// Cause is the error of a component that Message is made of, nil where there is none.
+	Cause error
 }
 
 // Error is the list of all problems of a configuration. It is never empty.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -12,8 +13,12 @@ type Section struct {
 	Fields []Field
 	// OneOf names fields of which exactly one has to be given.
 	OneOf []string
-	// Gone has keys of earlier versions, each with the reason and what to do.
-	Gone map[string]string
+	// Refused has keys that are none here, such as those of earlier versions, each with what is said of it.
+	Refused map[string]string
+	// Aliases has what other programs call keys of this section, each with the key that it is here, so that the message names it;
+	// a key of a section below has a dot, as in tls.ca_file.
+	// Both are looked up however their words are joined: bootstrap.servers, bootstrap_servers and bootstrapServers are one.
+	Aliases map[string]string
 	// Check reports conflicts between values. It is called after all fields were decoded.
 	Check func(*Check)
 }
@@ -31,6 +36,9 @@ type Field struct {
 	// Fixed says why what is below the key, but for live fields, may not. It is that of the nearest section above that has one.
 	Fixed string
 }
+
+// extension begins keys at the top of a file that are ignored: they are there for the anchors below them.
+const extension = "x-"
 
 // keys returns the names of all fields.
 func (s Section) keys() []string {
@@ -89,6 +97,9 @@ func (d *decoder) decodeSection(n ast.Node, at position, path string, o Section)
 	unknown := false
 	for _, e := range d.entries(m, path) {
 		f, ok := o.field(e.key)
+		if !ok && path == "" && strings.HasPrefix(e.key, extension) {
+			continue
+		}
 		if !ok {
 			d.unknownKey(e, path, o)
 			unknown = true
@@ -128,8 +139,17 @@ func (d *decoder) checkOneOf(at position, path string, o Section, unknown bool) 
 // unknownKey reports a key that does not belong there.
 func (d *decoder) unknownKey(e entry, path string, o Section) {
 	full := Join(path, e.key)
-	if reason, ok := o.Gone[e.key]; ok {
-		d.report(e.at, full, "%s is gone: %s", e.key, reason)
+	if reason, ok := folded(o.Refused, e.key); ok {
+		d.report(e.at, full, "%s", reason)
+		return
+	}
+	if here, ok := folded(o.Aliases, e.key); ok {
+		called := "called " + here
+		if section, key, ok := strings.Cut(here, "."); ok {
+			called = key + " in " + section
+		}
+		d.report(e.at, full, "unknown key %q in %s; it is %s here", Clip(e.key), title(path), called)
+		d.bad[Join(path, here)] = true // it is not missing as well
 		return
 	}
 	if near, ok := nearest(e.key, o.keys()); ok {
@@ -137,11 +157,25 @@ func (d *decoder) unknownKey(e entry, path string, o Section) {
 		d.report(e.at, full, "unknown key %q in %s; did you mean %q?", Clip(e.key), title(path), near)
 		return
 	}
-	if homes := homes(d.root)[e.key]; len(homes) > 0 {
+	if d.homes == nil {
+		d.homes = homes(d.root)
+	}
+	if homes := d.homes[e.key]; len(homes) > 0 {
 		d.report(e.at, full, "unknown key %q in %s; it belongs in %s", Clip(e.key), title(path), Listed(homes, "or"))
 		return
 	}
 	d.report(e.at, full, "unknown key %q in %s; the keys here are %s", Clip(e.key), title(path), Listed(o.keys(), "and"))
+}
+
+// folded returns the value of the key that has the words of name, however they are joined.
+func folded(m map[string]string, name string) (string, bool) {
+	name = fold(name)
+	for key, value := range m {
+		if fold(key) == name {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 // title calls a mapping by its path.
@@ -201,17 +235,41 @@ func Map(s Section) Value {
 	return sectionValue{section: func() Section { return s }, there: func() bool { return true }}
 }
 
+// Part is a mapping that may be left out. there reports whether it is in the variables, begin puts it there before it is decoded,
+// and section returns what is bound to them, or else to defaults.
+func Part(there func() bool, begin func(), section func() Section) Value {
+	return sectionValue{section: section, begin: begin, there: there}
+}
+
 // Optional is a mapping that sets *p, which is nil without it, to what initial returns before it is decoded.
 func Optional[T any](p **T, initial func() T, section func(*T) Section) Value {
-	return sectionValue{
-		begin: func() { v := initial(); *p = &v },
-		section: func() Section {
+	return Part(
+		func() bool { return *p != nil },
+		func() { v := initial(); *p = &v },
+		func() Section {
 			if *p != nil {
 				return section(*p)
 			}
 			v := initial()
 			return section(&v)
 		},
-		there: func() bool { return *p != nil },
-	}
+	)
+}
+
+// Given is a mapping that sets *p, which is zero without it, to what initial returns before it is decoded. It has a key that is
+// required, or else it may be zero when it is there.
+func Given[T comparable](p *T, initial func() T, section func(*T) Section) Value {
+	begun := false
+	there := func() bool { var zero T; return *p != zero }
+	return Part(
+		there,
+		func() { *p, begun = initial(), true },
+		func() Section {
+			if begun || there() {
+				return section(p)
+			}
+			v := initial()
+			return section(&v)
+		},
+	)
 }

@@ -124,7 +124,7 @@ func TestSettings(t *testing.T) {
 
 func TestChanges(t *testing.T) {
 	before, _ := parseBrewery(t, "brewery: {cups: 1, milk: {}, waste: {bin: {}}}")
-	for text, want := range map[string][]Change{
+	for text, want := range map[string][][2]string{
 		"brewery: {cups: 1, milk: {}, waste: {bin: {}}, name: house}":          nil,
 		"brewery: {cups: 1, milk: {}, waste: {bin: {}}, name: other}":          {{"brewery.name", "it is on the door"}},
 		"brewery: {cups: 1, milk: {}, waste: {bin: {}}, hot: true}":            {{"brewery.hot", ""}},
@@ -135,7 +135,14 @@ func TestChanges(t *testing.T) {
 		"brewery: {cups: 1, milk: {}, waste: {bin: {}}, beans: [a], room: 3B}": {{"brewery.room", "it is built"}, {"brewery.beans", "it is built"}},
 	} {
 		after, _ := parseBrewery(t, text)
-		if diff := cmp.Diff(want, Changes(root(before), root(after))); diff != "" {
+		var got [][2]string
+		for _, c := range Changes(root(before), root(after)) {
+			got = append(got, [2]string{c.Path, c.Reason})
+			if c.Path == "brewery.token" && c.To != redacted || c.Path == "brewery.cups" && (c.From != "1" || c.To != "2") {
+				t.Errorf("%+v", c)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", text, diff)
 		}
 	}
@@ -166,6 +173,16 @@ func TestProblemHidesValues(t *testing.T) {
 	_, d := parseBrewery(t, everything)
 	if got := d.Problem("brewery.name", "name: %q is taken in the urlmill house", "e").Message; got != `name: "${NAME}" is taken in the urlmill house` {
 		t.Error(got)
+	}
+	for value, want := range map[string]string{
+		"hunter2":   "log in as ${V}, not hunter22; see /a/b in house",
+		"/a/b":      "log in as hunter2, not hunter22; see ${V} in house",
+		"in":        "log in as hunter2, not hunter22; see /a/b in house",
+		"hunter2, ": "log in as ${V}not hunter22; see /a/b in house",
+	} {
+		if got := (expansion{source: "${V}", value: value}).hide("log in as hunter2, not hunter22; see /a/b in house"); got != want {
+			t.Errorf("%q: %s", value, got)
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ func TestSecret(t *testing.T) {
 func TestParseSize(t *testing.T) {
 	for in, want := range map[string]int64{
 		"0": 0, "1B": 1, "64KiB": 64 << 10, "512MiB": 512 << 20, "1.5 GB": 1.5e9, "2TiB": 2 << 40, "3kB": 3000, "3KB": 3000, "0.5MiB": 512 << 10,
-		"": -1, "5": -1, "5mb": -1, "-5MiB": -1, "1e3B": -1, "MiB": -1, "1..2B": -1, "99999999TiB": -1, "5 MiB x": -1,
+		"": -1, "5": -1, "5mb": 5e6, "128M": 128 << 20, "512k": 512 << 10, "1g": 1 << 30, "2 T": 2 << 40, "1GB": 1e9, "1gib": 1 << 30, "1Mo": -1, "1P": -1, "-5MiB": -1, "1e3B": -1, "MiB": -1, "1..2B": -1, "99999999TiB": -1, "5 MiB x": -1,
 	} {
 		got, err := parseSize(in)
 		if err != nil {

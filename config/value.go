@@ -171,7 +171,17 @@ func Size[T int | int32 | int64](p *T, low, high T) Single {
 	return Single{Wanted: wanted, Shape: sizeShape, Current: func() string { return FormatSize(int64(*p)) }, Get: func() any { return *p }, Set: func(s Scalar) (bool, string) {
 		v, err := parseSize(strings.TrimSpace(s.Text))
 		if errors.Is(err, errSizeUnit) {
-			return false, unitHint(s, "B")
+			unit := "B"
+			for _, larger := range []string{"B", "MiB", "GiB"} { // the first that makes a size within the bounds
+				if v, err := parseSize(s.Text + larger); err == nil && v >= int64(low) && v <= int64(high) {
+					unit = larger
+					break
+				}
+			}
+			return false, unitHint(s, unit)
+		}
+		if errors.Is(err, errSizeUnknown) {
+			return false, sizeHelp
 		}
 		if err != nil || v < int64(low) || v > int64(high) {
 			return false, ""
@@ -206,7 +216,22 @@ func Enum[T any](p *T, names []string, values []T) Single {
 }
 
 // Names is an enum whose values are its names.
-func Names(p *string, all ...string) Single { return Enum(p, all, all) }
+func Names[T ~string](p *T, all ...T) Single {
+	names := make([]string, len(all))
+	for i, name := range all {
+		names[i] = string(name)
+	}
+	return Enum(p, names, all)
+}
+
+// Stringers is an enum whose names are the texts of its values.
+func Stringers[T fmt.Stringer](p *T, all ...T) Single {
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = v.String()
+	}
+	return Enum(p, names, all)
+}
 
 // Listed joins names for a sentence.
 func Listed(names []string, word string) string {

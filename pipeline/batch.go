@@ -91,6 +91,19 @@ const (
 	JSON                       // JSON is the text of any JSON value, as it stood in the record.
 )
 
+var fieldTypeNames = [...]string{"string", "int64", "float64", "bool", "timestamp", "json"}
+
+// String returns the name that a configuration has for the type.
+func (t FieldType) String() string {
+	if int(t) < len(fieldTypeNames) {
+		return fieldTypeNames[t]
+	}
+	return "unknown"
+}
+
+// FieldTypes returns all types, JSON as the last. The caller owns the slice.
+func FieldTypes() []FieldType { return []FieldType{String, Int64, Float64, Bool, Timestamp, JSON} }
+
 // Field describes a carried field: a part of the input record that goes along with its URL.
 type Field struct {
 	Name string
@@ -168,7 +181,7 @@ const MaxBatchBytes = math.MaxInt32
 // the next Next with the same batch, and its memory is reused. Every column has either one entry a record or,
 // where the source does not have such a thing, none at all.
 type Batch struct {
-	// MaxRows and MaxBytes (of any column) bound what Next fills in.
+	// MaxRows and MaxBytes (of any column, and of URLs with their bases) bound what Next fills in.
 	// One record may go beyond MaxBytes, so that a record larger than it gets through. Set by the caller.
 	MaxRows, MaxBytes int
 
@@ -228,7 +241,7 @@ func (b *Batch) Memory() int64 {
 
 // Full reports whether the batch has reached MaxRows or MaxBytes.
 func (b *Batch) Full() bool {
-	if b.Len() >= b.MaxRows || max(len(b.Records.Data), len(b.URLs.Data), len(b.Bases.Data), len(b.Keys.Data),
+	if b.Len() >= b.MaxRows || max(len(b.Records.Data), len(b.URLs.Data)+len(b.Bases.Data), len(b.Keys.Data),
 		len(b.Headers.Keys.Data), len(b.Headers.Values.Data)) >= b.MaxBytes {
 		return true
 	}

@@ -70,10 +70,6 @@ func carried(v pipeline.Values, i int) any {
 	}
 }
 
-var allTypes = []pipeline.FieldType{
-	pipeline.String, pipeline.Int64, pipeline.Float64, pipeline.Bool, pipeline.Timestamp, pipeline.JSON,
-}
-
 func fill(t *rapid.T, b *pipeline.Batch, n int) {
 	text := rapid.StringN(0, 8, 16)
 	null := func(c *pipeline.NullBytes, label string) {
@@ -83,7 +79,7 @@ func fill(t *rapid.T, b *pipeline.Batch, n int) {
 			c.AppendNull()
 		}
 	}
-	for _, typ := range allTypes {
+	for _, typ := range pipeline.FieldTypes() {
 		b.Carried = append(b.Carried, pipeline.Values{Field: pipeline.Field{Name: fmt.Sprint(typ), Type: typ}})
 	}
 	for i := range n {
@@ -139,7 +135,7 @@ func TestCompactKeepsTheRightRows(t *testing.T) {
 			t.Fatal(diff)
 		}
 		b.Reset()
-		if b.Len() != 0 || len(b.Carried) != len(allTypes) || len(b.Faults) != 0 || b.Headers.Keys.Len() != 0 {
+		if b.Len() != 0 || len(b.Carried) != len(pipeline.FieldTypes()) || len(b.Faults) != 0 || b.Headers.Keys.Len() != 0 {
 			t.Fatal("Reset left something")
 		}
 	})
@@ -192,10 +188,11 @@ func TestFull(t *testing.T) {
 	for name, add := range map[string]func(*pipeline.Batch){
 		"URLs": func(b *pipeline.Batch) { b.URLs.Append(value) }, "bases": func(b *pipeline.Batch) { b.Bases.Append(value) },
 		"records": func(b *pipeline.Batch) { b.Records.Append(value) }, "keys": func(b *pipeline.Batch) { b.Keys.Append(value) },
-		"header keys":   func(b *pipeline.Batch) { b.Headers.Keys.Append(value) },
-		"header values": func(b *pipeline.Batch) { b.Headers.Values.Append(value) },
-		"carried":       func(b *pipeline.Batch) { b.Carried[1].Text.Append(value) },
-		"rows":          func(b *pipeline.Batch) { b.Offsets = append(b.Offsets, 1, 2, 3, 4, 5) },
+		"URLs with bases": func(b *pipeline.Batch) { b.URLs.Append(value[:5]); b.Bases.Append(value[5:]) },
+		"header keys":     func(b *pipeline.Batch) { b.Headers.Keys.Append(value) },
+		"header values":   func(b *pipeline.Batch) { b.Headers.Values.Append(value) },
+		"carried":         func(b *pipeline.Batch) { b.Carried[1].Text.Append(value) },
+		"rows":            func(b *pipeline.Batch) { b.Offsets = append(b.Offsets, 1, 2, 3, 4, 5) },
 	} {
 		b := &pipeline.Batch{MaxRows: 10, MaxBytes: 20, Carried: make([]pipeline.Values, 2)}
 		add(b)

@@ -82,21 +82,6 @@ func Stopped(ctx context.Context, drain <-chan struct{}) error {
 	}
 }
 
-// Waiter is a [Lane] that can wait for records without a batch. Lanes whose Next may wait long, for a network, a
-// terminal or a rate, implement it: batches are few and shared by all lanes, and one that waits in Next holds one.
-type Waiter interface {
-	// Wait returns when Next has something to return: records, the end, or an error; or when ctx ends. It is
-	// called by the goroutine that calls Next, before each call of it.
-	Wait(ctx context.Context)
-}
-
-// Ender is a [Lane] that may be told to end while others run on, as when its partition is about to move. A wrapper that
-// delays reading, such as a rate limit, has to stop waiting then.
-type Ender interface {
-	// Ending returns a channel that is closed when Next is going to return io.EOF. It is the same for each call.
-	Ending() <-chan struct{}
-}
-
 // Table is one of the two outputs of a lane.
 type Table uint8
 
@@ -139,40 +124,6 @@ type Mark struct {
 	Of string
 }
 
-// Positions is a [Sink] that keeps the positions of lanes, and can be asked for them before a lane is opened. [As] finds it.
-type Positions interface {
-	// Position returns how far a lane has come. It changes nothing, and may be called from several goroutines.
-	Position(ctx context.Context, id LaneID) (Mark, error)
-}
-
-// Lister is a [Positions] that can list the lanes it has positions of.
-type Lister interface {
-	// Lanes returns the lanes with a session. It changes nothing, and reads no more than their names. The slice is the
-	// caller's.
-	Lanes(ctx context.Context) ([]LaneID, error)
-}
-
-// Resumer is a [Source] that wants to know what the sink holds of its lanes.
-type Resumer interface {
-	// Resume is called once before Run, when the sink has started, unless that is no [Positions].
-	Resume(p Positions)
-}
-
-// As returns v, a source or a sink, as a T, or else the first of those that it wraps that is one. What wraps another has a
-// method Unwrap that returns that.
-func As[T, V any](v V) (t T, ok bool) {
-	for {
-		if t, ok = any(v).(T); ok {
-			return t, true
-		}
-		w, wraps := any(v).(interface{ Unwrap() V })
-		if !wraps {
-			return t, false
-		}
-		v = w.Unwrap()
-	}
-}
-
 // Sink makes rows durable.
 type Sink interface {
 	// Start is called once, before any Open. It checks that the output can be written.
@@ -210,7 +161,7 @@ type Size struct {
 }
 
 // Transform turns batches into Arrow records. An instance belongs to one batch, whose records may be those of any lane,
-// and is not used concurrently. It may have a method Memory() int64 that returns the bytes that it holds.
+// and is not used concurrently.
 type Transform interface {
 	// Apply parses b. The records of the result belong to the transform and are valid until the next
 	// Apply. Under the policy [Fail] a bad row gives a [*RowError] together with the output of the rows
@@ -250,6 +201,19 @@ const (
 	// Fail stops the pipeline; everything before the row is committed.
 	Fail
 )
+
+var onErrorNames = [...]string{"keep", "drop", "dead_letter", "fail"}
+
+// String returns the name that a configuration has for the policy.
+func (o OnError) String() string {
+	if int(o) < len(onErrorNames) {
+		return onErrorNames[o]
+	}
+	return "unknown"
+}
+
+// OnErrors returns all policies. The caller owns the slice.
+func OnErrors() []OnError { return []OnError{Keep, Drop, ToDeadLetters, Fail} }
 
 // RowError is the error of a pipeline that stopped under the policy [Fail].
 type RowError struct {

@@ -70,6 +70,9 @@ func (e *FieldError) Error() string {
 // Unwrap returns what the reason was made of, nil if that is no error.
 func (e *FieldError) Unwrap() error { return e.cause }
 
+// Joined is an error that several are joined in.
+type Joined interface{ Unwrap() []error }
+
 // joined is the type of what errors.Join returns. An error that wraps several others in a text of its own has another.
 var joined = reflect.TypeOf(errors.Join(errors.ErrUnsupported))
 
@@ -86,7 +89,7 @@ func FieldErrors(err error) []*FieldError {
 		return []*FieldError{{Reason: err.Error(), cause: err}}
 	}
 	var all []*FieldError
-	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+	for _, e := range err.(Joined).Unwrap() {
 		all = append(all, FieldErrors(e)...)
 	}
 	return all

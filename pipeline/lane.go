@@ -103,7 +103,7 @@ func (l *laneRun) run(ctx context.Context) (sourceErr, fault error) {
 // readAll reads until the lane ends or has failed. The permit is taken before the slot: slots are shared by all lanes, and a
 // lane that may not have another batch must not hold one while it waits.
 func (l *laneRun) readAll() error {
-	waiter, _ := l.lane.(Waiter)
+	waiter, _ := As[Waiter](l.lane)
 	for {
 		if waiter != nil {
 			waiter.Wait(l.ctx) // a lane that has nothing to read holds no memory
@@ -220,12 +220,12 @@ func (l *laneRun) failed(err error) {
 // would never commit its last ones. The timer may be of a commit that has been made meanwhile, so everything is looked at.
 func (l *laneRun) onTime() {
 	l.mu.Lock()
-	// A goroutine that has the writer looks at the time when it is through.
-	l.due = !l.busy && l.dirty && l.full()
-	if !l.due {
+	// A goroutine that has the writer has due and dirty as well, and looks at the time when it is through.
+	if l.busy || !l.dirty || !l.full() {
 		l.mu.Unlock()
 		return
 	}
+	l.due = true
 	l.pump()
 }
 

@@ -28,7 +28,7 @@ type slot struct {
 // memory returns the bytes that the slot holds.
 func (s *slot) memory() int64 {
 	n := s.batch.Memory()
-	if t, ok := s.transform.(interface{ Memory() int64 }); ok {
+	if t, ok := As[Holder](s.transform); ok {
 		n += t.Memory()
 	}
 	return n

@@ -124,18 +124,28 @@ func (h *huge) Memory() int64 {
 	return 0
 }
 
-// A batch that has become larger than is planned for is let go of.
+// traced is a transform around another.
+type traced struct{ pipeline.Transform }
+
+func (t traced) Unwrap() pipeline.Transform { return t.Transform }
+
+// A batch that has become larger than is planned for is let go of, also when something is put round its transform.
 func TestLargeBatchesDoNotStay(t *testing.T) {
-	made := 0
-	opts := options(nil)
-	opts.Batches = 1
-	opts.NewTransform = func() pipeline.Transform { made++; return new(huge) }
-	var sink pipelinetest.Sink
-	l := lane(160)
-	if err := pipeline.Run(t.Context(), nil, &pipelinetest.Source{Lanes: []*pipelinetest.Lane{l}}, &sink, opts); err != nil {
-		t.Fatal(err)
-	}
-	if made < 10 || len(sink.Committed(l.Name, pipeline.Rows)) != 160 {
-		t.Errorf("%d batches were made for 10", made)
+	for _, wrap := range []func(pipeline.Transform) pipeline.Transform{
+		func(x pipeline.Transform) pipeline.Transform { return x },
+		func(x pipeline.Transform) pipeline.Transform { return traced{x} },
+	} {
+		made := 0
+		opts := options(nil)
+		opts.Batches = 1
+		opts.NewTransform = func() pipeline.Transform { made++; return wrap(new(huge)) }
+		var sink pipelinetest.Sink
+		l := lane(160)
+		if err := pipeline.Run(t.Context(), nil, &pipelinetest.Source{Lanes: []*pipelinetest.Lane{l}}, &sink, opts); err != nil {
+			t.Fatal(err)
+		}
+		if made < 10 || len(sink.Committed(l.Name, pipeline.Rows)) != 160 {
+			t.Errorf("%d batches were made for 10", made)
+		}
 	}
 }

@@ -1,13 +1,5 @@
 package pipeline
 
-import "context"
-
-// Surveyor is a [Source] that can be held against an output, without being read. [As] finds it.
-type Surveyor interface {
-	// Survey returns how each lane of the source, and each that the output knows, stands. It changes nothing.
-	Survey(ctx context.Context, known []Known) ([]Standing, error)
-}
-
 // Known is what an output has of a lane: all from Start up to Next.
 type Known struct {
 	Lane  LaneID

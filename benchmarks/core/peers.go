@@ -66,7 +66,9 @@ func engine(l *list, want columns.Mask, rows int) func() {
 	}
 	return func() {
 		for _, b := range batches {
-			columns.Parse(c, b.data, b.ends)
+			if err := columns.Parse(c, b.data, b.ends); err != nil {
+				panic(err)
+			}
 		}
 	}
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/config"
-	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/compact"
 	"github.com/urlmill/urlmill/sinks/parquet"
@@ -76,15 +75,12 @@ Running it again finds nothing to do until there are new files that are old enou
 
 // openPlace returns the store of an output, what opens those beside it, and a context that signals end.
 func (a *app) openPlace(parent context.Context, place string) (context.Context, context.CancelFunc, store.Store, store.Opener, error) {
-	if parent == nil {
-		parent = context.Background()
-	}
 	if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) && !strings.Contains(place, "://") {
 		return nil, nil, nil, nil, fmt.Errorf("%s: there is no such folder; give what the path of the sink is", place)
 	}
 	open := a.stores
 	if open == nil {
-		open = a.registry.OpenStores(settings.DefaultS3(), a.flagLogger())
+		open = a.components.OpenStores(a.flagLogger())
 	}
 	root, err := open(place, a.flagLogger())
 	if err != nil {

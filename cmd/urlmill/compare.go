@@ -8,9 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/compare"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
-	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks"
 )
 
 func newCompare(a *app) *cobra.Command {
@@ -53,25 +54,22 @@ func (a *app) compare(ctx context.Context, f parseFlags, o compare.Options, file
 	if slices.Contains(logCodecs(), f.codec) {
 		return usagef("--codec %s: requests of an access log are no URLs; make them a column first, with \"urlmill parse\"", f.codec)
 	}
-	c, err := f.config(files)
-	if err != nil {
-		return err
-	}
 	sink, err := compare.New(o)
 	if err != nil {
 		return usagef("--param: %w", err)
 	}
-	registry := a.registry
-	registry.Sinks = []wire.SinkKind{{
-		Name: "compare",
-		Configure: func(*settings.Config, wire.Setting) (wire.Sink, bool) {
-			return wire.Sink{
-				Validate: func() error { return nil },
-				Open:     func() (pipeline.Sink, error) { return sink, nil },
-			}, true
-		},
-	}}
-	err = withoutPaths(a.runJob(ctx, c, registry, a.flagLogger(), view{}))
+	f.to = toTable // its rows stay within the process as well
+	k, _, err := f.keys(files)
+	if err != nil {
+		return err
+	}
+	components := a.components
+	components.Sinks = []sinks.Kind{wire.Direct(toTable, config.Section{}, func() (pipeline.Sink, error) { return sink, nil })}
+	c, err := k.configuration(components)
+	if err != nil {
+		return err
+	}
+	err = k.named(a.runJob(ctx, c, a.setting(a.flagLogger()), view{}))
 	if err != nil && !onlyIncomplete(err) {
 		return err
 	}

@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/examples"
-	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/internal/wire"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -34,14 +33,14 @@ func newConfig(a *app) *cobra.Command {
 It finds unknown keys and values of the wrong kind while one types; "urlmill lint" finds the rest.`,
 			Example: "  urlmill config schema > urlmill.schema.json",
 			Args:    args(0, 0, "no arguments"),
-			RunE:    func(*cobra.Command, []string) error { return a.print(config.JSONSchema(settings.Standard())) },
+			RunE:    func(*cobra.Command, []string) error { return a.print(config.JSONSchema(a.components.New().Section())) },
 		},
 		&cobra.Command{
 			Use:     "reference",
 			Short:   "Print the reference of all keys, in Markdown",
 			Example: "  urlmill config reference > reference.md",
 			Args:    args(0, 0, "no arguments"),
-			RunE:    func(*cobra.Command, []string) error { return a.print(config.Reference(settings.Standard())) },
+			RunE:    func(*cobra.Command, []string) error { return a.print(config.Reference(a.components.New().Section())) },
 		},
 		newConfigInit(a),
 		newConfigAvroSchema(a),
@@ -64,16 +63,9 @@ func newConfigInit(a *app) *cobra.Command {
 variables that its first lines name are set, and "urlmill lint" checks what is made of it.`, strings.Join(names, ", ")),
 		Example: "  urlmill config init --use clickstream > pipeline.yaml\n  urlmill lint pipeline.yaml",
 		Args:    args(0, 0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
-			text := examples.Use(use)
-			if text == nil {
-				return checkChoice("--use", use, names)
-			}
-			return a.print(text)
-		},
+		RunE:    func(*cobra.Command, []string) error { return a.print(examples.Use(use)) },
 	}
-	cmd.Flags().StringVar(&use, "use", names[0], "what for: "+strings.Join(slices.Clone(names), ", "))
-	completeFlag(cmd, "use", names...)
+	choiceFlag(cmd, cmd.Flags(), &use, "use", names[0], "what for: "+strings.Join(names, ", "), names...)
 	return cmd
 }
 
@@ -87,11 +79,11 @@ asked for it: with register: false it can be registered beforehand, or looked at
     curl -H 'Content-Type: application/json' -d @- http://localhost:8081/subjects/clicks.parsed-value/versions`,
 		Args: args(1, 1, "one configuration"),
 		RunE: func(_ *cobra.Command, files []string) error {
-			c, err := loadConfig(files[0])
+			c, err := a.loadConfig(files[0])
 			if err != nil {
 				return err
 			}
-			job, err := a.registry.Prepare(c, a.setting(slog.New(slog.DiscardHandler)))
+			job, err := wire.Prepare(c, a.setting(slog.New(slog.DiscardHandler)))
 			if err != nil {
 				return err
 			}
@@ -105,8 +97,8 @@ asked for it: with register: false it can be registered beforehand, or looked at
 }
 
 // loadConfig reads a configuration. A file that cannot be read is a mistake on the command line.
-func loadConfig(file string) (*settings.Config, error) {
-	c, err := settings.Load(file, config.OSEnv())
+func (a *app) loadConfig(file string) (*wire.Config, error) {
+	c, err := a.components.Load(file, config.OSEnv())
 	var bad *config.Error
 	if err != nil && !errors.As(err, &bad) {
 		err = &usageError{err}

@@ -12,8 +12,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/spf13/cobra"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/convert"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/records"
 )
 
 // convertFlags are the flags of "urlmill convert".
@@ -42,58 +42,38 @@ OUT appears when it is complete and on disk. One that is there is replaced only 
   urlmill convert clicks.parquet - --to ndjson --columns host,path | head
   urlmill convert clicks.ndjson clicks.parquet --schema yesterday.parquet`,
 		Args: args(2, 2, "an input and an output"),
-		RunE: func(cmd *cobra.Command, files []string) error {
-			return a.convert(contextOr(cmd.Context()), f, files[0], files[1])
-		},
+		RunE: func(cmd *cobra.Command, files []string) error { return a.convert(cmd.Context(), f, files[0], files[1]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.from, "from", "", "format of IN: parquet, arrow, arrow-stream or ndjson")
-	flags.StringVar(&f.to, "to", "", "format of OUT")
+	choiceFlag(cmd, flags, &f.from, "from", "", "format of IN: parquet, arrow, arrow-stream or ndjson", convert.Formats...)
+	choiceFlag(cmd, flags, &f.to, "to", "", "format of OUT", convert.Formats...)
 	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, gzip, zstd) or Arrow (none, lz4, zstd)")
 	flags.StringVar(&f.schema, "schema", "", "Parquet or Arrow file whose columns NDJSON has")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns to keep, in their order")
 	flags.BoolVar(&f.force, "force", false, "replace OUT")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no summary")
-	completeFlag(cmd, "from", formatNames()...)
-	completeFlag(cmd, "to", formatNames()...)
 	return cmd
 }
 
-func formatNames() []string {
-	var names []string
-	for _, f := range records.Formats() {
-		names = append(names, string(f))
-	}
-	return names
-}
-
 // target checks the flags and returns where the rows go.
-func (f convertFlags) target(a *app, out string) (records.Target, error) {
-	t := records.Target{
-		Path: out, Format: records.Format(f.to), Compression: f.compression, Version: readBuild().Version, Log: a.flagLogger(),
-	}
-	for _, c := range []struct{ flag, value string }{{"--from", f.from}, {"--to", f.to}} {
-		if c.value == "" {
-			continue
-		}
-		if err := checkChoice(c.flag, c.value, formatNames()); err != nil {
-			return t, err
-		}
+func (f convertFlags) target(a *app, out string) (convert.Target, error) {
+	t := convert.Target{
+		Path: out, Format: convert.Format(f.to), Compression: f.compression, Version: readBuild().Version, Log: a.flagLogger(),
 	}
 	if t.Format == "" {
-		t.Format = records.ByName(out)
+		t.Format = convert.ByName(out)
 	}
 	switch {
 	case t.Format == "" && out == "-":
 		return t, usagef("what is the format of standard output? give --to arrow-stream or --to ndjson")
 	case t.Format == "":
 		return t, usagef("%s: no format has this extension; name the file .parquet, .arrow, .arrows or .ndjson, or give --to", out)
-	case t.Compression != "" && t.Format == records.NDJSON:
+	case t.Compression != "" && t.Format == convert.NDJSON:
 		return t, usagef("--compression is for Parquet and Arrow")
-	case out == "-" && t.Format == records.ArrowStream && terminalWidth(a.out) > 0:
+	case out == "-" && t.Format == convert.ArrowStream && terminalWidth(a.out) > 0:
 		return t, usagef("Arrow is binary; redirect standard output into a file, or give one")
 	}
-	if t.Format == records.Parquet || t.Format == records.Arrow {
+	if t.Format == convert.Parquet || t.Format == convert.Arrow {
 		if out == "-" {
 			return t, usagef("%s cannot be written to standard output; name a file", t.Format)
 		}
@@ -129,27 +109,27 @@ func (a *app) convert(ctx context.Context, f convertFlags, in, out string) (err 
 	if err != nil {
 		return err
 	}
-	o := records.Options{Format: records.Format(f.from), Stdin: a.in, Columns: f.columns}
+	o := convert.Options{Format: convert.Format(f.from), Stdin: a.in, Columns: f.columns}
 	if f.schema != "" {
 		if o.Schema, err = schemaOf(ctx, f.schema); err != nil {
 			return err
 		}
 	}
-	r, err := records.Open(in, o)
+	r, err := convert.Open(in, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	var rows int64
 	if out == "-" {
-		sink, err := records.StreamTo(a.out, t)
+		sink, err := convert.StreamTo(a.out, t)
 		if err != nil {
 			return &usageError{err}
 		}
-		_, err = records.Copy(ctx, sink, r, -1)
+		_, err = convert.Copy(ctx, sink, r, -1)
 		return err
 	}
-	if rows, err = records.Write(ctx, t, r); err != nil {
+	if rows, err = convert.Write(ctx, t, r); err != nil {
 		return err
 	}
 	if !f.quiet {
@@ -160,7 +140,7 @@ func (a *app) convert(ctx context.Context, f convertFlags, in, out string) (err 
 
 // schemaOf returns the columns of a Parquet or Arrow file.
 func schemaOf(ctx context.Context, name string) (*arrow.Schema, error) {
-	r, err := records.Open(name, records.Options{})
+	r, err := convert.Open(name, convert.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/examples"
-	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
 )
@@ -51,12 +52,11 @@ reads it is the real one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd, f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.use, "use", examples.Clickstream, "what to show: "+strings.Join(examples.Uses(), ", "))
+	choiceFlag(cmd, flags, &f.use, "use", examples.Clickstream, "what to show: "+strings.Join(examples.Uses(), ", "), examples.Uses()...)
 	flags.Int64Var(&f.records, "records", 1_000_000, "records to make")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the records")
 	flags.StringVar(&f.out, "out", "", "folder for the Parquet files, which stay there (default: a temporary one)")
 	flags.BoolVar(&f.keep, "keep", false, "keep the temporary folder")
-	completeFlag(cmd, "use", examples.Uses()...)
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
 		if !cmd.Flags().Changed("log-level") {
 			a.logLevel = "warn" // the demo tells its story itself
@@ -70,9 +70,6 @@ func (a *app) demo(cmd *cobra.Command, f demoFlags) error {
 	if f.records < 1 {
 		return usagef("--records is %d; give at least 1", f.records)
 	}
-	if err := checkChoice("--use", f.use, examples.Uses()); err != nil {
-		return err
-	}
 	log := a.flagLogger()
 	ctx, drain, release := watchSignals(cmd.Context(), log)
 	defer release()
@@ -81,11 +78,11 @@ func (a *app) demo(cmd *cobra.Command, f demoFlags) error {
 		return err
 	}
 	defer cleanup()
-	c, err := d.configuration(nil)
+	c, err := a.demoConfig(d, nil)
 	if err != nil {
 		return err
 	}
-	if err := a.registry.CheckParts(c); err != nil { // before records are made for it
+	if err := wire.Check(c); err != nil { // before records are made for it
 		return err
 	}
 	if f.use == examples.Dedupe {
@@ -139,48 +136,40 @@ func demoFolders(f demoFlags) (d demonstration, cleanup func(), err error) {
 // errStopped ends a demo that was told to stop before it had anything to show.
 var errStopped = &codeError{code: exitFailure, err: errors.New("stopped before the demo was through")}
 
-// afterClose calls f when c is closed, unless stop is called before.
-func afterClose(c <-chan struct{}, f func()) (stop func()) {
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-c:
-			f()
-		case <-done:
-		}
-	}()
-	return func() { close(done) }
+// making returns the context in which the records of a demo are made, which ends with ctx or drain.
+func making(ctx, drain context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(drain, func() { cancel(errStopped) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
-// configuration reads the example configuration with values for its variables.
-func (d demonstration) configuration(variables map[string]string) (*settings.Config, error) {
+// demoConfig reads the example configuration with values for its variables.
+func (a *app) demoConfig(d demonstration, variables map[string]string) (*wire.Config, error) {
 	env := config.OSEnv()
 	env.Lookup = func(name string) (string, bool) {
 		value, ok := variables[name]
 		return value, ok
 	}
-	return settings.Parse(d.config, examples.Use(d.use), env)
+	return a.components.Parse(d.config, examples.Use(d.use), env)
 }
 
 // demoRun runs the configuration until all records are read.
-func (a *app) demoRun(ctx context.Context, drain <-chan struct{}, d demonstration, c *settings.Config, log *slog.Logger) (report.Summary, error) {
-	job, err := a.registry.Prepare(c, a.setting(log))
+func (a *app) demoRun(ctx, drain context.Context, d demonstration, c *wire.Config, log *slog.Logger) (report.Summary, error) {
+	s, err := wire.Open(c, a.setting(log))
 	if err != nil {
 		return report.Summary{}, err
 	}
-	source, sink, err := job.Open()
-	if err != nil {
-		return report.Summary{}, err
-	}
-	stats := new(pipeline.Stats)
-	allRead := make(chan struct{})
-	watch := watchRows(stats, d.records, drain, allRead)
-	progress := a.startProgress(stats, rowCount{stats, d.records}, log)
+	stats := s.Stats
+	allRead, firstRead := untilRows(drain, stats, d.records)
+	progress := a.startProgress(stats, rowCount{s.Source, stats, d.records}, log)
 	began := time.Now()
-	err = job.Run(ctx, allRead, source, sink, stats)
+	err = s.Run(ctx, allRead.Done())
 	ended := time.Now()
 	progress.stop()
-	firstRow := watch()
+	firstRow := firstRead()
 	if err != nil {
 		return report.Summary{}, err
 	}
@@ -189,51 +178,49 @@ func (a *app) demoRun(ctx context.Context, drain <-chan struct{}, d demonstratio
 	}
 	a.say("2. ran %s: through the URL parser into %s, in %.1f s, %.1f s of which until the first row\n",
 		d.config, d.folder, ended.Sub(began).Seconds(), firstRow.Sub(began).Seconds())
-	return report.New(stats.Totals(), sink, ended.Sub(firstRow)), nil
+	return report.New(stats.Totals(), s.Sink, ended.Sub(firstRow)), nil
 }
 
-// rowCount is the progress of a source whose number of rows is known.
+// rowCount is a source whose number of rows is known, and of which nothing else is shown.
 type rowCount struct {
+	pipeline.Source
 	stats *pipeline.Stats
 	total int64
 }
 
-// Progress implements finite.
-func (r rowCount) Progress() (done, total int64) { return r.stats.Totals().Rows, r.total }
+// Count implements [pipeline.Counter].
+func (r rowCount) Count(c *pipeline.Counts) {
+	c.Progress = &pipeline.Progress{Done: r.stats.Totals().Rows, Total: r.total}
+}
 
-// watchRows closes full when a pipeline has read so many rows, or drain is closed. The function that it returns ends
-// that, and returns the time of about the first row.
-func watchRows(stats *pipeline.Stats, rows int64, drain <-chan struct{}, full chan<- struct{}) (stop func() time.Time) {
-	done := make(chan struct{})
-	first := make(chan time.Time, 1)
-	go func() {
-		defer close(first)
+// untilRows returns a context that ends when a pipeline has read so many rows, or with drain. The function that it returns
+// ends it, and returns the time of about the first row.
+func untilRows(drain context.Context, stats *pipeline.Stats, rows int64) (full context.Context, stop func() time.Time) {
+	full, cancel := context.WithCancel(drain)
+	var first time.Time
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		defer cancel()
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
-		started := false
-		for {
+		for full.Err() == nil {
 			read := stats.Totals().Rows
-			if read > 0 && !started {
-				started = true
-				first <- time.Now()
+			if read > 0 && first.IsZero() {
+				first = time.Now()
 			}
 			if read >= rows {
-				close(full)
 				return
 			}
 			select {
 			case <-tick.C:
-			case <-drain:
-				close(full)
-				return
-			case <-done:
-				return
+			case <-full.Done():
 			}
 		}
-	}()
-	return func() time.Time {
-		close(done)
-		return <-first
+	})
+	return full, func() time.Time {
+		cancel()
+		watch.Wait()
+		return first
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 )
 
 // demoClicks shows the uses that read clicks from Kafka.
-func (a *app) demoClicks(ctx context.Context, drain <-chan struct{}, d demonstration, log *slog.Logger) error {
+func (a *app) demoClicks(ctx, drain context.Context, d demonstration, log *slog.Logger) error {
 	broker, err := demo.StartBroker(demoTopic, demoPartitions)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (a *app) demoClicks(ctx context.Context, drain <-chan struct{}, d demonstra
 	if err := a.demoProduce(ctx, drain, d, broker.Addr); err != nil {
 		return err
 	}
-	c, err := d.configuration(map[string]string{
+	c, err := a.demoConfig(d, map[string]string{
 		"KAFKA_BROKERS": broker.Addr, "KAFKA_TOPIC": demoTopic, "OUTPUT": d.folder, "CATALOG": filepath.Join(d.folder, "_catalog.db"),
 	})
 	if err != nil {
@@ -52,10 +52,8 @@ func (a *app) demoClicks(ctx context.Context, drain <-chan struct{}, d demonstra
 }
 
 // demoProduce fills the topic.
-func (a *app) demoProduce(ctx context.Context, drain <-chan struct{}, d demonstration, addr string) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stop := afterClose(drain, func() { cancel(errStopped) })
+func (a *app) demoProduce(ctx, drain context.Context, d demonstration, addr string) error {
+	ctx, stop := making(ctx, drain)
 	defer stop()
 	o := generate.Options{Records: d.records, Seed: d.seed}
 	if d.use == examples.Warehouse { // a midnight amid the clicks: two days

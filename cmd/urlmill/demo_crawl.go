@@ -22,7 +22,7 @@ const (
 )
 
 // demoCrawl shows the use dedupe.
-func (a *app) demoCrawl(ctx context.Context, drain <-chan struct{}, d demonstration, log *slog.Logger) error {
+func (a *app) demoCrawl(ctx, drain context.Context, d demonstration, log *slog.Logger) error {
 	a.say("%s URLs of a crawl from files into Parquet, with duplicates marked.\n", plain.Count(d.records))
 	crawl := filepath.Join(d.work, "crawl")
 	if err := os.Mkdir(crawl, 0o755); err != nil {
@@ -35,7 +35,7 @@ func (a *app) demoCrawl(ctx context.Context, drain <-chan struct{}, d demonstrat
 	}
 	a.say("1. wrote %s (%s) to %d files in %s, of which %s have the page of an earlier one, in %.1f s\n",
 		plain.Plural(d.records, "URL"), plain.Bytes(size), demoCrawlFiles, crawl, plain.Count(planted), time.Since(began).Seconds())
-	c, err := d.configuration(map[string]string{"URLS": crawl, "OUTPUT": d.folder, "SEEN": filepath.Join(d.work, "seen")})
+	c, err := a.demoConfig(d, map[string]string{"URLS": crawl, "OUTPUT": d.folder, "SEEN": filepath.Join(d.work, "seen")})
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (a *app) demoCrawl(ctx context.Context, drain <-chan struct{}, d demonstrat
 }
 
 // writeDemoCrawl writes the URLs, and returns how many repeat the page of an earlier one, and their size.
-func writeDemoCrawl(ctx context.Context, drain <-chan struct{}, dir string, d demonstration) (planted, size int64, err error) {
+func writeDemoCrawl(ctx, drain context.Context, dir string, d demonstration) (planted, size int64, err error) {
 	mix := generate.Distinct()
 	mix["empty"] = 0 // empty lines are no records
 	g, err := generate.NewGenerator(generate.Options{
@@ -77,14 +77,12 @@ func writeDemoCrawl(ctx context.Context, drain <-chan struct{}, dir string, d de
 	if err != nil {
 		return 0, 0, err
 	}
+	ctx, stop := making(ctx, drain)
+	defer stop()
 	var line []byte
 	for i := range int64(demoCrawlFiles) {
-		select {
-		case <-drain:
-			return 0, 0, errStopped
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return 0, 0, context.Cause(ctx)
-		default:
 		}
 		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("crawl-%d.txt", i)))
 		if err != nil {

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
-	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -14,10 +15,9 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/table"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
-	"github.com/urlmill/urlmill/internal/settings"
-	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/rowview"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/sample"
+	"github.com/urlmill/urlmill/internal/wire"
 )
 
 type dryRunFlags struct {
@@ -48,7 +48,7 @@ came from standard input is gone.`,
 			case f.timeout <= 0:
 				return usagef("--timeout is %s; give a duration such as 30s", f.timeout)
 			}
-			c, err := loadConfig(files[0])
+			c, err := a.loadConfig(files[0])
 			if err != nil {
 				return err
 			}
@@ -62,46 +62,47 @@ came from standard input is gone.`,
 }
 
 // dryRun runs c with a sample into a temporary folder, and reports.
-func (a *app) dryRun(parent context.Context, c *settings.Config, f dryRunFlags) (err error) {
-	if err := a.registry.Check(c); err != nil {
+func (a *app) dryRun(parent context.Context, c *wire.Config, f dryRunFlags) (err error) {
+	if err := wire.Check(c); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "urlmill-dry-run-")
 	if err != nil {
 		return fmt.Errorf("dry-run: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	partitioned := isPartitioned(c)
-	wire.IntoFolder(c, dir)
+	// A pipe that is cut, as by head, would end the process before the folder is removed. Now it is an error of writing.
+	signal.Ignore(syscall.SIGPIPE)
+	defer func() {
+		signal.Reset(syscall.SIGPIPE)
+		if errors.Is(err, syscall.EPIPE) {
+			err = &codeError{code: exitFailure} // the reader has what it wanted
+		}
+		err = errors.Join(err, os.RemoveAll(dir))
+	}()
+	partitioned := c.Sink.Options.Asks().Partitioned
+	c.IntoFolder(dir)
 	log := a.flagLogger()
 	setting := a.setting(log)
-	setting.Stores = nil
-	job, err := a.registry.ForSamples(f.records).Prepare(c, setting)
+	setting.Stores, setting.Sample = nil, f.records
+	s, err := wire.Open(c, setting)
 	if err != nil {
 		return err
 	}
-	source, sink, err := job.Open()
-	if err != nil {
-		return err
-	}
-	job.LimitMemory()
-	limit := wire.NewLimit(source, f.records)
-	preview := table.NewPreview(sink, table.New(a.out, table.Options{Width: terminalWidth(a.out), MergeErrors: true, HideEmpty: true}), f.show)
-	if parent == nil {
-		parent = context.Background()
-	}
+	sink, limit := s.Sink, sample.NewLimit(s.Source, f.records)
+	preview := rowview.NewPreview(sink, rowview.New(a.out, rowview.Options{Width: terminalWidth(a.out), MergeErrors: true, HideEmpty: true}), f.show)
 	ctx, drain, release := watchSignals(parent, log)
 	defer release()
-	soft, timedOut, stop := drainAfter(drain, f.timeout)
-	defer stop()
-	stats := new(pipeline.Stats)
+	soft, cancel := context.WithTimeout(drain, f.timeout)
+	defer cancel()
+	timedOut := func() bool { return errors.Is(soft.Err(), context.DeadlineExceeded) }
+	s.Source, s.Sink = limit, preview
 	began := time.Now()
-	runErr := job.Run(ctx, soft, limit, preview, stats)
+	runErr := s.Run(ctx, soft.Done())
 	if cause := context.Cause(ctx); errors.Is(cause, errInterrupted) {
 		return cause
 	}
 	r := sampleReport{
-		summary: report.New(stats.Totals(), sink, time.Since(began)), schema: job.Rows,
+		summary: report.New(s.Stats.Totals(), sink, time.Since(began)), schema: s.Rows,
 		whole: f.whole(limit.Reached(), timedOut()), partitioned: partitioned,
 	}
 	r.printSchema(a)
@@ -129,43 +130,6 @@ func (f dryRunFlags) whole(enough, timedOut bool) string {
 	return "all that there was"
 }
 
-// drainAfter returns a channel that is closed with drain, or when the time is over, which timedOut then tells. stop lets go
-// of it.
-func drainAfter(drain <-chan struct{}, limit time.Duration) (soft <-chan struct{}, timedOut func() bool, stop func()) {
-	out, over, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	var late atomic.Bool
-	timer := time.NewTimer(limit)
-	go func() {
-		defer close(ended)
-		defer timer.Stop()
-		select {
-		case <-drain:
-			close(out)
-		case <-timer.C:
-			late.Store(true)
-			close(out)
-		case <-over:
-		}
-	}()
-	return out, late.Load, func() {
-		close(over)
-		<-ended
-	}
-}
-
-// isPartitioned reports whether c makes directories.
-func isPartitioned(c *settings.Config) bool {
-	switch s := c.Sink; {
-	case s.Parquet != nil:
-		return len(s.Parquet.PartitionBy) > 0
-	case s.ArrowIPC != nil:
-		return len(s.ArrowIPC.PartitionBy) > 0
-	case s.NDJSON != nil:
-		return len(s.NDJSON.PartitionBy) > 0
-	}
-	return false
-}
-
 // sampleReport is what a dry run says.
 type sampleReport struct {
 	summary     report.Summary
@@ -186,7 +150,7 @@ func (r sampleReport) printSchema(a *app) {
 			null = ", never null"
 		}
 		name := plain.Text(f.Name)
-		fmt.Fprintf(a.out, "  %s%s  %s%s\n", name, strings.Repeat(" ", width-plain.Width(name)), f.Type, null)
+		fmt.Fprintf(a.out, "  %s%s  %s%s\n", name, strings.Repeat(" ", width-plain.Width(name)), plain.Text(f.Type.String()), null)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
@@ -72,7 +71,7 @@ func exitCode(err error) int {
 // onlyIncomplete reports whether err is about inputs alone that could not be read completely, so that everything else
 // was done.
 func onlyIncomplete(err error) bool {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+	if joined, ok := err.(pipeline.Joined); ok {
 		for _, e := range joined.Unwrap() {
 			if !onlyIncomplete(e) {
 				return false
@@ -84,21 +83,6 @@ func onlyIncomplete(err error) bool {
 	var short *file.TooShortError
 	var changed *file.ChangedError
 	return errors.As(err, &read) || errors.As(err, &short) || errors.As(err, &changed)
-}
-
-// withoutPaths takes "paths[0]: " away from problems with the arguments of a command line, which has no such key.
-func withoutPaths(err error) error {
-	var bad *config.Error
-	if !errors.As(err, &bad) {
-		return err
-	}
-	for i := range bad.Problems {
-		p := &bad.Problems[i]
-		if key, rest, ok := strings.Cut(p.Message, ": "); ok && strings.HasPrefix(key, "paths[") {
-			p.Message = rest
-		}
-	}
-	return bad
 }
 
 // errInterrupted is the error of a command that was told twice to stop.
@@ -116,7 +100,11 @@ const exitCodesHelp = `Exit codes of all commands:
        damaged or say of themselves what is not true; the report says what. "urlmill compact" has left files as they are
        that it could not read
   130  stopped at once by a second SIGINT or SIGTERM; what was not committed is read again next time
+  134  it crashed (a fault of urlmill; SIGABRT, which a supervisor sees instead of a code): standard error has the reason and
+       a stack trace for a report. Start it again; what was not committed is read again. As the first process of a
+       container, which no signal of its own ends, it exits with 2
 
 The first SIGINT or SIGTERM lets a pipeline write and commit what it has read (pipeline.drain_timeout bounds the
-time) and ends with 0. "urlmill url" ends with 1 when one of its URLs does not parse.
+time) and ends with 0. "urlmill url" ends with 1 when one of its URLs does not parse, "urlmill explain" when two have
+two keys, and "urlmill parse" when every row has an error.
 `

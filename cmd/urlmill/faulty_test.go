@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
@@ -61,7 +61,7 @@ func faultyCode() int {
 	return execute(os.Args[1:], &app{
 		dedupeStep: at.step,
 		in:         os.Stdin, out: os.Stdout, err: os.Stderr,
-		registry: wire.Standard(),
+		components: wire.Standard(),
 		stores: func(location string, log *slog.Logger) (store.Store, error) {
 			return store.NewLocal(location, sys, log), nil
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/store"
@@ -63,6 +64,7 @@ func (a *app) files(parent context.Context, place string, f filesFlags) error {
 	if err != nil {
 		return err
 	}
+	shown := terminalWidth(a.out) > 0 // else a program reads them
 	out := json.NewEncoder(a.out)
 	out.SetEscapeHTML(false)
 	for _, file := range snap.Files {
@@ -73,7 +75,11 @@ func (a *app) files(parent context.Context, place string, f filesFlags) error {
 		if f.json {
 			err = out.Encode(l)
 		} else {
-			_, err = fmt.Fprintln(a.out, l.Path)
+			path := l.Path
+			if shown {
+				path = plain.Text(path)
+			}
+			_, err = fmt.Fprintln(a.out, path)
 		}
 		if err != nil {
 			return err

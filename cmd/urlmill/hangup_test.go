@@ -103,7 +103,7 @@ func TestHangUp(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	for _, want := range []string{
-		"key=on_error reason=", "key=log.level from=INFO to=DEBUG", "key=pipeline.rate from=300 to=100000",
+		"key=on_error reason=", "key=log.level from=info to=debug", "key=pipeline.rate from=300 to=100000",
 		"key=columns.public_suffix_list from=one to=two", "key=columns.tracking_rules from=2026-01-01 to=2026-01-02",
 	} {
 		if !strings.Contains(log.String(), want) {

@@ -6,8 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/config"
-	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/internal/wire"
 )
 
 func newLint(a *app) *cobra.Command {
@@ -24,9 +25,9 @@ connected to and nothing is written. The exit code is 2 when there is a problem.
 		RunE: func(_ *cobra.Command, files []string) error {
 			failed := false
 			for _, file := range files {
-				c, err := settings.Load(file, config.OSEnv())
+				c, err := a.components.Load(file, config.OSEnv())
 				if err == nil {
-					err = a.registry.Check(c)
+					err = wire.Check(c)
 				}
 				var bad *config.Error
 				switch {
@@ -36,7 +37,7 @@ connected to and nothing is written. The exit code is 2 when there is a problem.
 				case err != nil:
 					return &usageError{err}
 				default:
-					if _, err := fmt.Fprintf(a.out, "%s: ok\n", file); err != nil {
+					if _, err := fmt.Fprintf(a.out, "%s: ok\n", plain.Text(file)); err != nil {
 						return err
 					}
 				}

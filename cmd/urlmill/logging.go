@@ -4,12 +4,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"sync"
 
 	"golang.org/x/term"
 
-	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 )
 
 // console is standard error, shared by log lines and the progress line: a log line takes the place of the
@@ -41,21 +40,29 @@ func (c *console) terminal() bool { return c.width > 0 }
 
 const eraseLine = "\r\x1b[K"
 
-// Write prints whole lines above the progress line.
+// Write prints whole lines above the progress line. Names and texts from outside may be in them, by whatever way: what a terminal could
+// act on is shown instead of done.
 func (c *console) Write(p []byte) (int, error) {
+	text := plain.Lines(string(p))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.line == "" {
-		return c.w.Write(p)
+	if c.line != "" {
+		text = eraseLine + text + c.line
 	}
-	if _, err := io.WriteString(c.w, eraseLine); err != nil {
+	if _, err := io.WriteString(c.w, text); err != nil {
 		return 0, err
 	}
-	n, err := c.w.Write(p)
-	if err == nil {
-		_, err = io.WriteString(c.w, c.line)
+	return len(p), nil
+}
+
+// jsonConsole is a console for lines of JSON, which have escapes of their own.
+type jsonConsole struct{ *console }
+
+func (c jsonConsole) Write(p []byte) (int, error) {
+	if _, err := c.console.Write([]byte(plain.JSON(string(p)))); err != nil {
+		return 0, err
 	}
-	return n, err
+	return len(p), nil
 }
 
 // show sets the progress line; "" takes it away.
@@ -65,6 +72,7 @@ func (c *console) show(line string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	line = plain.Text(line)
 	if r := []rune(line); len(r) >= c.width {
 		line = string(r[:c.width-1])
 	}
@@ -80,7 +88,7 @@ func (c *console) show(line string) {
 func (a *app) logger(level slog.Leveler, format string) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == "json" {
-		return slog.New(slog.NewJSONHandler(a.console, options))
+		return slog.New(slog.NewJSONHandler(jsonConsole{a.console}, options))
 	}
 	return slog.New(slog.NewTextHandler(a.console, options))
 }
@@ -97,32 +105,6 @@ func (a *app) liveLogger() (*slog.Logger, *slog.LevelVar) {
 
 func (a *app) level() slog.Level {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(a.logLevel)) // checkLogFlags has seen it
+	_ = level.UnmarshalText([]byte(a.logLevel)) // checkChoices has seen it
 	return level
-}
-
-// checkLogFlags checks the two log flags.
-func (a *app) checkLogFlags() error {
-	for _, f := range []struct {
-		name, value string
-		allowed     []string
-	}{
-		{"--log-format", a.logFormat, []string{"text", "json"}},
-		{"--log-level", a.logLevel, []string{"debug", "info", "warn", "error"}},
-	} {
-		if err := checkChoice(f.name, f.value, f.allowed); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkChoice checks the value of a flag against the values that it can have.
-func checkChoice(flag, value string, allowed []string) error {
-	for _, v := range allowed {
-		if v == value {
-			return nil
-		}
-	}
-	return usagef("%s is %q; give one of %s%s", flag, value, strings.Join(allowed, ", "), config.Suggest(value, allowed))
 }

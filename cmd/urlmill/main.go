@@ -4,16 +4,20 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/internal/wire"
 )
 
 func main() { os.Exit(mainCode()) }
 
 // mainCode runs the command of this process and returns its exit code.
 func mainCode() int {
+	// A panic, a fault or the end of memory exits with 2 otherwise, which says that the configuration is wrong and that it is
+	// useless to start again.
+	debug.SetTraceback("crash")
 	return execute(os.Args[1:], &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		registry: wire.Standard(),
+		components: wire.Standard(),
 	})
 }

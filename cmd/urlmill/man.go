@@ -9,13 +9,12 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// newMan returns the hidden command that packagers call.
+// newMan returns the command that packagers call.
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man FOLDER",
 		Short:   "Write the man pages of all commands into a folder",
 		Example: "  urlmill man /usr/local/share/man/man1",
-		Hidden:  true,
 		Args:    args(1, 1, "one folder"),
 		RunE: func(cmd *cobra.Command, folders []string) error {
 			if err := os.MkdirAll(folders[0], 0o755); err != nil {

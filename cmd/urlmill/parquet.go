@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/convert"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/pqfile"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/records"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/table"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/rowview"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -110,26 +110,19 @@ also be in the other formats that "urlmill convert" reads.`,
 
 // head shows the first rows of a file.
 func (a *app) head(ctx context.Context, name string, rows int64, columns []string, asJSON bool) (err error) {
-	r, err := records.Open(name, records.Options{Columns: columns, BatchRows: min(rows, 8192)})
+	r, err := convert.Open(name, convert.Options{Columns: columns, BatchRows: min(rows, 8192)})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	var sink pipeline.Sink = table.New(a.out, table.Options{Width: terminalWidth(a.out)})
+	var sink pipeline.Sink = rowview.New(a.out, rowview.Options{Width: terminalWidth(a.out)})
 	if asJSON {
-		if sink, err = records.StreamTo(a.out, records.Target{Format: records.NDJSON}); err != nil {
+		if sink, err = convert.StreamTo(a.out, convert.Target{Format: convert.NDJSON}); err != nil {
 			return err
 		}
 	}
-	_, err = records.Copy(contextOr(ctx), sink, r, rows)
+	_, err = convert.Copy(ctx, sink, r, rows)
 	return err
-}
-
-func contextOr(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
 }
 
 func newParquetCheck(a *app) *cobra.Command {
@@ -145,9 +138,7 @@ The exit code is 5 when a file is damaged or says what is not true, and 1 when o
 report a file.`,
 		Example: `  urlmill parquet check out/*.parquet`,
 		Args:    args(1, -1, "at least one file"),
-		RunE: func(cmd *cobra.Command, files []string) error {
-			return a.checkParquet(contextOr(cmd.Context()), files, asJSON)
-		},
+		RunE:    func(cmd *cobra.Command, files []string) error { return a.checkParquet(cmd.Context(), files, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, an object a file")
 	return cmd

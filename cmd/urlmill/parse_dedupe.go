@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/urlmill/urlmill/config"
-	"github.com/urlmill/urlmill/internal/settings"
 	"github.com/urlmill/urlmill/urlcore/canon"
 )
 
@@ -17,64 +15,49 @@ type dedupeFlags struct {
 	mode, canonical, seen, memory string
 }
 
-func canonicalForms() []string {
-	var names []string
-	for _, form := range []canon.Form{canon.Dedupe, canon.Strict, canon.SURTIA, canon.SURTCC} {
-		names = append(names, form.String())
-	}
-	return names
-}
-
 func (f *dedupeFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.mode, "dedupe", "", "find pages that are there several times: mark (adds is_duplicate) or drop")
+	choiceFlag(cmd, flags, &f.mode, "dedupe", "", "find pages that are there several times: mark (adds is_duplicate) or drop", "mark", "drop")
 	flags.StringVar(&f.seen, "seen", "", "folder that remembers the pages for the next run (default: forgotten in the end)")
 	flags.StringVar(&f.memory, "dedupe-memory", "128MiB", "memory for finding duplicates; 256MiB are enough for a hundred million pages")
-	flags.StringVar(&f.canonical, "canonical", "", "add canonical_url and url_key in this form: "+strings.Join(canonicalForms(), ", ")+" (default with --dedupe: dedupe)")
-	completeFlag(cmd, "dedupe", "mark", "drop")
-	completeFlag(cmd, "canonical", canonicalForms()...)
+	choiceFlag(cmd, flags, &f.canonical, "canonical", "",
+		"add canonical_url and url_key in this form: "+strings.Join(canon.Forms(), ", ")+" (default with --dedupe: dedupe)", canon.Forms()...)
 }
 
-// set puts the flags into a configuration that has all others. Where the state is not to be kept, done removes it.
-func (f dedupeFlags) set(c *settings.Config, out string) (done func() error, err error) {
-	done = func() error { return nil }
+// hidesKey reports whether the column that rows are compared by is not to be written, as nobody has asked for it.
+func (f parseFlags) hidesKey() bool {
+	picked := len(f.columns) > 0 || f.to == toTable && len(f.exclude) == 0 // see tableColumns
+	return f.dedupe.mode != "" && picked && !slices.Contains(f.columns, keyColumn)
+}
+
+// set sets the keys. Where the state is not to be kept, done removes it.
+func (f dedupeFlags) set(k keys, all parseFlags) (done func() error, err error) {
 	if f.mode == "" && f.seen != "" {
-		return done, usagef("--seen needs --dedupe mark or --dedupe drop")
+		return nothing, usagef("--seen needs --dedupe mark or --dedupe drop")
 	}
-	if form := f.canonical; form != "" {
-		if err := checkChoice("--canonical", form, canonicalForms()); err != nil {
-			return done, err
-		}
-		c.Columns.Canonical = &settings.Canonical{Form: form}
-	}
+	k.set("--canonical", "columns.canonical.form", f.canonical)
 	if f.mode == "" {
-		return done, nil
+		return nothing, nil
 	}
-	if err := checkChoice("--dedupe", f.mode, []string{"mark", "drop"}); err != nil {
-		return done, err
+	if f.canonical == "" {
+		k.put("columns.canonical.form", canon.Dedupe.String())
 	}
-	if c.Columns.Canonical == nil {
-		c.Columns.Canonical = &settings.Canonical{Form: canon.Dedupe.String()}
+	if slices.Contains(all.exclude, keyColumn) {
+		return nothing, usagef("--dedupe compares rows by %s, which --exclude leaves out; take it out of there", keyColumn)
 	}
-	if slices.Contains(c.Columns.Exclude, keyColumn) {
-		return done, usagef("--dedupe compares rows by %s, which --exclude leaves out; take it out of there", keyColumn)
+	if columns, _ := k.root["columns"].(map[string]any); all.hidesKey() {
+		include, _ := columns["include"].([]string)
+		k.put("columns.include", append(slices.Clip(include), keyColumn))
 	}
-	d := settings.DefaultDedupe()
-	d.Mode, d.Path, d.AnyOutput = f.mode, f.seen, true
-	if len(c.Columns.Include) > 0 && !slices.Contains(c.Columns.Include, keyColumn) {
-		c.Columns.Include = append(slices.Clip(c.Columns.Include), keyColumn)
-		d.HideKey = true // nobody has asked for it
+	k.set("--dedupe", "dedupe.mode", f.mode)
+	k.set("--dedupe-memory", "dedupe.memory", f.memory)
+	if f.seen != "" {
+		k.set("--seen", "dedupe.path", f.seen)
+		return nothing, nil
 	}
-	if d.Memory, err = config.ParseSize(f.memory); err != nil || d.Memory < 8<<20 {
-		return done, usagef("--dedupe-memory is %q; give a size such as 256MiB, and 8MiB at least", f.memory)
-	}
-	if d.Path == "" {
-		if d.Path, done, err = forgottenState(out); err != nil {
-			return done, err
-		}
-	}
-	c.Dedupe = &d
-	return done, nil
+	path, done, err := forgottenState(all.out)
+	k.put("dedupe.path", path)
+	return done, err
 }
 
 // keyColumn is the column by which rows are compared.

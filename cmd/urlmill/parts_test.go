@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/internal/wire"
 )
 
 // TestBuiltWithout: a binary that is built without parts says so, and says it before it starts what needs them.
 func TestBuiltWithout(t *testing.T) {
 	run := func(args ...string) (stdout, stderr string, code int) {
 		var out, err bytes.Buffer
-		code = execute(args, &app{in: strings.NewReader(""), out: &out, err: &err, registry: wire.Registry{}})
+		code = execute(args, &app{in: strings.NewReader(""), out: &out, err: &err, components: wire.Light()})
 		return out.String(), err.String(), code
 	}
 	for use, part := range map[string]string{"dedupe": "the search for duplicates", "warehouse": "Iceberg tables"} {
@@ -33,11 +33,11 @@ func TestBuiltWithout(t *testing.T) {
 		LeftOut []string `json:"left_out"`
 	}
 	stdout, _, _ := run("version", "--json")
-	if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&v); err != nil || len(v.LeftOut) != len(wire.Registry{}.LeftOut()) {
+	if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&v); err != nil || len(v.LeftOut) != len(wire.Light().LeftOut()) {
 		t.Errorf("%v: %s", err, stdout)
 	}
 	out := new(bytes.Buffer)
-	execute([]string{"version"}, &app{out: out, err: io.Discard, registry: wire.Standard()})
+	execute([]string{"version"}, &app{out: out, err: io.Discard, components: wire.Standard()})
 	if without := strings.Join(wire.Standard().LeftOut(), ", "); !strings.HasSuffix(out.String(), "built without        "+without+"\n") {
 		t.Errorf("%s, without %s", out, without)
 	}

@@ -164,9 +164,9 @@ func TestConformance(t *testing.T) {
 	t.Logf("%d of %d passed", passed, len(cases))
 }
 
-// TestLintBadConfigurations checks that "urlmill lint" says of every bad configuration what package settings expects.
+// TestLintBadConfigurations checks that "urlmill lint" says of every bad configuration what package wire expects.
 func TestLintBadConfigurations(t *testing.T) {
-	folder := filepath.Join("..", "..", "internal", "settings", "testdata", "bad")
+	folder := filepath.Join("..", "..", "internal", "wire", "testdata", "bad")
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil || len(files) < 60 {
 		t.Fatalf("%d files, %v", len(files), err)

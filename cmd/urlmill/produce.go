@@ -46,31 +46,16 @@ is not there. It ends after --records, or with SIGINT or SIGTERM.`,
 	flags.Int64Var(&f.records, "records", 0, "records to produce; 0 is no end")
 	flags.Float64Var(&f.rate, "rate", 0, "records a second; 0 is as many as possible")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the records")
-	flags.StringVar(&f.format, "format", "ndjson", "format of a record: ndjson or lines")
-	flags.StringVar(&f.profile, "profile", "clickstream", "kind of URLs: clickstream or crawl")
-	flags.StringVar(&f.compression, "compression", "zstd", "compression of batches: none, gzip, snappy, lz4 or zstd")
+	choiceFlag(cmd, flags, &f.format, "format", "ndjson", "format of a record: ndjson or lines", "ndjson", "lines")
+	choiceFlag(cmd, flags, &f.profile, "profile", "clickstream", "kind of URLs: clickstream or crawl", "clickstream", "crawl")
+	choiceFlag(cmd, flags, &f.compression, "compression", "zstd", "compression of batches: none, gzip, snappy, lz4 or zstd", producer.Compressions...)
 	flags.DurationVar(&f.wait, "wait", time.Minute, "how long to wait for a broker")
-	completeFlag(cmd, "format", "ndjson", "lines")
-	completeFlag(cmd, "profile", "clickstream", "crawl")
-	completeFlag(cmd, "compression", producer.Compressions...)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.produce(cmd.Context(), f) }
 	return cmd
 }
 
 // options checks the flags.
 func (f produceFlags) options() (producer.Options, error) {
-	for _, c := range []struct {
-		flag, value string
-		allowed     []string
-	}{
-		{"--format", f.format, []string{"ndjson", "lines"}},
-		{"--profile", f.profile, []string{"clickstream", "crawl"}},
-		{"--compression", f.compression, producer.Compressions},
-	} {
-		if err := checkChoice(c.flag, c.value, c.allowed); err != nil {
-			return producer.Options{}, err
-		}
-	}
 	switch {
 	case len(f.brokers) == 0 || f.topic == "":
 		return producer.Options{}, usagef("give --brokers and --topic")

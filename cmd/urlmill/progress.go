@@ -12,42 +12,25 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sources/kafka"
 )
 
 const (
-	lineEvery = 200 * time.Millisecond // on a terminal
-	logEvery  = 10 * time.Second       // elsewhere
-	barWidth  = 20
-	maxLeft   = 1000 * time.Hour // more is no estimate
+	lineEvery  = 200 * time.Millisecond // on a terminal
+	logEvery   = 10 * time.Second       // elsewhere
+	lineWeight = 0.3
+	barWidth   = 20
+	maxLeft    = 1000 * time.Hour // more is no estimate
 )
-
-// finite is what sources have that know how much there is to read.
-type finite interface {
-	// Progress returns what was read so far and how much there is, 0 when nobody knows.
-	Progress() (done, total int64)
-}
-
-// lagOf returns how many records of its partitions a Kafka source has not read yet.
-func lagOf(source any) (lag int64, ok bool) {
-	s, ok := source.(*kafka.Source)
-	if !ok {
-		return 0, false
-	}
-	for _, l := range s.Lags() {
-		lag += l.Behind()
-	}
-	return lag, true
-}
 
 // progress tells how a pipeline is getting on: by a line that is drawn again and again on a terminal, by log lines
 // elsewhere.
 type progress struct {
 	stats  *pipeline.Stats
-	source any
+	source pipeline.Source
 	bar    *progressbar.ProgressBar // nil without a known end
 	last   pipeline.Totals
 	lastAt time.Time
+	weight float64 // of the last interval in the rates: less than 1 where intervals are so short that rates would flicker
 	rows   rate
 	bytes  rate
 	done   rate  // of what the source counts its progress in
@@ -57,12 +40,11 @@ type progress struct {
 	stop func()
 }
 
-// rate is how much there is a second, smoothed.
+// rate is how much there is a second.
 type rate float64
 
-// add takes over what came in some seconds.
-func (r *rate) add(n int64, seconds float64) {
-	const weight = 0.3
+// add takes over what came in some seconds. A weight below 1 smooths the rate, by what it was before.
+func (r *rate) add(n int64, seconds, weight float64) {
 	now := float64(n) / seconds
 	if *r == 0 {
 		*r = rate(now)
@@ -71,11 +53,11 @@ func (r *rate) add(n int64, seconds float64) {
 }
 
 // startProgress shows the progress of a pipeline until stop is called.
-func (a *app) startProgress(stats *pipeline.Stats, source any, log *slog.Logger) *progress {
-	p := &progress{stats: stats, source: source, lastAt: time.Now()}
+func (a *app) startProgress(stats *pipeline.Stats, source pipeline.Source, log *slog.Logger) *progress {
+	p := &progress{stats: stats, source: source, lastAt: time.Now(), weight: 1}
 	every := logEvery
 	if a.console.terminal() {
-		every = lineEvery
+		every, p.weight = lineEvery, lineWeight
 	}
 	p.stop = a.everyTick(every, func() {
 		if t := p.update(); a.console.terminal() {
@@ -115,10 +97,10 @@ func (p *progress) update() pipeline.Totals {
 	t, now := p.stats.Totals(), time.Now()
 	elapsed := now.Sub(p.lastAt).Seconds()
 	if elapsed > 0 {
-		p.rows.add(t.Rows-p.last.Rows, elapsed)
-		p.bytes.add(t.Bytes-p.last.Bytes, elapsed)
+		p.rows.add(t.Rows-p.last.Rows, elapsed, p.weight)
+		p.bytes.add(t.Bytes-p.last.Bytes, elapsed, p.weight)
 		if done, _, ok := p.finite(); ok {
-			p.done.add(done-p.before, elapsed)
+			p.done.add(done-p.before, elapsed, p.weight)
 			p.before = done
 		}
 	}
@@ -132,8 +114,8 @@ func (p *progress) line(t pipeline.Totals) string {
 	if t.Invalid > 0 {
 		parts = append(parts, plain.Count(t.Invalid)+" invalid")
 	}
-	if lag, ok := lagOf(p.source); ok {
-		parts = append(parts, "lag "+plain.Count(lag))
+	if in := pipeline.CountsOf(p.source, nil).Input; in != nil {
+		parts = append(parts, "lag "+plain.Count(in.Behind()))
 	}
 	if bar := p.barText(); bar != "" {
 		if left, ok := p.left(); ok {
@@ -146,12 +128,11 @@ func (p *progress) line(t pipeline.Totals) string {
 
 // finite returns how far a source is that has an end.
 func (p *progress) finite() (done, total int64, ok bool) {
-	f, ok := p.source.(finite)
-	if !ok {
+	read := pipeline.CountsOf(p.source, nil).Progress
+	if read == nil {
 		return 0, 0, false
 	}
-	done, total = f.Progress()
-	return min(done, total), total, total > 0
+	return min(read.Done, read.Total), read.Total, read.Total > 0
 }
 
 // left returns how long the rest will take at the present rate.
@@ -199,8 +180,8 @@ func (p *progress) log(log *slog.Logger, t pipeline.Totals) {
 		"rows", t.Rows, "rows_per_s", int64(p.rows), "bytes", t.Bytes, "bytes_per_s", int64(p.bytes), "invalid", t.Invalid,
 		"committed", t.Committed, "lanes", t.Lanes,
 	}
-	if lag, ok := lagOf(p.source); ok {
-		attrs = append(attrs, "lag", lag)
+	if in := pipeline.CountsOf(p.source, nil).Input; in != nil {
+		attrs = append(attrs, "lag", in.Behind())
 	}
 	if done, total, ok := p.finite(); ok {
 		attrs = append(attrs, "done", fmt.Sprintf("%.1f%%", 100*float64(done)/float64(total)))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,13 +14,16 @@ import (
 )
 
 // halfDone is a source that has read half of its input.
-type halfDone struct{}
+type halfDone struct{ pipeline.Source }
 
-func (halfDone) Progress() (done, total int64) { return 50, 100 }
+func (halfDone) Count(c *pipeline.Counts) {
+	c.Progress = &pipeline.Progress{Done: 50, Total: 100}
+	c.Input = &pipeline.InputCounts{Lags: []pipeline.Lag{{Behind: 40}, {Behind: 2}}}
+}
 
 func TestTimeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &progress{stats: new(pipeline.Stats), source: halfDone{}, lastAt: time.Now()}
+		p := &progress{stats: new(pipeline.Stats), source: halfDone{}, lastAt: time.Now(), weight: 1}
 		time.Sleep(3 * time.Second)
 		p.update()
 		if left, ok := p.left(); !ok || left != 3*time.Second {
@@ -33,7 +37,7 @@ func TestProgressLine(t *testing.T) {
 	totals := pipeline.Totals{Rows: 1_234_567, Bytes: 98_000_000, Invalid: 12}
 	p.rows, p.bytes, p.done = 345_678, 27_400_000, 0.5
 	line := p.line(totals)
-	for _, want := range []string{"50%", "1,234,567 rows", "345,678 rows/s", "27.4 MB/s", "12 invalid", "1m40s left"} {
+	for _, want := range []string{"50%", "1,234,567 rows", "345,678 rows/s", "27.4 MB/s", "12 invalid", "lag 42", "1m40s left"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("%q does not have %q", line, want)
 		}
@@ -43,7 +47,7 @@ func TestProgressLine(t *testing.T) {
 	}
 	var b bytes.Buffer
 	p.log(slog.New(slog.NewTextHandler(&b, nil)), totals)
-	for _, want := range []string{"msg=progress", "rows=1234567", "bytes_per_s=27400000", "done=50.0%", "left=1m40s", "invalid=12"} {
+	for _, want := range []string{"msg=progress", "rows=1234567", "bytes_per_s=27400000", "done=50.0%", "left=1m40s", "invalid=12", "lag=42"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q does not have %q", b.String(), want)
 		}
@@ -51,6 +55,19 @@ func TestProgressLine(t *testing.T) {
 	endless := &progress{stats: new(pipeline.Stats), source: nil}
 	if line := endless.line(pipeline.Totals{Rows: 1}); line != "1 row  0 rows/s  0 B/s" {
 		t.Errorf("%q", line)
+	}
+}
+
+// TestLoggedRate checks that the rate of the log is that of its last interval, and that of the line is smoothed.
+func TestLoggedRate(t *testing.T) {
+	for weight, want := range map[float64]rate{1: 10, lineWeight: 730} {
+		var r rate
+		r.add(1000, 1, weight)
+		r.add(1000, 1, weight)
+		r.add(100, 10, weight)
+		if got := rate(math.Round(float64(r))); weight == 1 && got != want || weight != 1 && (got <= 10 || got >= 1000) {
+			t.Errorf("weight %v: %v, want about %v", weight, got, want)
+		}
 	}
 }
 

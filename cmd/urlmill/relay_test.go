@@ -16,7 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sr/srfake"
 
 	"github.com/urlmill/urlmill/internal/dev/kafkatest"
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/avro"
@@ -94,7 +94,7 @@ func rowFormats(t *testing.T) []rowFormat {
 	reg := srfake.New()
 	t.Cleanup(reg.Close)
 	factory, err := avro.New(schema.Options{
-		Registry: &registry.Options{URLs: []string{reg.URL()}}, URL: "/href",
+		Registry: &schemaregistry.Options{URLs: []string{reg.URL()}}, URL: "/href",
 		Carry: []codec.CarriedField{{Name: "partition", Pointer: "/partition", Type: pipeline.Int64}, {Name: "offset", Pointer: "/offset", Type: pipeline.Int64}},
 	})
 	if err != nil {

@@ -4,38 +4,43 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
-	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/internal/wire"
 )
 
 // reload applies what of a changed configuration can change while a pipeline runs.
 type reload struct {
-	load       func() (*settings.Config, error)
-	check      func(*settings.Config) error
+	load       func() (*wire.Config, error)
 	level      *slog.LevelVar
 	fixedLevel bool // the command line gives the level
 	log        *slog.Logger
 	signals    chan os.Signal
 
-	current atomic.Pointer[settings.Config] // that counts now
-	job     *wire.Job
-	source  any // that the job has opened
+	running *wire.Config                // that the pipeline was started with
+	latest  atomic.Pointer[wire.Config] // that has the values which were taken over since
+	session *wire.Session
+}
+
+// counts returns the keys with the values that count now.
+func (r *reload) counts() config.Section {
+	return config.Overlay(r.running.Section(), r.latest.Load().Section())
 }
 
 // begin has SIGHUP reload c instead of ending the process.
-func (r *reload) begin(c *settings.Config) {
-	r.current.Store(c)
+func (r *reload) begin(c *wire.Config) {
+	r.running = c
+	r.latest.Store(c)
 	r.signals = make(chan os.Signal, 1)
 	signal.Notify(r.signals, syscall.SIGHUP)
 }
 
 // watch reloads at every SIGHUP, one before its call included, until stop is called.
-func (r *reload) watch(job *wire.Job, source any) (stop func()) {
-	r.job, r.source = job, source
+func (r *reload) watch(s *wire.Session) (stop func()) {
+	r.session = s
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -59,46 +64,40 @@ func (r *reload) watch(job *wire.Job, source any) (stop func()) {
 func (r *reload) apply() {
 	c, err := r.load()
 	if err == nil {
-		err = r.check(c)
+		err = wire.Check(c)
 	}
 	if err != nil {
 		r.log.Error("SIGHUP: the configuration is wrong; nothing was changed", "error", err)
 		return
 	}
 	r.log.Info("SIGHUP: the configuration was read")
-	current := r.current.Load()
-	for _, change := range config.Changes(current.Section(), c.Section()) {
-		if change.Reason != "" {
+	for _, change := range config.Changes(r.counts(), c.Section()) {
+		switch {
+		case change.Reason != "":
 			r.log.Warn("SIGHUP: a change is not taken over; restart for it", "key", change.Path, "reason", change.Reason)
+		case change.Path == "log.level" && r.fixedLevel:
+			r.log.Warn("SIGHUP: a change is not taken over", "key", change.Path, "reason", "--log-level was given")
+		case !strings.HasPrefix(change.Path, "columns."): // see applyLists
+			r.log.Info("SIGHUP: taken over", "key", change.Path, "from", change.From, "to", change.To)
 		}
 	}
-	next := current.WithLive(c)
-	r.applyLevel(next.Log.Level)
-	r.applyLists(next)
-	r.applyRates(current, next)
-	r.current.Store(next)
-}
-
-func (r *reload) applyLevel(to slog.Level) {
-	switch before := r.level.Level(); {
-	case before == to:
-	case r.fixedLevel:
-		r.log.Warn("SIGHUP: a change is not taken over", "key", "log.level", "reason", "--log-level was given")
-	default:
-		r.log.Info("SIGHUP: taken over", "key", "log.level", "from", before, "to", to)
-		r.level.Set(to)
+	if !r.fixedLevel {
+		r.level.Set(c.Log.Level)
 	}
+	r.applyLists(c)
+	r.session.SetRates(c, r.session.Source)
+	r.latest.Store(c)
 }
 
 // applyLists reads the files of c, whose names may be the same and whose contents not.
-func (r *reload) applyLists(c *settings.Config) {
-	before := r.job.Lists()
-	lists, problem := wire.ReadLists(c)
-	if problem != nil { // it was right a moment ago
-		r.log.Error("SIGHUP: a list is wrong; both stay", "error", problem.Message)
+func (r *reload) applyLists(c *wire.Config) {
+	before := r.session.Lists()
+	lists, err := wire.ReadLists(c)
+	if err != nil { // it was right a moment ago
+		r.log.Error("SIGHUP: a list is wrong; both stay", "error", err)
 		return
 	}
-	if err := r.job.CheckRules(lists.Rules); err != nil {
+	if err := r.session.CheckRules(lists.Rules); err != nil {
 		r.log.Warn("SIGHUP: a change is not taken over; restart for it", "key", "columns.tracking_rules", "reason", err)
 		lists.Rules = before.Rules
 	}
@@ -110,18 +109,5 @@ func (r *reload) applyLists(c *settings.Config) {
 			r.log.Info("SIGHUP: taken over", "key", l.key, "from", l.from, "to", l.to)
 		}
 	}
-	r.job.Use(lists)
-}
-
-func (r *reload) applyRates(before, after *settings.Config) {
-	note := func(key string, from, to float64) {
-		if from != to {
-			r.log.Info("SIGHUP: taken over", "key", key, "from", from, "to", to)
-		}
-	}
-	note("pipeline.rate", before.Pipeline.Rate, after.Pipeline.Rate)
-	if a, b := before.Source.Generate, after.Source.Generate; a != nil && b != nil {
-		note("source.generate.rate", a.Rate, b.Rate)
-	}
-	r.job.SetRates(after, r.source)
+	r.session.Use(lists)
 }

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
-	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
@@ -21,28 +20,24 @@ func reloaded(t *testing.T, dir, text string) (r *reload, log *bytes.Buffer) {
 	t.Helper()
 	log = new(bytes.Buffer)
 	r = &reload{
-		check: wire.Standard().Check, level: new(slog.LevelVar),
-		log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		level: new(slog.LevelVar),
+		log:   slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	c := parseIn(t, dir, text)
-	r.current.Store(c)
-	var err error
-	if r.job, err = wire.Standard().Prepare(c, wire.Setting{Log: r.log, In: io.MultiReader(), Out: io.Discard}); err != nil {
-		t.Fatal(err)
-	}
+	r.running = c
+	r.latest.Store(c)
 	t.Cleanup(func() { psl.Swap(psl.Embedded()) })
-	source, sink, err := r.job.Open()
-	if err != nil {
+	var err error
+	if r.session, err = wire.Open(c, wire.Setting{Log: r.log, In: io.MultiReader(), Out: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
-	r.source = source
-	t.Cleanup(func() { _ = sink.Close() })
+	t.Cleanup(func() { _ = r.session.Sink.Close() })
 	return r, log
 }
 
-func parseIn(t *testing.T, dir, text string) *settings.Config {
+func parseIn(t *testing.T, dir, text string) *wire.Config {
 	t.Helper()
-	c, err := settings.Parse("c.yaml", []byte(text), config.Env{
+	c, err := wire.Standard().Parse("c.yaml", []byte(text), config.Env{
 		Lookup: func(name string) (string, bool) { return dir, name == "DIR" }, ReadFile: os.ReadFile,
 	})
 	if err != nil {
@@ -68,7 +63,7 @@ func TestReload(t *testing.T) {
 		level slog.Level
 		says  string
 	}{
-		"level":       {text: base + "log: {level: debug}", level: slog.LevelDebug, says: `taken over" key=log.level from=INFO to=DEBUG`},
+		"level":       {text: base + "log: {level: debug}", level: slog.LevelDebug, says: `taken over" key=log.level from=info to=debug`},
 		"nothing":     {text: base, level: slog.LevelInfo, says: "the configuration was read"},
 		"by the flag": {text: base + "log: {level: debug}", fixed: true, level: slog.LevelInfo, says: "--log-level was given"},
 		"memory":      {text: base + "memory_limit: 1GiB", level: slog.LevelInfo, says: `key=memory_limit reason="all memory was divided by it"`},
@@ -86,11 +81,11 @@ func TestReload(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, log := reloaded(t, t.TempDir(), base)
 			r.fixedLevel = test.fixed
-			r.load = func() (*settings.Config, error) {
+			r.load = func() (*wire.Config, error) {
 				if test.fails != nil {
 					return nil, test.fails
 				}
-				return settings.Parse("c.yaml", []byte(test.text), config.OSEnv())
+				return wire.Standard().Parse("c.yaml", []byte(test.text), config.OSEnv())
 			}
 			r.apply()
 			if r.level.Level() != test.level || !strings.Contains(log.String(), test.says) {
@@ -133,21 +128,21 @@ func TestReloadLists(t *testing.T) {
 			text := "source: {generate: {}}\nsink: {ndjson: {path: '${DIR}/out', delivery: exactly_once}}\n" + test.more +
 				"columns: {tracking_rules: '${DIR}/rules', public_suffix_list: '${DIR}/list', canonical: {form: " + form + "}}\n"
 			r, log := reloaded(t, dir, text)
-			r.load = func() (*settings.Config, error) { return parseIn(t, dir, text), nil }
-			if psl.Version() != "one" || r.job.Lists().Rules.Version() != "2026-01-01" {
-				t.Fatalf("at the start: list %s, rules of %s", psl.Version(), r.job.Lists().Rules.Version())
+			r.load = func() (*wire.Config, error) { return parseIn(t, dir, text), nil }
+			if psl.Version() != "one" || r.session.Lists().Rules.Version() != "2026-01-01" {
+				t.Fatalf("at the start: list %s, rules of %s", psl.Version(), r.session.Lists().Rules.Version())
 			}
 			writeFile(t, dir, "list", listTwo)
 			writeFile(t, dir, "rules", rulesTwo)
 			r.apply()
-			if psl.Version() != "two" || r.job.Lists().Rules.Version() != test.rules || !strings.Contains(log.String(), test.refused) {
-				t.Errorf("afterwards: list %s, rules of %s\n%s", psl.Version(), r.job.Lists().Rules.Version(), log.String())
+			if psl.Version() != "two" || r.session.Lists().Rules.Version() != test.rules || !strings.Contains(log.String(), test.refused) {
+				t.Errorf("afterwards: list %s, rules of %s\n%s", psl.Version(), r.session.Lists().Rules.Version(), log.String())
 			}
 			writeFile(t, dir, "list", "<html>")
 			writeFile(t, dir, "rules", "")
 			r.apply()
-			if psl.Version() != "two" || r.job.Lists().Rules.Version() != test.rules || !strings.Contains(log.String(), "nothing was changed") {
-				t.Errorf("after a file that is none: list %s, rules of %s\n%s", psl.Version(), r.job.Lists().Rules.Version(), log.String())
+			if psl.Version() != "two" || r.session.Lists().Rules.Version() != test.rules || !strings.Contains(log.String(), "nothing was changed") {
+				t.Errorf("after a file that is none: list %s, rules of %s\n%s", psl.Version(), r.session.Lists().Rules.Version(), log.String())
 			}
 		})
 	}

@@ -5,20 +5,23 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // app is what the commands share.
 type app struct {
-	in       io.Reader
-	out, err io.Writer
-	registry wire.Registry
-	stores   store.Opener // nil, but for tests
+	in         io.Reader
+	out, err   io.Writer
+	components wire.Components
+	stores     store.Opener // nil, but for tests
 	// dedupeStep is [wire.Setting.DedupeStep]; nil, but for tests.
 	dedupeStep func(string) error
 
@@ -75,27 +78,56 @@ and writes their parts as columns of Parquet, Arrow or NDJSON, into files, topic
   urlmill url 'https://user@example.co.uk/?a=1'
   urlmill parse access.ndjson.gz --url-field /url --to parquet -o out/
   urlmill run clickstream.yaml`,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if err := a.checkLogFlags(); err != nil {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkChoices(cmd.Flags()); err != nil {
 				return err
 			}
 			a.started = true
 			return nil
 		},
 	}
-	flags := root.PersistentFlags()
-	flags.StringVar(&a.logFormat, "log-format", "text", "format of the log on standard error: text or json")
-	flags.StringVar(&a.logLevel, "log-level", "info", "least level that is logged: debug, info, warn or error")
-	completeFlag(root, "log-format", "text", "json")
-	completeFlag(root, "log-level", "debug", "info", "warn", "error")
+	root.SetVersionTemplate("urlmill {{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version; \"urlmill version\" says more")
+	choiceFlag(root, root.PersistentFlags(), &a.logFormat, "log-format", "text", "format of the log on standard error: text or json", "text", "json")
+	choiceFlag(root, root.PersistentFlags(), &a.logLevel, "log-level", "info", "least level that is logged: debug, info, warn or error", "debug", "info", "warn", "error")
 	root.AddCommand(
-		newRun(a), newDryRun(a), newParse(a), newURL(a), newLint(a), newVerify(a), newCompact(a), newFiles(a), newCompare(a), newDemo(a), newProduce(a), newParquet(a),
+		newRun(a), newDryRun(a), newParse(a), newURL(a), newExplain(a), newLint(a), newVerify(a), newCompact(a), newFiles(a), newCompare(a), newDemo(a), newProduce(a), newParquet(a),
 		newConvert(a), newUDF(a), newConfig(a), newVersion(a), newMan(),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp},
 	)
 	return root
+}
+
+// choicesKey is the annotation of a flag that has its choices.
+const choicesKey = "urlmill_choices"
+
+// choiceFlag adds a flag to cmd whose value is one of the choices, or what it is by default. The shell completes them, and
+// [checkChoices] refuses another value before the command runs.
+func choiceFlag(cmd *cobra.Command, flags *pflag.FlagSet, value *string, name, otherwise, usage string, choices ...string) {
+	flags.StringVar(value, name, otherwise, usage)
+	flags.Lookup(name).Annotations = map[string][]string{choicesKey: choices}
+	completeFlag(cmd, name, choices...)
+}
+
+// checkChoices checks the flags that were given against their choices.
+func checkChoices(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if choices, ok := f.Annotations[choicesKey]; ok && err == nil && f.Value.String() != f.DefValue {
+			err = checkChoice("--"+f.Name, f.Value.String(), choices)
+		}
+	})
+	return err
+}
+
+// checkChoice checks the value of a flag against the values that it can have.
+func checkChoice(flag, value string, allowed []string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return usagef("%s is %q; give one of %s%s", flag, value, strings.Join(allowed, ", "), config.Suggest(value, allowed))
 }
 
 // completeFlag lets the shell complete the values of a flag.

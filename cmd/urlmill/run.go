@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/config"
-	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources"
 )
 
 func newRun(a *app) *cobra.Command {
@@ -39,7 +39,7 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 		Args: args(1, 1, "one configuration"),
 	}
 	cmd.RunE = func(cmd *cobra.Command, files []string) error {
-		c, err := loadConfig(files[0])
+		c, err := a.loadConfig(files[0])
 		if err != nil {
 			return err
 		}
@@ -51,11 +51,11 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 		}
 		log, level := a.liveLogger()
 		r := &reload{
-			load:  func() (*settings.Config, error) { return settings.Load(files[0], config.OSEnv()) },
-			check: a.registry.Check, level: level, fixedLevel: cmd.Flags().Changed("log-level"), log: log,
+			load:  func() (*wire.Config, error) { return a.components.Load(files[0], config.OSEnv()) },
+			level: level, fixedLevel: cmd.Flags().Changed("log-level"), log: log,
 		}
 		r.begin(c)
-		return a.runJob(cmd.Context(), c, a.registry, log, view{progress: true, summary: true, reload: r})
+		return a.runJob(cmd.Context(), c, a.setting(log), view{progress: true, summary: true, reload: r})
 	}
 	return cmd
 }
@@ -63,7 +63,9 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 // view says what of a pipeline shows on the console.
 type view struct {
 	progress, summary bool
-	reload            *reload // nil: SIGHUP ends the process
+	// judge says what the rows as a whole mean for the outcome of a pipeline that had no error; nil: nothing.
+	judge  func(pipeline.Totals) error
+	reload *reload // nil: SIGHUP ends the process
 }
 
 // setting is what the components of a pipeline are given.
@@ -73,52 +75,56 @@ func (a *app) setting(log *slog.Logger) wire.Setting {
 }
 
 // runJob runs a configuration to its end.
-func (a *app) runJob(parent context.Context, c *settings.Config, registry wire.Registry, log *slog.Logger, v view) error {
-	listener := newListener(c, log)
-	log = listener.log
-	job, err := registry.Prepare(c, a.setting(log))
+func (a *app) runJob(parent context.Context, c *wire.Config, setting wire.Setting, v view) error {
+	listener := newListener(c, setting.Log)
+	log := listener.log
+	setting.Log = log
+	s, err := wire.Open(c, setting)
 	if err != nil {
 		return err
-	}
-	source, sink, err := job.Open()
-	if err != nil {
-		return err
-	}
-	job.LimitMemory()
-	if parent == nil {
-		parent = context.Background()
 	}
 	ctx, drain, release := watchSignals(parent, log)
 	defer release()
 	if v.reload != nil {
-		defer v.reload.watch(job, source)()
-		listener.config = v.reload.current.Load
+		defer v.reload.watch(s)()
+		listener.settings = v.reload.counts
 	}
-	closeTracing, err := job.StartTracing(ctx, readBuild().Version)
+	closeTracing, err := s.StartTracing(ctx)
 	if err != nil {
 		return err
 	}
 	defer endTracing(closeTracing, log)
-	stats := new(pipeline.Stats)
-	stopListening, err := listener.start(job, source, sink, stats)
+	stopListening, err := listener.start(s)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
 	stopProgress := func() {}
 	if v.progress {
-		stopProgress = a.startProgress(stats, source, log).stop
+		stopProgress = a.startProgress(s.Stats, s.Source, log).stop
 	}
-	err = job.Run(ctx, drain, source, sink, stats)
+	err = s.Run(ctx, drain.Done())
 	stopProgress()
 	stopListening(ctx, drain, err)
 	if cause := context.Cause(ctx); errors.Is(cause, errInterrupted) {
 		return cause // nothing else matters
 	}
+	totals := s.Stats.Totals()
 	if v.summary {
-		a.summarize(report.New(stats.Totals(), sink, time.Since(began)), log)
+		r := report.New(totals, s.Sink, time.Since(began))
+		r.FromFiles = err == nil && drain.Err() == nil && fromFiles(c, s.Source)
+		a.summarize(r, log)
+	}
+	if err == nil && v.judge != nil {
+		err = v.judge(totals)
 	}
 	return err
+}
+
+// fromFiles reports whether all that a source reads is in files, and some of them are not empty.
+func fromFiles(c *wire.Config, source pipeline.Source) bool {
+	p := pipeline.CountsOf(source, nil).Progress
+	return c.Source.Options.Asks().Origin == sources.Files && p != nil && p.Total > 0
 }
 
 // endTracing sends the spans that are left.

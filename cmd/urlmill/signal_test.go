@@ -129,7 +129,7 @@ func TestWatchSignals(t *testing.T) {
 	if err := self.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	<-drain
+	<-drain.Done()
 	if ctx.Err() != nil {
 		t.Error("the first signal ended the context")
 	}
@@ -154,7 +154,9 @@ func TestSignalTwice(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		signals, ended, soft := make(chan os.Signal), make(chan struct{}), make(chan struct{})
 		exit := make(chan bool)
-		go func() { exit <- followSignals(signals, ended, soft, cancel, slog.New(slog.DiscardHandler)) }()
+		go func() {
+			exit <- followSignals(signals, ended, func() { close(soft) }, cancel, slog.New(slog.DiscardHandler))
+		}()
 		signals <- syscall.SIGTERM
 		<-soft
 		time.Sleep(echo)

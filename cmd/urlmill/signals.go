@@ -16,42 +16,42 @@ const echo = 250 * time.Millisecond
 // exitGrace is how long a command that was told twice to stop may take to remove its temporary files.
 const exitGrace = 2 * time.Second
 
-// watchSignals returns a context and a channel for a pipeline. The first SIGINT or SIGTERM closes the channel; the
-// second, if it comes later than an [echo], cancels the context with the cause errInterrupted, and ends the process if it
-// does not end by itself.
+// watchSignals returns two contexts for a pipeline. The first SIGINT or SIGTERM ends drain; the second, if it comes later
+// than an [echo], ends ctx with the cause errInterrupted, and the process if it does not end by itself.
 // release has to be called in the end.
-func watchSignals(parent context.Context, log *slog.Logger) (ctx context.Context, drain <-chan struct{}, release func()) {
+func watchSignals(parent context.Context, log *slog.Logger) (ctx, drain context.Context, release func()) {
 	return watchSignalsOr(parent, log, func() { os.Exit(exitInterrupt) })
 }
 
 // watchSignalsOr is watchSignals that ends the process by exit.
-func watchSignalsOr(parent context.Context, log *slog.Logger, exit func()) (ctx context.Context, drain <-chan struct{}, release func()) {
+func watchSignalsOr(parent context.Context, log *slog.Logger, exit func()) (ctx, drain context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
+	drain, soft := context.WithCancel(context.WithoutCancel(parent))
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	soft := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
 		if followSignals(signals, ended, soft, cancel, log) {
 			exit()
 		}
 	}()
-	return ctx, soft, func() {
+	return ctx, drain, func() {
 		signal.Stop(signals)
 		close(ended)
+		soft()
 		cancel(nil)
 	}
 }
 
-// followSignals closes soft at the first of the signals and cancels at the second. It returns when ended is closed, or,
+// followSignals calls soft at the first of the signals and cancels at the second. It returns when ended is closed, or,
 // with true, when the process has to be ended.
-func followSignals(signals <-chan os.Signal, ended <-chan struct{}, soft chan<- struct{}, cancel context.CancelCauseFunc, log *slog.Logger) bool {
+func followSignals(signals <-chan os.Signal, ended <-chan struct{}, soft func(), cancel context.CancelCauseFunc, log *slog.Logger) bool {
 	var first time.Time
 	select {
 	case s := <-signals:
 		first = time.Now()
 		log.Info("stopping: what was read is being written and committed; a second signal stops at once", "signal", s.String())
-		close(soft)
+		soft()
 	case <-ended:
 		return false
 	}

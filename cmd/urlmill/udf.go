@@ -45,38 +45,19 @@ printed instead, with the types that fit the flags: write it to a file where use
 of the server looks for it. docs/plugins/clickhouse.md has examples in SQL.`,
 		Example: `  urlmill udf clickhouse --definition xml --name urlParts > /etc/clickhouse-server/urlParts_function.xml
   urlmill udf clickhouse --format ArrowStream --columns host,path`,
-		Args: func(cmd *cobra.Command, rest []string) error {
-			if err := args(0, 0, "no arguments")(cmd, rest); err != nil {
-				return err
-			}
-			return f.check()
-		},
+		Args: args(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error { return f.run(a) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.Format, "format", udf.Formats[0], "format of blocks: "+strings.Join(udf.Formats, ", "))
+	choiceFlag(cmd, flags, &f.Format, "format", udf.Formats[0], "format of blocks: "+strings.Join(udf.Formats, ", "), udf.Formats...)
 	flags.StringSliceVar(&f.Columns, "columns", udfColumns, "columns that are returned")
 	flags.BoolVar(&f.Base, "base", false, "there is a second argument, the base URL of the first")
 	flags.BoolVar(&f.Nullable, "nullable", false, "the arguments are Nullable(String)")
 	flags.BoolVar(&f.ChunkHeader, "chunk-header", false, "the number of rows comes before every block (send_chunk_header)")
-	flags.StringVar(&f.definition, "definition", "", "print the function's definition: "+strings.Join(udfDefinitions, ", "))
+	choiceFlag(cmd, flags, &f.definition, "definition", "", "print the function's definition: xml, yaml", "xml", "yaml")
 	flags.StringVar(&f.name, "name", "urlParts", "name of the function in the definition")
 	flags.StringVar(&f.program, "program", "urlmill", "how the server finds this program, in the definition")
-	completeFlag(cmd, "format", udf.Formats...)
-	completeFlag(cmd, "definition", udfDefinitions...)
 	return cmd
-}
-
-func (f *udfFlags) check() error {
-	if f.definition != "" {
-		if err := checkChoice("--definition", f.definition, udfDefinitions); err != nil {
-			return err
-		}
-		if err := udf.CheckName(f.name); err != nil {
-			return usagef("--name: %w", err)
-		}
-	}
-	return checkChoice("--format", f.Format, udf.Formats)
 }
 
 // run serves the function, or prints its definition.
@@ -88,6 +69,9 @@ func (f *udfFlags) run(a *app) error {
 	if f.definition == "" {
 		return function.Serve(a.in, a.out)
 	}
+	if err := udf.CheckName(f.name); err != nil {
+		return usagef("--name: %w", err)
+	}
 	text := function.Define(f.name, f.program).YAML()
 	if f.definition == "xml" {
 		if text, err = function.Define(f.name, f.program).XML(); err != nil {
@@ -97,6 +81,3 @@ func (f *udfFlags) run(a *app) error {
 	_, err = a.out.Write(text)
 	return err
 }
-
-// udfDefinitions are the values of --definition.
-var udfDefinitions = []string{"xml", "yaml"}

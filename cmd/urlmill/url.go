@@ -61,27 +61,19 @@ otherwise: how many are URLs to one of them alone, or differ in host, path, quer
 		Args: func(_ *cobra.Command, urls []string) error { return f.check(urls) },
 		RunE: func(_ *cobra.Command, urls []string) error { return f.run(a, urls) },
 	}
-	cmd.Flags().StringVar(&f.base, "base", "", "resolve the URLs against this one")
-	cmd.Flags().StringVar(&f.color, "color", colorChoices[0], "colours: "+strings.Join(colorChoices, ", "))
-	completeFlag(cmd, "color", colorChoices...)
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print a JSON object for each URL")
-	cmd.Flags().BoolVar(&f.ndjson, "ndjson", false, "answer requests, one JSON object a line, from standard input")
-	cmd.Flags().StringVar(&f.framing, "framing", coproc.Framings[0], "how requests of --ndjson are told apart: "+strings.Join(coproc.Framings, ", "))
-	completeFlag(cmd, "framing", coproc.Framings...)
-	cmd.Flags().StringVar(&f.lineProtocol, "line-protocol", "", "pass metrics on, with the parts of the URL in this field or tag")
-	cmd.Flags().StringVar(&f.diff, "diff", "", "compare with another parser: "+strings.Join(diffChoices, ", "))
-	completeFlag(cmd, "diff", diffChoices...)
+	flags := cmd.Flags()
+	flags.StringVar(&f.base, "base", "", "resolve the URLs against this one")
+	choiceFlag(cmd, flags, &f.color, "color", "auto", "colours: auto, always, never", "auto", "always", "never")
+	flags.BoolVar(&f.asJSON, "json", false, "print a JSON object for each URL")
+	flags.BoolVar(&f.ndjson, "ndjson", false, "answer requests, one JSON object a line, from standard input")
+	choiceFlag(cmd, flags, &f.framing, "framing", coproc.Framings[0], "how requests of --ndjson are told apart: "+strings.Join(coproc.Framings, ", "), coproc.Framings...)
+	flags.StringVar(&f.lineProtocol, "line-protocol", "", "pass metrics on, with the parts of the URL in this field or tag")
+	choiceFlag(cmd, flags, &f.diff, "diff", "", "compare with another parser: net/url", "net/url")
 	return cmd
 }
 
 // check refuses flags that do not go together.
 func (f *urlFlags) check(urls []string) error {
-	if err := checkChoice("--color", f.color, colorChoices); err != nil {
-		return err
-	}
-	if err := checkChoice("--framing", f.framing, coproc.Framings); err != nil {
-		return err
-	}
 	switch {
 	case f.lineProtocol != "" && (f.ndjson || f.asJSON || f.base != "" || len(urls) > 0):
 		return usagef("--line-protocol reads metrics from standard input; give neither URLs nor other modes beside it")
@@ -90,7 +82,7 @@ func (f *urlFlags) check(urls []string) error {
 	case f.diff != "" && (f.ndjson || f.asJSON || f.base != ""):
 		return usagef("--diff reads a list of URLs, each by itself; give neither a base nor other modes beside it")
 	case f.diff != "":
-		return checkChoice("--diff", f.diff, diffChoices)
+		return nil
 	case f.framing != coproc.Framings[0] && !f.ndjson:
 		return usagef("--framing is for --ndjson")
 	case f.ndjson && f.asJSON:
@@ -110,7 +102,7 @@ func (f *urlFlags) run(a *app, urls []string) error {
 		defer drain.Wait(a.out)
 	}
 	if f.ndjson {
-		return coproc.ServeFramed(a.in, a.out, coproc.Framing(f.framing))
+		return coproc.Serve(a.in, a.out, coproc.Framing(f.framing))
 	}
 	if f.lineProtocol != "" {
 		return lineproto.Serve(a.in, a.out, f.lineProtocol)
@@ -120,9 +112,6 @@ func (f *urlFlags) run(a *app, urls []string) error {
 	}
 	return a.inspect(urls, f.base, f.asJSON, a.style(f.color))
 }
-
-// diffChoices are the values of --diff.
-var diffChoices = []string{"net/url"}
 
 // diff compares what parsers read in URLs, or in those of standard input where none are given.
 func (a *app) diff(urls []string) error {
@@ -137,9 +126,6 @@ func (a *app) diff(urls []string) error {
 	}
 	return r.Write(a.out)
 }
-
-// colorChoices are the values of --color, the default first.
-var colorChoices = []string{"auto", "always", "never"}
 
 // style returns how URLs are shown on standard output. NO_COLOR turns colours off (https://no-color.org).
 func (a *app) style(color string) anatomy.Style {

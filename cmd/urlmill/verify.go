@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
@@ -79,7 +80,7 @@ func (a *app) verify(parent context.Context, place string, f verifyFlags) error 
 		return err
 	}
 	defer stop()
-	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: a.flagLogger(), Table: a.registry.InspectTable}
+	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: a.flagLogger(), Table: a.components.InspectTable}
 	if f.repair {
 		if err := verify.Repair(ctx, options); err != nil {
 			return fmt.Errorf("repairing: %w", err)
@@ -112,19 +113,15 @@ func (a *app) surveyor(file string) (pipeline.Surveyor, error) {
 	if file == "" {
 		return nil, nil
 	}
-	c, err := loadConfig(file)
+	c, err := a.loadConfig(file)
 	if err != nil {
 		return nil, err
 	}
-	job, err := a.registry.Prepare(c, a.setting(a.flagLogger()))
+	s, err := wire.Open(c, a.setting(a.flagLogger()))
 	if err != nil {
 		return nil, err
 	}
-	source, _, err := job.Open()
-	if err != nil {
-		return nil, err
-	}
-	survey, ok := pipeline.As[pipeline.Surveyor](source)
+	survey, ok := pipeline.As[pipeline.Surveyor](s.Source)
 	if !ok {
 		return nil, usagef("--against: the source of %s has nothing that an output could be held against; give a configuration that reads Kafka or files", file)
 	}

@@ -38,19 +38,14 @@ type buildInfo struct {
 // readBuild reads what the linker recorded.
 func readBuild() buildInfo {
 	b := buildInfo{
-		Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Version: unversioned, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Standard: standardDate, Unicode: urlcore.UnicodeVersion, PSL: psl.Version(),
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
 	}
-	if info.Main.Version != "" {
-		b.Version = info.Main.Version
-	}
-	if release != "" {
-		b.Version = release
-	}
+	b.Version = version()
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -64,6 +59,16 @@ func readBuild() buildInfo {
 	return b
 }
 
+// version returns the version of a release, or else what the linker recorded.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return cmp.Or(release, info.Main.Version, unversioned)
+	}
+	return unversioned
+}
+
+const unversioned = "(devel)"
+
 func newVersion(a *app) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
@@ -73,7 +78,7 @@ func newVersion(a *app) *cobra.Command {
 		Args:    args(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild()
-			b.LeftOut = a.registry.LeftOut()
+			b.LeftOut = a.components.LeftOut()
 			if asJSON {
 				enc := json.NewEncoder(a.out)
 				return enc.Encode(b)

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/urlmill/urlmill/config"
 )
 
 // Options says where and for whom a server listens.
@@ -27,9 +29,14 @@ type Options struct {
 	Listen string // address and port
 	// Token is asked for, as a bearer token or as the password of a login, on everything but the probes; "" for
 	// none, which only a loopback address may have.
-	Token             string
+	Token             config.Secret
 	CertFile, KeyFile string // "": no TLS
 	PProf             bool   // serve /debug/pprof/
+	// StuckAfter and MaxLag are those of the [Monitor].
+	StuckAfter time.Duration
+	MaxLag     int64
+	// Linger is how long the listener stays after a failure, for others to see it.
+	Linger time.Duration
 }
 
 const (

@@ -82,11 +82,12 @@ func newWatched(stuckAfter time.Duration, change func(*Watch)) *watched {
 		Stats: &w.stats, StuckAfter: stuckAfter, MemoryLimit: 1 << 30,
 		Config:  func() []Setting { return []Setting{{"source.kafka.sasl.password", "[redacted]"}} },
 		Columns: Columns{URL: "url", Domain: "registrable_domain", Code: "url_error"},
-		Lags: func() []Lag {
-			return []Lag{{pipeline.LaneID{Stream: "clicks"}, 7}, {pipeline.LaneID{Stream: "clicks", Partition: 1}, 35}}
+		Counts: func() pipeline.Counts {
+			return pipeline.Counts{Input: &pipeline.InputCounts{
+				Lags:  []pipeline.Lag{{Lane: pipeline.LaneID{Stream: "clicks"}, Behind: 7}, {Lane: pipeline.LaneID{Stream: "clicks", Partition: 1}, Behind: 35}},
+				Since: since, Err: w.trouble, Retries: 3, Unreadable: 5,
+			}}
 		},
-		Trouble: func() (time.Time, error) { return since, w.trouble },
-		Retries: func() int64 { return 3 }, Unreadable: func() int64 { return 5 },
 	}
 	if change != nil {
 		change(&watch)
@@ -267,7 +268,12 @@ func TestInspect(t *testing.T) {
 		Href: "https://u:p@www.example.co.uk:8080/b?q#h", Origin: "https://www.example.co.uk:8080", Protocol: "https:",
 		Username: "u", Password: "p", Host: "www.example.co.uk:8080", Hostname: "www.example.co.uk", Port: "8080",
 		Pathname: "/b", Search: "?q", Hash: "#h", Params: [][2]string{{"q", ""}}, RegistrableDomain: "example.co.uk",
+		Key: "https://example.co.uk:8080/b?q",
 	}
+	if steps := got[0].Steps; len(steps) != 3 || steps[0].Rule != "fragment" || steps[1].Rule != "credentials" || steps[2].Rule != "www" || steps[2].URL != want.Key {
+		t.Errorf("steps %+v", steps)
+	}
+	got[0].Steps = nil
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Error(diff)
 	}

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -109,7 +110,7 @@ type connectionKey struct{}
 
 // withConnection is for [http.Server.ConnContext].
 func withConnection(ctx context.Context, c net.Conn) context.Context {
-	if wrapped, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
+	if wrapped, ok := c.(*tls.Conn); ok {
 		c = wrapped.NetConn()
 	}
 	return context.WithValue(ctx, connectionKey{}, c)

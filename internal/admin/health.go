@@ -46,16 +46,20 @@ func (m *Monitor) Problems(now time.Time) []Problem {
 		}
 		out = append(out, p)
 	}
-	for code, trouble := range map[string]func() (time.Time, error){"source": m.opts.Trouble, "sink": m.opts.SinkTrouble} {
-		if trouble == nil {
-			continue
-		}
-		since, err := trouble()
+	failing := func(code string, since time.Time, err error) {
 		if age := now.Sub(since); err != nil && age >= min(m.opts.StuckAfter, troubleAfter) {
 			add(code, "failing for %v: %s", age.Round(time.Second), clip(err.Error(), maxText))
 		}
 	}
-	if _, lag := m.lag(); m.opts.MaxLag > 0 && lag > m.opts.MaxLag {
+	in := m.counts().Input
+	if in != nil {
+		failing("source", in.Since, in.Err)
+	}
+	if m.opts.SinkTrouble != nil {
+		since, err := m.opts.SinkTrouble()
+		failing("sink", since, err)
+	}
+	if lag := in.Behind(); m.opts.MaxLag > 0 && lag > m.opts.MaxLag {
 		add("lag", "%d records behind, more than %d", lag, m.opts.MaxLag)
 	}
 	slices.SortStableFunc(out, func(a, b Problem) int {

@@ -5,7 +5,9 @@ import (
 	"mime"
 	"net/http"
 
+	"github.com/urlmill/urlmill/internal/keytrace"
 	"github.com/urlmill/urlmill/urlcore"
+	"github.com/urlmill/urlmill/urlcore/canon"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
@@ -34,6 +36,10 @@ type Inspected struct {
 
 	RegistrableDomain string   `json:"registrable_domain"`
 	Noticed           []Notice `json:"noticed,omitempty"`
+
+	// Key is the canonical form dedupe, and Steps the way to it, as "urlmill explain" shows it.
+	Key   string            `json:"key,omitempty"`
+	Steps []keytrace.Change `json:"key_steps,omitempty"`
 }
 
 // Notice is a validation error that does not keep a URL from being one.
@@ -95,6 +101,9 @@ func look(input string, base *urlcore.URL) Inspected {
 		}
 		for name, value := range u.SearchParams().All() {
 			out.Params = append(out.Params, [2]string{name, value})
+		}
+		if t, err := keytrace.Of(canon.Options{Form: canon.Dedupe}, out.Href); err == nil {
+			out.Key, out.Steps = t.Key, t.Changes
 		}
 	} else {
 		out.Error, out.Position, out.Text = failure.Code.String(), &failure.Pos, failure.Code.Text()

@@ -18,12 +18,6 @@ type Build struct {
 	Standard string `json:"standard"`
 }
 
-// Lag is how far a partition is behind.
-type Lag struct {
-	Lane   pipeline.LaneID
-	Behind int64 // records that could be read and have not been yet
-}
-
 // Setting is a value of the configuration, without secrets.
 type Setting struct {
 	Key   string `json:"key"`
@@ -32,25 +26,14 @@ type Setting struct {
 
 // Watch is what a monitor watches. Functions may be nil where there is nothing to ask.
 type Watch struct {
-	Stats   *pipeline.Stats
-	Build   Build
-	Config  func() []Setting // as it counts now
-	Lags    func() []Lag
-	Trouble func() (since time.Time, err error) // of the source; see kafka.Source.Trouble
-	Retries func() int64                        // not nil where Trouble is not
-	// Unreadable is how many parts of the source could not be read at once; not nil where Trouble is not.
-	Unreadable func() int64
-	// SinkTrouble and SinkRetries are what Trouble and Retries are, of the sink.
+	Stats  *pipeline.Stats
+	Build  Build
+	Config func() []Setting // as it counts now
+	Counts func() pipeline.Counts
+	// SinkTrouble returns since when requests of the sink have been failing, and how one failed last; zero and nil when none is.
 	SinkTrouble func() (since time.Time, err error)
-	SinkRetries func() int64
-	Files       func() (files, bytes int64) // finished
-	// LateRows counts those that were committed in a place of their own; ok is false if there is none.
-	LateRows func() (n int64, ok bool)
-	// Loads counts those into a database, how often one was tried again, and the values that the database cannot hold.
-	Loads func() (loads, retries, nulled int64)
-	// Registered tells of the table that the files are registered in; ok is false if there is none.
-	Registered func() (snapshots, files int64, failing, ok bool)
-	OpenFiles  func() (used, limit int64) // bytes of memory
+	SinkRetries func() int64               // not nil where SinkTrouble is not
+	OpenFiles   func() (used, limit int64) // bytes of memory
 	// MemoryLimit is what the process may have, in bytes.
 	MemoryLimit int64
 	// StuckAfter is how old an uncommitted row may be, and MaxLag how far all partitions may be behind; 0: any.
@@ -130,16 +113,12 @@ func (m *Monitor) Failed(err error) {
 	}
 }
 
-// lag returns the lag of all partitions and its sum.
-func (m *Monitor) lag() (lags []Lag, total int64) {
-	if m.opts.Lags == nil {
-		return nil, 0
+// counts returns what source and sink have counted.
+func (m *Monitor) counts() pipeline.Counts {
+	if m.opts.Counts == nil {
+		return pipeline.Counts{}
 	}
-	lags = m.opts.Lags()
-	for _, l := range lags {
-		total += l.Behind
-	}
-	return lags, total
+	return m.opts.Counts()
 }
 
 // oldest returns the age of the oldest row that is not committed.

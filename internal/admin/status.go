@@ -49,7 +49,7 @@ func (m *Monitor) Record(ctx context.Context) {
 
 func (m *Monitor) takePoint(now time.Time) {
 	t := m.opts.Stats.Totals()
-	_, lag := m.lag()
+	lag := m.counts().Input.Behind()
 	oldest := m.oldest(now)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -108,18 +108,18 @@ type Status struct {
 // Status returns what is known at now. The result is the caller's.
 func (m *Monitor) Status(now time.Time) Status {
 	t := m.opts.Stats.Totals()
-	_, lag := m.lag()
+	c := m.counts()
 	s := Status{
 		Now: now, Began: m.began, Problems: m.Problems(now), Rows: t.Rows, Bytes: t.Bytes, Invalid: t.Invalid,
 		Dropped: t.Dropped, Dead: t.DeadLetters, Committed: t.Committed, Commits: t.Commits, Memory: memoryUsed(),
-		MemoryMax: m.opts.MemoryLimit, HasLag: m.opts.Lags != nil, Lag: lag, Errors: maps.Clone(t.Errors),
+		MemoryMax: m.opts.MemoryLimit, HasLag: c.Input != nil, Lag: c.Input.Behind(), Errors: maps.Clone(t.Errors),
 		Build: m.build(),
 	}
 	if m.opts.Config != nil {
 		s.Config = m.opts.Config()
 	}
-	if m.opts.Files != nil {
-		s.Files, s.FileBytes = m.opts.Files()
+	if f := c.Files; f != nil {
+		s.Files, s.FileBytes = f.Files, f.Bytes
 	}
 	s.Lanes, s.LaneCount = m.shownLanes(now)
 	m.mu.Lock()

@@ -74,10 +74,11 @@ func (m *Monitor) watchLanes(now time.Time) {
 
 // behind returns how far partitions are behind, as far as that is known.
 func (m *Monitor) behind() map[pipeline.LaneID]int64 {
-	lags, _ := m.lag()
-	behind := make(map[pipeline.LaneID]int64, len(lags))
-	for _, l := range lags {
-		behind[l.Lane] = l.Behind
+	behind := make(map[pipeline.LaneID]int64)
+	if in := m.counts().Input; in != nil {
+		for _, l := range in.Lags {
+			behind[l.Lane] = l.Behind
+		}
 	}
 	return behind
 }

@@ -31,13 +31,20 @@ func (w *watched) idleLanes(t *testing.T, n int) []pipeline.LaneID {
 	return ids
 }
 
+// lagging returns the counts of a source that does not fail.
+func lagging(lags ...pipeline.Lag) pipeline.Counts {
+	return pipeline.Counts{Input: &pipeline.InputCounts{Lags: lags}}
+}
+
 // TestStandingLane has a lane that reads nothing while there is something to read: it is stuck once that has taken long
 // enough, which is told everywhere, and not any more when there is nothing left.
 func TestStandingLane(t *testing.T) {
 	var behind atomic.Int64
 	var log strings.Builder
 	w := newWatched(time.Minute, func(w *Watch) {
-		w.Lags = func() []Lag { return []Lag{{pipeline.LaneID{Stream: "clicks"}, behind.Load()}} }
+		w.Counts = func() pipeline.Counts {
+			return lagging(pipeline.Lag{Lane: pipeline.LaneID{Stream: "clicks"}, Behind: behind.Load()})
+		}
 		w.Log = slog.New(slog.NewTextHandler(&log, nil))
 		w.MaxLag = 1000
 	})
@@ -86,14 +93,14 @@ func TestManyStuckLanes(t *testing.T) {
 	var log strings.Builder
 	const lanes = shownLanes + 50
 	w := newWatched(time.Minute, func(w *Watch) {
-		w.Lags = func() []Lag {
-			var out []Lag
+		w.Counts = func() pipeline.Counts {
+			var out []pipeline.Lag
 			for p := range int32(lanes) {
 				if p >= 40 {
-					out = append(out, Lag{pipeline.LaneID{Stream: "clicks", Partition: p}, 1})
+					out = append(out, pipeline.Lag{Lane: pipeline.LaneID{Stream: "clicks", Partition: p}, Behind: 1})
 				}
 			}
-			return out
+			return lagging(out...)
 		}
 		w.Log = slog.New(slog.NewTextHandler(&log, nil))
 	})

@@ -1,39 +1,75 @@
 package kafkaconn
 
 import (
+	"fmt"
 	"net"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// CheckAddresses returns what is wrong with brokers, whose key is brokers.
+// CheckAddresses returns what is wrong with brokers, whose key is brokers. It does not show them: they may come from a variable.
 func CheckAddresses(brokers []string) error {
 	var p pipeline.Problems
 	if len(brokers) == 0 {
 		p.Add("brokers", "empty").Advise("give at least one host:port")
 	}
-	for _, b := range brokers {
-		host, port, err := net.SplitHostPort(b)
-		if err != nil {
-			p.Value("brokers", b, "is not host:port, such as \"localhost:9092\"")
-			continue
-		}
-		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 || host == "" {
-			p.Value("brokers", b, "is not a host and a port from 1 to 65535")
+	for i, b := range brokers {
+		if reason := addressProblem(b); reason != "" {
+			p.Add(fmt.Sprintf("brokers[%d]", i), "%s", reason).Advise("give host:port, such as kafka-1:9092")
 		}
 	}
 	return p.Err()
 }
 
+// addressProblem says what is wrong with the address of a broker, "" if nothing is.
+func addressProblem(address string) string {
+	if strings.Contains(address, "://") {
+		return "has a scheme"
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || host == "" || port == "" {
+		return "is not host:port"
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return "has a port that is not a number from 1 to 65535"
+	}
+	return ""
+}
+
+// SameCluster reports whether two lists of brokers have one in common, by the same words. A list that is empty stands for the
+// other one.
+func SameCluster(a, b []string) bool {
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(broker string) bool { return slices.Contains(b, broker) })
+}
+
 // Validate returns what is wrong with t, whose section is tls. It does not look at the files; [TLS.Config] does.
 func (t TLS) Validate() error {
 	var p pipeline.Problems
-	if !t.Enabled && t != (TLS{}) {
-		p.Add("tls.enabled", "false, but other options of tls are set").Advise("set it to true, or take them out")
+	switch {
+	case t.CertFile != "" && t.KeyFile == "":
+		p.Add("tls.cert_file", "needs key_file beside it")
+	case t.KeyFile != "" && t.CertFile == "":
+		p.Add("tls.key_file", "needs cert_file beside it")
 	}
-	if (t.CertFile == "") != (t.KeyFile == "") {
-		p.Add("tls.cert_file", "a certificate needs its key and a key its certificate").Advise("give both cert_file and key_file, or neither")
+	if t.Enabled {
+		return p.Err()
+	}
+	for _, option := range []struct {
+		key   string
+		given bool
+	}{
+		{"ca_file", t.CAFile != ""},
+		{"cert_file", t.CertFile != ""},
+		{"key_file", t.KeyFile != ""},
+		{"server_name", t.ServerName != ""},
+		{"insecure_skip_verify", t.InsecureSkipVerify},
+	} {
+		if option.given {
+			p.Add("tls."+option.key, "has no effect without enabled: true")
+		}
 	}
 	return p.Err()
 }
@@ -64,6 +100,9 @@ const mechanisms = MechanismPlain + ", " + MechanismScramSHA256 + " or " + Mecha
 func (s SASL) unknown() error {
 	return pipeline.ValueErrorf("sasl.mechanism", s.Mechanism, "is not known").Advise("use %s", mechanisms)
 }
+
+// NoTopic says what is wrong with a name for which IsTopic is false.
+const NoTopic = "is no topic name: those have 1 to 249 of a-z A-Z 0-9 . _ -"
 
 // IsTopic reports whether brokers take a name as that of a topic.
 func IsTopic(name string) bool {

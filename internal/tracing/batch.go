@@ -40,13 +40,8 @@ type transform struct {
 	tracer *Tracer
 }
 
-// Memory returns the bytes that the transform holds.
-func (x *transform) Memory() int64 {
-	if m, ok := x.Transform.(interface{ Memory() int64 }); ok {
-		return m.Memory()
-	}
-	return 0
-}
+// Unwrap returns the transform that parses.
+func (x *transform) Unwrap() pipeline.Transform { return x.Transform }
 
 // Apply implements [pipeline.Transform].
 func (x *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {

@@ -16,16 +16,17 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Options say where spans go and how many.
 type Options struct {
-	Endpoint string  // URL of the collector's OTLP over HTTP; without a path, /v1/traces is asked for
-	Sample   float64 // share of the batches that have a trace, 0 to 1
-	Token    string  // sent as a bearer token, "" for none
-	Service  string  // service.name
-	Version  string  // service.version
+	Endpoint string        // URL of the collector's OTLP over HTTP; without a path, /v1/traces is asked for
+	Sample   float64       // share of the batches that have a trace, 0 to 1
+	Token    config.Secret // sent as a bearer token, "" for none
+	Service  string        // service.name
+	Version  string        // service.version
 }
 
 const (
@@ -65,7 +66,7 @@ func Start(ctx context.Context, o Options, log *slog.Logger) (*Tracer, error) {
 		otlptracehttp.WithTimeout(exportTime),
 	}
 	if o.Token != "" {
-		options = append(options, otlptracehttp.WithHeaders(map[string]string{"Authorization": "Bearer " + o.Token}))
+		options = append(options, otlptracehttp.WithHeaders(map[string]string{"Authorization": "Bearer " + o.Token.Reveal()}))
 	}
 	exporter, err := otlptracehttp.New(ctx, options...)
 	if err != nil {

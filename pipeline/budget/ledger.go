@@ -7,7 +7,6 @@ package budget
 
 import (
 	"context"
-	"math"
 	"sync"
 )
 
@@ -16,14 +15,12 @@ import (
 // The limit is kept as long as each holder can shrink so far that one of them can grow. Where it cannot be, one holder
 // at a time goes beyond it: everything goes on, slowly, and Peak tells.
 type Ledger struct {
-	limit int64
+	gauge
 	// line is held by who is finding memory for itself. The others wait behind it, in order, and can be shrunk
 	// meanwhile.
 	line chan struct{}
 
-	mu      sync.Mutex
-	used    int64
-	peak    int64
+	// Guarded by the gauge's mutex.
 	inLine  int
 	working int           // holders that have entered and not left
 	changed chan struct{} // closed at the next change for the better
@@ -32,27 +29,7 @@ type Ledger struct {
 
 // New returns a ledger. A limit of 0 is none.
 func New(limit int64) *Ledger {
-	if limit <= 0 {
-		limit = math.MaxInt64 / 2
-	}
-	return &Ledger{limit: limit, line: make(chan struct{}, 1), changed: make(chan struct{}), holders: map[*Holder]struct{}{}}
-}
-
-// Limit returns the limit.
-func (l *Ledger) Limit() int64 { return l.limit }
-
-// Used returns what is held now, and Peak the most that ever was.
-func (l *Ledger) Used() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.used
-}
-
-// Peak returns the most that was ever held.
-func (l *Ledger) Peak() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.peak
+	return &Ledger{gauge: newGauge(limit), line: make(chan struct{}, 1), changed: make(chan struct{}), holders: map[*Holder]struct{}{}}
 }
 
 // Holder is one of those who hold memory of a ledger. Between Enter and Leave it is its owner's alone; at other times
@@ -183,9 +160,8 @@ func (h *Holder) Close() {
 
 // set is called with the mutex locked.
 func (l *Ledger) set(h *Holder, held int64) {
-	l.used += held - h.held
+	l.add(held - h.held)
 	h.held = held
-	l.peak = max(l.peak, l.used)
 	l.change()
 }
 

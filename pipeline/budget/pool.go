@@ -2,18 +2,13 @@ package budget
 
 import (
 	"context"
-	"math"
-	"sync"
+	"slices"
 )
 
 // Pool lends bytes, in the order in which they are asked for. It may be used by several goroutines.
 type Pool struct {
-	limit int64
-
-	mu      sync.Mutex
-	used    int64
-	peak    int64
-	waiting []*request
+	gauge
+	waiting []*request // guarded by the gauge's mutex
 }
 
 type request struct {
@@ -22,12 +17,7 @@ type request struct {
 }
 
 // NewPool returns a pool. A limit of 0 is none.
-func NewPool(limit int64) *Pool {
-	if limit <= 0 {
-		limit = math.MaxInt64 / 2
-	}
-	return &Pool{limit: limit}
-}
+func NewPool(limit int64) *Pool { return &Pool{gauge: newGauge(limit)} }
 
 // Take takes n bytes, for which it waits. More than the limit are lent to one alone. The error is that of ctx.
 func (p *Pool) Take(ctx context.Context, n int64) error {
@@ -47,15 +37,12 @@ func (p *Pool) Take(ctx context.Context, n int64) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, w := range p.waiting {
-		if w == r {
-			p.waiting = append(p.waiting[:i], p.waiting[i+1:]...)
-			p.serve() // who was behind it may need less
-			return context.Cause(ctx)
-		}
+	if i := slices.Index(p.waiting, r); i >= 0 {
+		p.waiting = slices.Delete(p.waiting, i, i+1)
+	} else { // it was given meanwhile
+		p.add(-n)
 	}
-	p.add(-n)
-	p.serve()
+	p.serve() // those behind it may need less
 	return context.Cause(ctx)
 }
 
@@ -68,26 +55,7 @@ func (p *Pool) Give(n int64) {
 	p.serve()
 }
 
-// Used returns what is lent now.
-func (p *Pool) Used() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.used
-}
-
-// Peak returns the most that was ever lent.
-func (p *Pool) Peak() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.peak
-}
-
 func (p *Pool) fits(n int64) bool { return p.used+n <= p.limit || p.used <= 0 }
-
-func (p *Pool) add(n int64) {
-	p.used += n
-	p.peak = max(p.peak, p.used)
-}
 
 func (p *Pool) serve() {
 	for len(p.waiting) > 0 && p.fits(p.waiting[0].n) {

@@ -96,7 +96,7 @@ func TestLanesSideBySide(t *testing.T) {
 					t.Errorf("key %d is new %d times", key, n)
 				}
 			}
-			if n, _ := sink.Duplicates(); inner.rows != lanes*records*rows || int(n) != inner.rows-len(inner.firsts) {
+			if n := pipeline.CountsOf(nil, sink).Duplicates.Rows; inner.rows != lanes*records*rows || int(n) != inner.rows-len(inner.firsts) {
 				t.Errorf("%d rows with %d keys, %d duplicates", inner.rows, len(inner.firsts), n)
 			}
 			if sink.claims.count() != 0 {

@@ -190,3 +190,34 @@ func TestLostCommitsAreSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestFullDiskBesidePromotion fills the disk while the keys of a lane are noted: another lane, which goes on to commit, is told so,
+// and waits for nothing that the first one has.
+func TestFullDiskBesidePromotion(t *testing.T) {
+	const rows = 60_000 // whose keys are more than the store takes without writing
+	d := &disk{t: t, lanes: []*diskLane{laneOf(rows), laneOf(1000)}}
+	small := &smallDisk{FS: vfs.NewMem()}
+	small.room.Store(1 << 40)
+	p, err := begin(d, small, Options{Path: "/seen", Mode: Drop, KeyColumn: "url_key", Memory: 8 << 20, Positions: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(p.open(0), p.open(1), p.write(0, rows), p.write(1, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	p.sink.state.opts.Step = func(step string) error {
+		if step == "promote" {
+			small.room.Store(0)
+		}
+		return nil
+	}
+	for lane := range 2 {
+		if err := until(t, "a commit", func() error { return p.commit(lane) }); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("lane %d: %v", lane, err)
+		}
+	}
+	_ = until(t, "abandoning", func() error { return errors.Join(p.abandon(0), p.abandon(1)) })
+	if err := until(t, "closing", p.sink.Close); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("closing: %v", err)
+	}
+}

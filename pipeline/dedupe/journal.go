@@ -23,10 +23,7 @@ type journal struct {
 
 // newJournal returns a journal, which [state.write] writes.
 func (s *state) newJournal(id pipeline.LaneID, end pipeline.Mark) journal {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.numbers++
-	return journal{number: s.numbers, lane: id, end: end, written: make(chan struct{})}
+	return journal{number: s.numbers.Add(1), lane: id, end: end, written: make(chan struct{})}
 }
 
 // write makes entries durable, as keys of rows before the end of j that are about to be committed. It may change their order.
@@ -72,7 +69,8 @@ func (s *state) journals() (map[pipeline.LaneID][]journal, error) {
 		if err != nil {
 			return nil, errors.Join(err, it.Close())
 		}
-		s.numbers, j.number = max(s.numbers, number), number
+		s.numbers.Store(max(s.numbers.Load(), number)) // nobody else has the state yet
+		j.number = number
 		if known := all[j.lane]; len(known) == 0 || known[len(known)-1].number != number {
 			all[j.lane] = append(known, j)
 		}
@@ -192,7 +190,7 @@ func parseEntries(text []byte) ([]entry, error) {
 }
 
 func parseChunk(text []byte) (j journal, entries []entry, err error) {
-	if len(text) < 12 || len(text)-12 < int(binary.BigEndian.Uint32(text[8:])) {
+	if len(text) < 12 || uint64(len(text)-12) < uint64(binary.BigEndian.Uint32(text[8:])) {
 		return j, nil, errors.New("a journal is cut off")
 	}
 	j.end.Next = int64(binary.BigEndian.Uint64(text))
@@ -212,7 +210,7 @@ func laneName(id pipeline.LaneID) []byte {
 }
 
 func parseLane(text string) (id pipeline.LaneID, err error) {
-	if len(text) < 8 || len(text)-8 < int(binary.BigEndian.Uint32([]byte(text[4:8]))) {
+	if len(text) < 8 || uint64(len(text)-8) < uint64(binary.BigEndian.Uint32([]byte(text[4:8]))) {
 		return id, errors.New("a lane has no name")
 	}
 	n := binary.BigEndian.Uint32([]byte(text[4:8]))

@@ -27,6 +27,12 @@ const Column = "is_duplicate"
 // parts is how many buckets a window has. A window is up to one bucket longer than asked for.
 const parts = 8
 
+const (
+	defaultMode   = Mark
+	defaultMemory = 128 << 20
+	minMemory     = 8 << 20
+)
+
 // Options says how duplicates are found.
 type Options struct {
 	// Path is the folder of the state; it is made when its parent is there.
@@ -114,7 +120,7 @@ func (o Options) Validate() error {
 	if o.Mode != "" && o.Mode != Mark && o.Mode != Drop {
 		p.Value("mode", o.Mode, "is not known").Advise("give %s or %s", Mark, Drop)
 	}
-	if o.Memory != 0 && o.Memory < 8<<20 {
+	if o.Memory != 0 && o.Memory < minMemory {
 		p.Value("memory", o.Memory, "bytes are too few").Advise("give 8 MiB at least")
 	}
 	if o.Within != 0 && o.Last != 0 {
@@ -137,10 +143,10 @@ func (o Options) Validate() error {
 
 func (o Options) withDefaults() Options {
 	if o.Mode == "" {
-		o.Mode = Mark
+		o.Mode = defaultMode
 	}
 	if o.Memory == 0 {
-		o.Memory = 128 << 20
+		o.Memory = defaultMemory
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

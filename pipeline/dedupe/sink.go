@@ -243,9 +243,9 @@ func (s *Sink) ask(ctx context.Context, asked []question) error {
 	return s.state.do(ctx, func() error { return s.state.find(asked) })
 }
 
-// Duplicates returns how many rows were duplicates so far, and whether they are left out.
-func (s *Sink) Duplicates() (n int64, dropped bool) {
-	return s.duplicates.Load(), s.opts.Mode == Drop
+// Count implements [pipeline.Counter].
+func (s *Sink) Count(c *pipeline.Counts) {
+	c.Duplicates = &pipeline.DuplicateCounts{Rows: s.duplicates.Load(), Dropped: s.opts.Mode == Drop}
 }
 
 // Unwrap returns the sink that it hands its rows to.

@@ -71,11 +71,13 @@ type state struct {
 	// promotions is how many there were, counted before the claims of their keys are released.
 	promotions atomic.Int64
 
-	mu      sync.Mutex // promotions, one at a time
-	numbers uint64     // number of the last journal
-	origins uint64     // number of the last origin
-	newest  int64      // bucket; of a window of keys the one being filled
-	count   int64      // keys in that one
+	numbers atomic.Uint64 // number of the last journal
+
+	// mu is held by who promotes, who may wait for the disk without end: only calls of the store lock it, see [state.do].
+	mu      sync.Mutex
+	origins uint64 // number of the last origin
+	newest  int64  // bucket; of a window of keys the one being filled
+	count   int64  // keys in that one
 }
 
 // openState opens the state, and makes it when there is none.

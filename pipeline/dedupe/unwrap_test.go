@@ -9,21 +9,19 @@ import (
 // loading is a sink that counts what it loads into a database.
 type loading struct{ disk }
 
-func (*loading) Loaded() (rows, bytes, loads, retries int64) { return 1, 2, 3, 4 }
+func (*loading) Count(c *pipeline.Counts) { c.Loads = &pipeline.LoadCounts{Loads: 3, Retries: 4} }
 
-// TestCountsOfInnerSink finds the counts of the sink behind, whatever they are of.
+// TestCountsOfInnerSink finds the counts of the sink behind beside those of duplicates.
 func TestCountsOfInnerSink(t *testing.T) {
-	sink, err := New(new(loading), Options{Path: "/seen", KeyColumn: "url_key"})
+	sink, err := New(new(loading), Options{Path: "/seen", KeyColumn: "url_key", Mode: Drop})
 	if err != nil {
 		t.Fatal(err)
 	}
-	counting, ok := pipeline.As[interface {
-		Loaded() (rows, bytes, loads, retries int64)
-	}](pipeline.Sink(sink))
-	if !ok {
-		t.Fatal("the loads of the database behind it are not counted")
+	c := pipeline.CountsOf(nil, sink)
+	if c.Loads == nil || *c.Loads != (pipeline.LoadCounts{Loads: 3, Retries: 4}) {
+		t.Errorf("loads of the database behind it: %+v", c.Loads)
 	}
-	if _, _, loads, retries := counting.Loaded(); loads != 3 || retries != 4 {
-		t.Errorf("%d loads, %d retries", loads, retries)
+	if c.Duplicates == nil || *c.Duplicates != (pipeline.DuplicateCounts{Dropped: true}) {
+		t.Errorf("duplicates: %+v", c.Duplicates)
 	}
 }

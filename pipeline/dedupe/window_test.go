@@ -160,8 +160,8 @@ func TestHideKey(t *testing.T) {
 			}
 			kept -= r.NumRows()
 		}
-		if n, dropped := sink.Duplicates(); kept != 0 || n != 2 || dropped != (mode == Drop) {
-			t.Errorf("%s: %d rows too few; %d duplicates, dropped %t", mode, kept, n, dropped)
+		if d := pipeline.CountsOf(nil, sink).Duplicates; kept != 0 || *d != (pipeline.DuplicateCounts{Rows: 2, Dropped: mode == Drop}) {
+			t.Errorf("%s: %d rows too few; duplicates: %+v", mode, kept, d)
 		}
 		if err := w.Abandon(); err != nil {
 			t.Fatal(err)

@@ -17,6 +17,12 @@
 // has its error in url_error and url_error_pos; it never is an error of Process. A null is that with the error
 // record-field-missing, as for a JSON record without the field.
 //
+// # Arrays from elsewhere
+//
+// Arrow does not look at offsets, views and indices when it makes an array of buffers that another program has sent. This package
+// does, before it reads text by them: an array that leads out of its buffers is an error of kind [ErrMalformed], and so is one whose
+// bitmap or offsets are too short. Buffers that are shorter than they say cannot be told.
+//
 // # Ownership
 //
 // The records that Process and Parse return belong to the caller, who releases them as any other; columns may be

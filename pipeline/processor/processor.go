@@ -1,6 +1,7 @@
 package processor
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/urlcore/columns"
 )
 
 // Processor makes columns of URLs. It is safe for concurrent use.
@@ -57,8 +59,8 @@ func (p *Processor) Schema(in *arrow.Schema) (*arrow.Schema, error) {
 }
 
 // Process returns the columns of the record's URLs, and behind them those that are carried along. The result is the
-// caller's to release; in stays the caller's, and must not be changed before that. An error is of kind [ErrSchema], or
-// [ErrTooLarge].
+// caller's to release; in stays the caller's, and must not be changed before that. An error is of kind [ErrSchema],
+// [ErrMalformed] or [ErrTooLarge].
 func (p *Processor) Process(in arrow.Record) (arrow.Record, error) {
 	a, err := p.Arrange(in.Schema())
 	if err != nil {
@@ -102,7 +104,11 @@ func (p *Processor) View(urls, bases arrow.Array, see func(columns []arrow.Array
 	}
 	defer p.giveBack(w)
 	defer w.lender.Close()
-	return see(w.lender.View())
+	columns, err := w.lender.View()
+	if err != nil {
+		return ofColumns(err)
+	}
+	return see(columns)
 }
 
 // parse returns columns of URLs, with the only references to them. They lie in a workspace, or in memory of their own where as
@@ -115,14 +121,24 @@ func (p *Processor) parse(urls, bases arrow.Array) ([]arrow.Array, error) {
 	if !p.lend() {
 		defer p.giveBack(w)
 		defer w.lender.Close()
-		return copied(w.lender.View()), nil
+		columns, err := w.lender.View()
+		if err != nil {
+			return nil, ofColumns(err)
+		}
+		return copied(columns), nil
 	}
 	l := &lease{processor: p, workspace: w}
 	l.keep(urls, bases)
-	columns, buffers := w.lender.Lend(l)
+	columns, buffers, err := w.lender.Lend(l)
 	l.buffers.Store(int64(buffers)) // nobody can have let go of one yet
 	if buffers == 0 {
 		l.end()
+	}
+	if err != nil {
+		for _, c := range columns {
+			c.Release()
+		}
+		return nil, ofColumns(err)
 	}
 	return columns, nil
 }
@@ -172,7 +188,7 @@ func (p *Processor) take() *workspace {
 		p.free = p.free[:n-1]
 		return w
 	}
-	return &workspace{lender: p.plan.NewLender()}
+	return &workspace{lender: p.plan.NewLender(), urls: texts{passed: true}}
 }
 
 // giveBack keeps w for a later take, or leaves it to the garbage collector where there are enough, or where it is far too large.
@@ -224,14 +240,17 @@ func (w *workspace) memory() int {
 
 // parse leaves in the lender what columns are made of: memory that is the workspace's, and the urls' and bases' as well.
 func (w *workspace) parse(p *Processor, urls, bases arrow.Array) (err error) {
+	if err := checkShape(urls); err != nil {
+		return fmt.Errorf("the URLs: %w", err)
+	}
 	n := urls.Len()
 	b := &w.batch
 	b.Reset()
 	b.Offsets = slices.Grow(b.Offsets, n)[:n] // nobody asks for the values: there is no provenance
 	if b.URLs, err = w.urls.read(urls); err != nil {
-		return err
+		return fmt.Errorf("the URLs: %w", err)
 	}
-	if urls.NullN() > 0 || urls.DataType().ID() == arrow.DICTIONARY || urls.DataType().ID() == arrow.NULL {
+	if hasNulls(urls) || urls.DataType().ID() == arrow.DICTIONARY || urls.DataType().ID() == arrow.NULL {
 		for i, valid := range b.URLs.Valid {
 			if !valid {
 				b.Faults = append(b.Faults, pipeline.Fault{Row: int32(i), Code: pipeline.FaultFieldMissing, Pos: -1})
@@ -242,14 +261,27 @@ func (w *workspace) parse(p *Processor, urls, bases arrow.Array) (err error) {
 		return err
 	}
 	w.need = len(b.URLs.Data) + len(b.Bases.Data) + rowMemory*n
-	w.lender.Parse(b)
-	return nil
+	return ofColumns(w.lender.Parse(b))
+}
+
+// ofColumns makes an error of columns this package's.
+func ofColumns(err error) error {
+	switch {
+	case errors.Is(err, columns.ErrTooLarge):
+		return ErrTooLarge
+	case errors.Is(err, columns.ErrEnds):
+		return malformed("%w", err)
+	}
+	return err
 }
 
 func (w *workspace) readBases(p *Processor, n int, bases arrow.Array) (err error) {
 	if bases != nil {
+		if err := checkShape(bases); err != nil {
+			return fmt.Errorf("the bases: %w", err)
+		}
 		if w.batch.Bases, err = w.bases.read(bases); err != nil {
-			return err
+			return fmt.Errorf("the bases: %w", err)
 		}
 	}
 	if p.opts.BaseURL != "" && n > 0 {

@@ -12,11 +12,15 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// MaxBytes is the most bytes of URLs that a record may have, 512 MiB: the offsets of the columns are of 32 bits.
-const MaxBytes = 512 << 20
+// MaxBytes is the most bytes of URLs that a record may have, 512 MiB, and MaxRows is how many rows: as many as have eight bytes each.
+const (
+	MaxBytes = 512 << 20
+	MaxRows  = MaxBytes / 8
+)
 
-// ErrTooLarge is the error of a record with more than [MaxBytes] bytes of URLs: slice it.
-var ErrTooLarge = errors.New("more than 512 MiB of URLs in one record; give slices of it")
+// ErrTooLarge is the error of a record with more than [MaxBytes] bytes of URLs, or more than [MaxRows], or of which a column of the
+// result would have more than 2 GiB, as the offsets of columns are of 32 bits: slice it.
+var ErrTooLarge = errors.New("more than 512 MiB of URLs, 64 Mi of them, or 2 GiB in a column of the result, in one record; give slices of it")
 
 // checkText reports whether URLs can be of that type.
 func checkText(f arrow.Field) error {
@@ -46,6 +50,9 @@ type texts struct {
 	ends  []int32
 	valid []bool
 	data  []byte
+
+	// passed is set where the offsets of a column are all that the engine gets: it looks at them itself.
+	passed bool
 }
 
 func (t *texts) memory() int { return cap(t.data) + 4*cap(t.ends) + cap(t.valid) }
@@ -59,62 +66,89 @@ func (t *texts) read(a arrow.Array) (pipeline.NullBytes, error) {
 		return t.offsets32(a, out)
 	case *array.LargeString, *array.LargeBinary:
 		return t.offsets64(a, out)
-	case *array.StringView:
-		return t.copied(a.Len(), out, func(i int) string { return a.Value(i) })
-	case *array.BinaryView:
-		return t.copied(a.Len(), out, func(i int) string { return a.ValueString(i) })
-	case *array.Null:
-		return t.copied(a.Len(), out, nil)
 	case *array.Dictionary:
-		value, err := lookup(a.Dictionary())
+		d := a.Dictionary()
+		for i, valid := range out.Valid {
+			if !valid {
+				continue
+			}
+			k := a.GetValueIndex(i)
+			if k < 0 || k >= d.Len() {
+				return out, malformed("row %d is value %s of a dictionary of %d", i, a.Indices().ValueStr(i), d.Len())
+			}
+			out.Valid[i] = d.IsValid(k)
+		}
+		value, err := lookup(d)
 		if err != nil {
 			return out, err
 		}
-		for i, valid := range out.Valid {
-			out.Valid[i] = valid && a.Dictionary().IsValid(a.GetValueIndex(i))
-		}
-		return t.copied(a.Len(), out, func(i int) string { return value(a.GetValueIndex(i)) })
+		return t.copied(a.Len(), out, func(i int) (string, error) { return value(a.GetValueIndex(i)) })
 	}
-	return out, fmt.Errorf("%w: URLs of type %s", ErrSchema, a.DataType())
+	value, err := lookup(a)
+	if err != nil {
+		return out, err
+	}
+	return t.copied(a.Len(), out, value)
 }
 
-// lookup returns what returns value i of a.
-func lookup(a arrow.Array) (func(i int) string, error) {
+// lookup returns what returns value i of a, which is not null.
+func lookup(a arrow.Array) (func(i int) (string, error), error) {
 	switch a := a.(type) {
 	case *array.String:
-		return a.Value, nil
+		_, err := offsetsOf[int32](a)
+		return sure(a.Value), err
 	case *array.LargeString:
-		return a.Value, nil
+		_, err := offsetsOf[int64](a)
+		return sure(a.Value), err
 	case *array.Binary:
-		return a.ValueString, nil
+		_, err := offsetsOf[int32](a)
+		return sure(a.ValueString), err
 	case *array.LargeBinary:
-		return a.ValueString, nil
+		_, err := offsetsOf[int64](a)
+		return sure(a.ValueString), err
 	case *array.StringView:
-		return a.Value, nil
+		return func(i int) (string, error) {
+			if err := checkView(a, i, a.ValueHeader(i)); err != nil {
+				return "", err
+			}
+			return a.Value(i), nil
+		}, nil
 	case *array.BinaryView:
-		return a.ValueString, nil
+		return func(i int) (string, error) {
+			if err := checkView(a, i, a.ValueHeader(i)); err != nil {
+				return "", err
+			}
+			return a.ValueString(i), nil
+		}, nil
 	case *array.Null:
-		return func(int) string { return "" }, nil
+		return sure(func(int) string { return "" }), nil
 	}
-	return nil, fmt.Errorf("%w: a dictionary of %s", ErrSchema, a.DataType())
+	return nil, fmt.Errorf("%w: URLs of type %s", ErrSchema, a.DataType())
+}
+
+// sure makes a lookup of values that need no check.
+func sure(value func(int) string) func(int) (string, error) {
+	return func(i int) (string, error) { return value(i), nil }
 }
 
 func (t *texts) validity(a arrow.Array) []bool {
 	n := a.Len()
 	t.valid = slices.Grow(t.valid[:0], n)[:n]
-	bits := a.NullBitmapBytes()
-	if a.NullN() == 0 || len(bits) == 0 {
+	if !hasNulls(a) {
 		for i := range t.valid {
 			t.valid[i] = a.DataType().ID() != arrow.NULL
 		}
 		return t.valid
 	}
-	offset := a.Data().Offset()
+	bits, offset := a.NullBitmapBytes(), a.Data().Offset()
 	for i := range t.valid {
 		t.valid[i] = bitutil.BitIsSet(bits, offset+i)
 	}
 	return t.valid
 }
+
+// hasNulls reports whether a has nulls in a bitmap. Arrow counts those of an array without a bitmap as well, in what is not there.
+func hasNulls(a arrow.Array) bool { return len(a.NullBitmapBytes()) > 0 && a.NullN() > 0 }
 
 // hasHiddenBytes reports whether a null has bytes, which Arrow allows and the engine does not.
 func hasHiddenBytes(c pipeline.NullBytes) bool {
@@ -133,14 +167,21 @@ func (t *texts) offsets32(a arrow.Array, out pipeline.NullBytes) (pipeline.NullB
 	if a.Len() == 0 {
 		return out, nil
 	}
-	data := a.Data()
-	offsets := arrow.Int32Traits.CastFromBytes(data.Buffers()[1].Bytes())[data.Offset() : data.Offset()+data.Len()+1]
+	offsets, size, err := offsetsOfRows[int32](a)
+	if err != nil {
+		return out, err
+	}
+	if n := len(offsets) - 1; !t.passed || offsets[0] != 0 || offsets[n] < 0 || int(offsets[n]) > size || hasNulls(a) {
+		if offsets, err = offsetsOf[int32](a); err != nil {
+			return out, err
+		}
+	}
 	first, last := offsets[0], offsets[len(offsets)-1]
 	if last-first > MaxBytes {
 		return out, ErrTooLarge
 	}
 	if last > first { // the buffer may be missing where all values are empty
-		out.Data = data.Buffers()[2].Bytes()[first:last:last]
+		out.Data = a.Data().Buffers()[2].Bytes()[first:last:last]
 	}
 	out.Ends = offsets[1:]
 	if first != 0 {
@@ -157,14 +198,16 @@ func (t *texts) offsets64(a arrow.Array, out pipeline.NullBytes) (pipeline.NullB
 	if a.Len() == 0 {
 		return out, nil
 	}
-	data := a.Data()
-	offsets := arrow.Int64Traits.CastFromBytes(data.Buffers()[1].Bytes())[data.Offset() : data.Offset()+data.Len()+1]
+	offsets, err := offsetsOf[int64](a)
+	if err != nil {
+		return out, err
+	}
 	first, last := offsets[0], offsets[len(offsets)-1]
 	if last-first > MaxBytes {
 		return out, ErrTooLarge
 	}
 	if last > first {
-		out.Data = data.Buffers()[2].Bytes()[first:last:last]
+		out.Data = a.Data().Buffers()[2].Bytes()[first:last:last]
 	}
 	t.ends = slices.Grow(t.ends[:0], a.Len())[:a.Len()]
 	for i, end := range offsets[1:] {
@@ -176,25 +219,28 @@ func (t *texts) offsets64(a arrow.Array, out pipeline.NullBytes) (pipeline.NullB
 
 // withoutHidden copies c where a null has bytes.
 func (t *texts) withoutHidden(a arrow.Array, c pipeline.NullBytes) (pipeline.NullBytes, error) {
-	if a.NullN() == 0 || !hasHiddenBytes(c) {
+	if !hasNulls(a) || !hasHiddenBytes(c) {
 		return c, nil
 	}
 	ends := slices.Clone(c.Ends) // may be t.ends, which copied fills
-	return t.copied(a.Len(), c, func(i int) string {
+	return t.copied(a.Len(), c, sure(func(i int) string {
 		start := int32(0)
 		if i > 0 {
 			start = ends[i-1]
 		}
 		return string(c.Data[start:ends[i]])
-	})
+	}))
 }
 
 // copied fills out with copies of n values. value is asked for those alone that are not null.
-func (t *texts) copied(n int, out pipeline.NullBytes, value func(i int) string) (pipeline.NullBytes, error) {
+func (t *texts) copied(n int, out pipeline.NullBytes, value func(i int) (string, error)) (pipeline.NullBytes, error) {
 	t.data, t.ends = t.data[:0], slices.Grow(t.ends[:0], n)
 	for i := range n {
 		if out.Valid[i] {
-			v := value(i)
+			v, err := value(i)
+			if err != nil {
+				return out, err
+			}
 			if len(t.data)+len(v) > MaxBytes {
 				return out, ErrTooLarge
 			}

@@ -103,8 +103,8 @@ func (s *Source) Unwrap() pipeline.Source { return s.source }
 func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error) error {
 	return s.source.Run(ctx, drain, func(ctx context.Context, inner pipeline.Lane) error {
 		l := &lane{Lane: inner, limiter: s.limiter, drain: drain}
-		l.waiter, _ = inner.(pipeline.Waiter)
-		if e, ok := inner.(pipeline.Ender); ok {
+		l.waiter, _ = pipeline.As[pipeline.Waiter](inner)
+		if e, ok := pipeline.As[pipeline.Ender](inner); ok {
 			l.ending = e.Ending()
 		}
 		return each(ctx, l)
@@ -121,6 +121,9 @@ type lane struct {
 	turn    int             // records that may be read; 0: any number
 	mayRead bool            // Wait has taken a turn
 }
+
+// Unwrap returns the lane that it reads from.
+func (l *lane) Unwrap() pipeline.Lane { return l.Lane }
 
 // Wait implements [pipeline.Waiter]: for records, and then for a turn.
 func (l *lane) Wait(ctx context.Context) {

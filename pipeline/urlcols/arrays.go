@@ -5,6 +5,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/urlmill/urlmill/internal/take"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/urlcore/charset"
 	"github.com/urlmill/urlmill/urlcore/columns"
@@ -15,36 +16,21 @@ import (
 
 // scratch lends int32 and byte slices that live until its reset.
 type scratch struct {
-	ints  [][]int32
-	bytes [][]byte
-	nInts int
-	nByte int
+	ints  take.Scratch[int32]
+	bytes take.Scratch[byte]
 }
 
-func (s *scratch) reset() { s.nInts, s.nByte = 0, 0 }
+func (s *scratch) reset() {
+	s.ints.Reset()
+	s.bytes.Reset()
+}
 
 // takeInts returns a slice of length n whose contents are undefined.
-func (s *scratch) takeInts(n int) []int32 {
-	if s.nInts == len(s.ints) {
-		s.ints = append(s.ints, nil)
-	}
-	if cap(s.ints[s.nInts]) < n {
-		s.ints[s.nInts] = make([]int32, n+n/4)
-	}
-	s.nInts++
-	return s.ints[s.nInts-1][:n]
-}
+func (s *scratch) takeInts(n int) []int32 { return s.ints.Take(n) }
 
 // takeBytes returns a slice of n zero bytes.
 func (s *scratch) takeBytes(n int) []byte {
-	if s.nByte == len(s.bytes) {
-		s.bytes = append(s.bytes, nil)
-	}
-	if cap(s.bytes[s.nByte]) < n {
-		s.bytes[s.nByte] = make([]byte, n+n/4)
-	}
-	s.nByte++
-	b := s.bytes[s.nByte-1][:n]
+	b := s.bytes.Take(n)
 	clear(b)
 	return b
 }
@@ -98,6 +84,11 @@ func (s *state) nullBytes(t arrow.DataType, c *pipeline.NullBytes) *array.Data {
 	if c.Len() == 0 {
 		return s.allNull(t)
 	}
+	return s.values(t, c)
+}
+
+// values is nullBytes for a column that the source has.
+func (s *state) values(t arrow.DataType, c *pipeline.NullBytes) *array.Data {
 	valid, nulls := s.scratch.bitmap(c.Valid)
 	return s.varData(t, s.maybe(valid), nulls, s.scratch.offsets(c.Ends), c.Data)
 }
@@ -134,12 +125,7 @@ func (s *state) headers() *array.Data {
 	}
 	keys, starts := s.utf8(&h.Keys)
 	return s.pairs(headersType, nil, 0, s.scratch.offsets(h.Ends),
-		s.varData(utf8Type, nil, 0, starts, keys), s.headerValues(&h.Values))
-}
-
-func (s *state) headerValues(v *pipeline.NullBytes) *array.Data {
-	valid, nulls := s.scratch.bitmap(v.Valid)
-	return s.varData(binaryType, s.maybe(valid), nulls, s.scratch.offsets(v.Ends), v.Data)
+		s.varData(utf8Type, nil, 0, starts, keys), s.values(binaryType, &h.Values))
 }
 
 func (s *state) offset() *array.Data {

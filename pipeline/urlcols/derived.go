@@ -2,6 +2,8 @@ package urlcols
 
 import (
 	"bytes"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -47,6 +49,9 @@ type derived struct {
 // reset forgets what belonged to the record before.
 func (d *derived) reset() { d.used, d.canonical, d.haveTracked, d.alsoReady = 0, nil, false, false }
 
+// maxText is how long a column may become. It is a variable for tests.
+var maxText = math.MaxInt32
+
 // derive makes a column: row appends the text of row i to dst, or returns false for a null.
 func (s *state) derive(rows int, row func(dst []byte, i int) ([]byte, bool)) *derivedText {
 	d := &s.derived
@@ -61,6 +66,9 @@ func (s *state) derive(rows int, row func(dst []byte, i int) ([]byte, bool)) *de
 	clear(t.valid)
 	for i := range rows {
 		data, ok := row(t.data, i)
+		if ok && len(data) > maxText {
+			s.fault, ok = columns.ErrTooLarge, false
+		}
 		if ok {
 			t.data = data
 			t.valid[i/8] |= 1 << (i % 8)
@@ -110,8 +118,14 @@ func (s *state) urlKey() *array.Data {
 // derivedColumns lists the columns that are there because the options ask for them.
 func derivedColumns(opts Options) []column {
 	var cols []column
+	add := func(option string, more ...column) {
+		for _, c := range more {
+			c.asked = option
+			cols = append(cols, c)
+		}
+	}
 	if opts.Canonical != nil {
-		cols = append(cols,
+		add("canonical",
 			column{
 				name: "canonical_url", typ: utf8Type, nullable: true, want: columns.Href, build: (*state).canonicalURL,
 				comment: "the URL in the canonical form " + opts.Canonical.Form.String(),
@@ -122,16 +136,16 @@ func derivedColumns(opts Options) []column {
 			})
 	}
 	if opts.Tracking {
-		cols = append(cols, column{
+		add("tracking", column{
 			name: "tracking_params", typ: paramsType, nullable: true, want: columns.Params | columns.RegistrableDomain,
 			build: (*state).trackingParams, comment: "the parameters that the tracking rules name; params has the others",
 		})
 	}
-	for _, p := range opts.Promote {
-		cols = append(cols, p.column())
+	for i, p := range opts.Promote {
+		add(fmt.Sprintf("promote[%d]", i), p.column())
 	}
 	for i := range opts.Also {
-		cols = append(cols, opts.Also[i].columns(i)...)
+		add(fmt.Sprintf("also[%d]", i), opts.Also[i].columns(i)...)
 	}
 	return cols
 }
@@ -329,7 +343,10 @@ func (s *state) alsoParsed(i int) *state {
 			values := &s.batch.Carried[s.plan.opts.Also[k].field]
 			a.batch = s.batch
 			a.scratch.reset()
-			columns.Parse(&a.cols, values.Text.Data, values.Text.Ends)
+			if err := columns.Parse(&a.cols, values.Text.Data, values.Text.Ends); err != nil {
+				s.fault = err
+				_ = columns.Parse(&a.cols, nil, make([]int32, s.batch.Len())) // nobody gets to see these rows
+			}
 			a.errs = a.errs[:0]
 			for row, e := range a.cols.Errors {
 				r := rowError{uint16(e.Code), int64(e.Pos)}

@@ -223,9 +223,12 @@ func TestProfileSelection(t *testing.T) {
 
 func TestDerivedErrors(t *testing.T) {
 	for want, opts := range map[string]urlcols.Options{
-		`profile: there is no "elastic"; there are default`:           {Profile: "elastic"},
-		`canonical: the canonical form strict has no steps`:           {Canonical: &canon.Options{With: canon.Sort}},
-		`promote: column "x": it has no parameter`:                    {Promote: []urlcols.Promoted{{Name: "x"}}},
+		`profile: there is no "elastic"; there are default`: {Profile: "elastic"},
+		`canonical: the canonical form strict has no steps`: {Canonical: &canon.Options{With: canon.Sort}},
+		`promote: column "x": it has no parameter`:          {Promote: []urlcols.Promoted{{Name: "x"}}},
+		`column "port": is there twice; give the parameter's column another name, such as name: param_port`: {
+			Include: []string{"port"}, Promote: []urlcols.Promoted{{Params: []string{"p"}, Name: "port"}},
+		},
 		`column "host": is there twice`:                               {Promote: []urlcols.Promoted{{Params: []string{"h"}, Name: "host"}}},
 		`also: column "referer": no text of that name is carried`:     {Also: []urlcols.Also{{Field: "referer"}}},
 		`also: column "hosts": a URL has no such column; it has href`: {Also: []urlcols.Also{{Field: "ref", Include: []string{"hosts"}}}},
@@ -238,6 +241,41 @@ func TestDerivedErrors(t *testing.T) {
 		var option *urlcols.OptionError
 		if strings.Contains(want, "column") && !errors.As(err, &option) {
 			t.Errorf("%v is no OptionError", err)
+		}
+	}
+}
+
+// TestIncludeKeepsWhatOptionsAdd: an option that adds columns does so behind those of include, unless include names some of
+// its columns.
+func TestIncludeKeepsWhatOptionsAdd(t *testing.T) {
+	for _, test := range []struct {
+		include, exclude []string
+		profile, want    string
+	}{
+		{include: []string{"path", "host"}, want: "path host canonical_url url_key tracking_params source referer_host referer_path"},
+		{include: []string{"referer_path", "url_key", "host"}, want: "referer_path url_key host tracking_params source"},
+		{include: []string{"host"}, exclude: []string{"canonical_url", "source", "referer_path"}, want: "host url_key tracking_params referer_host"},
+		{
+			include: []string{"params"}, exclude: []string{"canonical_url", "tracking_params", "referer_host"}, profile: "snowplow",
+			want: "page_url page_urlscheme page_urlhost page_urlport page_urlpath page_urlquery page_urlfragment params url_key " +
+				"mkt_medium mkt_source mkt_term mkt_content mkt_campaign mkt_clickid source referer_path",
+		},
+	} {
+		plan, err := urlcols.New(urlcols.Options{
+			Include: test.include, Exclude: test.exclude, Profile: test.profile, Canonical: &canon.Options{}, Tracking: true,
+			Promote: []urlcols.Promoted{{Params: []string{"utm_source"}, Name: "source"}},
+			Carried: []pipeline.Field{{Name: "ref", Type: pipeline.String}},
+			Also:    []urlcols.Also{{Field: "ref", Prefix: "referer_", Include: []string{"host", "path"}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, f := range plan.Schemas()[pipeline.Rows].Fields() {
+			names = append(names, f.Name)
+		}
+		if got := strings.Join(names, " "); got != test.want {
+			t.Errorf("%v: %s, want %s", test.include, got, test.want)
 		}
 	}
 }

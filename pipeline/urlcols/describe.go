@@ -14,57 +14,64 @@ type description struct {
 	// made is the number of buffers of the record that are the owner's.
 	made int
 
-	buffers  []memory.Buffer
-	pointers []*memory.Buffer
-	datas    []array.Data
-	children []arrow.ArrayData
-
-	had struct{ buffers, pointers, datas, children int } // of the record before
+	buffers  lot[memory.Buffer]
+	pointers lot[*memory.Buffer]
+	datas    lot[array.Data]
+	children lot[arrow.ArrayData]
 }
 
 // begin begins a record. What the one before was described with serves again, if that was only looked at.
 func (d *description) begin() {
 	d.made = 0
-	d.buffers, d.pointers = room(d.buffers, d.had.buffers), room(d.pointers, d.had.pointers)
-	d.datas, d.children = room(d.datas, d.had.datas), room(d.children, d.had.children)
-}
-
-func room[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, 0, n)
-	}
-	return s
+	d.buffers.begin()
+	d.pointers.begin()
+	d.datas.begin()
+	d.children.begin()
 }
 
 // end ends a record. It is lent, and who has it has its description as well; or it was only looked at, and that was all.
 func (d *description) end(lent bool) {
-	d.had.buffers, d.had.pointers, d.had.datas, d.had.children = len(d.buffers), len(d.pointers), len(d.datas), len(d.children)
+	d.buffers.end(lent)
+	d.pointers.end(lent)
+	d.datas.end(lent)
+	d.children.end(lent)
+}
+
+// lot is the values of one type that describe a record.
+type lot[T any] struct {
+	values []T
+	had    int // of the record before
+}
+
+func (l *lot[T]) begin() {
+	if cap(l.values) < l.had {
+		l.values = make([]T, 0, l.had)
+	}
+}
+
+func (l *lot[T]) end(lent bool) {
+	l.had = len(l.values)
 	if lent {
-		d.buffers, d.pointers, d.datas, d.children = nil, nil, nil, nil
+		l.values = nil
 		return
 	}
-	d.buffers, d.pointers, d.datas, d.children = emptied(d.buffers), emptied(d.pointers), emptied(d.datas), emptied(d.children)
+	clear(l.values) // they refer to memory that may be another's from now on
+	l.values = l.values[:0]
 }
 
-// emptied returns s without values, which refer to memory that may be another's from now on.
-func emptied[T any](s []T) []T {
-	clear(s)
-	return s[:0]
-}
-
-// some returns n zero values, which lie where they lie for good.
-func some[T any](s *[]T, n int) []T {
-	at := len(*s)
-	if at+n > cap(*s) {
-		*s = make([]T, at, at+max(n, 8)) // what was taken stays where it is
+// take returns n zero values, which lie where they lie for good.
+func (l *lot[T]) take(n int) []T {
+	at := len(l.values)
+	if at+n > cap(l.values) {
+		l.values = make([]T, at, at+max(n, 8)) // what was taken stays where it is
 	}
-	*s = (*s)[:at+n]
-	return (*s)[at : at+n : at+n]
+	l.values = l.values[:at+n]
+	return l.values[at : at+n : at+n]
 }
 
 // buffer returns a buffer of b.
 func (d *description) buffer(b []byte) *memory.Buffer {
-	p := &some(&d.buffers, 1)[0]
+	p := &d.buffers.take(1)[0]
 	if d.owner == nil {
 		*p = *memory.NewBufferBytes(b)
 		return p
@@ -97,10 +104,10 @@ func (d *description) data(t arrow.DataType, rows, nulls int, buffers ...*memory
 
 // nested is data with arrays below, whose references it takes over.
 func (d *description) nested(t arrow.DataType, rows, nulls int, buffers []*memory.Buffer, children ...*array.Data) *array.Data {
-	p, own := &some(&d.datas, 1)[0], some(&d.pointers, len(buffers))
+	p, own := &d.datas.take(1)[0], d.pointers.take(len(buffers))
 	var below []arrow.ArrayData
 	if len(children) > 0 {
-		below = some(&d.children, len(children))
+		below = d.children.take(len(children))
 		for i, c := range children {
 			below[i] = c
 		}

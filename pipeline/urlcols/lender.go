@@ -21,23 +21,24 @@ func (p *Plan) NewLender() *Lender {
 	return l
 }
 
-// Parse parses b, which may not change while anything that Lend or View returns is in use.
-func (l *Lender) Parse(b *pipeline.Batch) { l.state.take(b) }
+// Parse parses b, which may not change while anything that Lend or View returns is in use. An error, as those of Lend and View, is one
+// of [columns.Parse].
+func (l *Lender) Parse(b *pipeline.Batch) error { return l.state.take(b) }
 
 // Lend returns the columns of what was parsed. They lie in the lender's memory and share that of the batch: neither may be used again
 // before owner has been told, by Free, of as many buffers as Lend says; with 0, nobody's memory is needed. The caller has the only
 // references to the columns.
-func (l *Lender) Lend(owner memory.Allocator) (columns []arrow.Array, buffers int) {
+func (l *Lender) Lend(owner memory.Allocator) (columns []arrow.Array, buffers int, err error) {
 	s := &l.state
 	s.owner = owner
 	columns = s.arrays(s.plan.columns)
 	s.owner = nil
-	return columns, s.made
+	return columns, s.made, s.fault
 }
 
 // View returns the columns of what was parsed, until Close. They lie in the lender's memory and share that of the batch; nothing is
 // allocated for them, and they are not to be retained or released.
-func (l *Lender) View() []arrow.ArrayData {
+func (l *Lender) View() ([]arrow.ArrayData, error) {
 	s := &l.state
 	s.derived.reset()
 	s.begin()
@@ -45,7 +46,7 @@ func (l *Lender) View() []arrow.ArrayData {
 	for _, c := range s.plan.columns {
 		l.views = append(l.views, c.build(s))
 	}
-	return l.views
+	return l.views, s.fault
 }
 
 // Close ends the use of what View has returned.

@@ -25,6 +25,7 @@ func TestLists(t *testing.T) {
 	}
 	plan, err := urlcols.New(urlcols.Options{
 		Include:  []string{"registrable_domain", "subdomain", "registry_domain", "canonical_url", "params", "ref_registrable_domain"},
+		Exclude:  []string{"tracking_params"},
 		Tracking: true, Canonical: &canon.Options{Form: canon.Dedupe},
 		Carried: []pipeline.Field{{Name: "ref", Type: pipeline.String}},
 		Also:    []urlcols.Also{{Field: "ref", Prefix: "ref_"}},

@@ -17,11 +17,5 @@ func (s *state) memory() int {
 	} {
 		n += cap(t.Data) + 4*cap(t.Offsets) + cap(t.Valid)
 	}
-	for _, ints := range s.scratch.ints {
-		n += 4 * cap(ints)
-	}
-	for _, b := range s.scratch.bytes {
-		n += cap(b)
-	}
-	return n + 4*(cap(c.Port.Values)+cap(c.Params.Offsets)) + cap(c.HasUsername.Bits)
+	return n + 4*s.scratch.ints.Cap() + s.scratch.bytes.Cap() + 4*(cap(c.Port.Values)+cap(c.Params.Offsets)) + cap(c.HasUsername.Bits)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -29,8 +30,9 @@ const (
 
 // Options says which columns the records get.
 type Options struct {
-	// Include lists the columns in the order that they are to have; empty means all that there are.
-	// Exclude takes columns away. Both use the names before Rename.
+	// Include lists the columns in the order that they are to have; empty means all that there are. Behind them stand
+	// those that Canonical, Tracking, Promote and Also add, unless Include names one of an option's columns: then it
+	// names all that are wanted of it. Exclude takes columns away. Both use the names before Rename.
 	Include, Exclude []string
 	// Rename gives columns other names.
 	Rename map[string]string
@@ -136,6 +138,7 @@ func choose(opts Options, available []column) (chosen []column, errs []error) {
 	if len(opts.Include) == 0 {
 		chosen = slices.DeleteFunc(slices.Clone(available), func(c column) bool { return c.extra })
 	}
+	chosen = append(chosen, unnamed(available, chosen)...)
 	for _, name := range opts.Exclude {
 		if index("exclude", name) >= 0 {
 			chosen = slices.DeleteFunc(chosen, func(c column) bool { return c.name == name })
@@ -145,6 +148,14 @@ func choose(opts Options, available []column) (chosen []column, errs []error) {
 		index("rename", name)
 	}
 	return chosen, errs
+}
+
+// unnamed returns the columns that options add of which chosen has none. A promoted parameter may have the name of a
+// column that is chosen: it is added all the same, and refused as the second of its name.
+func unnamed(available, chosen []column) []column {
+	return slices.DeleteFunc(slices.Clone(available), func(c column) bool {
+		return c.asked == "" || slices.ContainsFunc(chosen, func(other column) bool { return other.asked == c.asked })
+	})
 }
 
 // checkAlso finds the fields of other URLs, and returns what is wrong with them.
@@ -255,23 +266,18 @@ func (p *Plan) HasBase() bool { return p.opts.HasBase }
 
 // Names returns the names of all columns that opts can include, in their default order.
 func Names(opts Options) []string {
-	var names []string
-	for _, c := range available(opts) {
-		names = append(names, c.name)
-	}
-	return names
+	return names(available(opts))
 }
 
-func list(available []column) string {
-	s := ""
-	for i, c := range available {
-		if i > 0 {
-			s += ", "
-		}
-		s += c.name
+func names(cols []column) []string {
+	var all []string
+	for _, c := range cols {
+		all = append(all, c.name)
 	}
-	return s
+	return all
 }
+
+func list(cols []column) string { return strings.Join(names(cols), ", ") }
 
 func rename(chosen []column, names map[string]string) []column {
 	chosen = slices.Clone(chosen)
@@ -292,11 +298,20 @@ func duplicates(chosen []column) []error {
 		if c.name == "" {
 			errs = append(errs, &OptionError{"rename", c.name, "a column needs a name"})
 		} else if seen[c.name] {
-			errs = append(errs, &OptionError{"columns", c.name, "is there twice; rename one of them"})
+			errs = append(errs, &OptionError{"columns", c.name, twice(c)})
 		}
 		seen[c.name] = true
 	}
 	return errs
+}
+
+// twice says what to do about c, the second column of its name. Rename knows columns by their names, so that it cannot
+// tell a promoted parameter from the other.
+func twice(c column) string {
+	if strings.HasPrefix(c.asked, "promote") {
+		return "is there twice; give the parameter's column another name, such as name: param_" + c.name
+	}
+	return "is there twice; rename one of them"
 }
 
 func schema(cols []column) *arrow.Schema {

@@ -2,6 +2,7 @@ package urlcols
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -83,12 +84,7 @@ const DefaultProfile = "default"
 
 // Profiles returns the names of all profiles, [DefaultProfile] first. The caller owns the slice.
 func Profiles() []string {
-	names := []string{}
-	for name := range profiles {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return append([]string{DefaultProfile}, names...)
+	return append([]string{DefaultProfile}, slices.Sorted(maps.Keys(profiles))...)
 }
 
 // apply returns the columns of opts.Profile out of available: its own under their names, and then those that are not
@@ -115,8 +111,8 @@ func applyProfile(opts Options, available, included []column) ([]column, error) 
 	}
 	for _, c := range included {
 		named := slices.Contains(opts.Include, c.name)
-		inProfile := slices.ContainsFunc(p.columns, func(pc profileColumn) bool { return pc.from == c.name })
-		if !inProfile && (named || len(opts.Include) == 0 && !c.part) {
+		inProfile := c.asked == "" && slices.ContainsFunc(p.columns, func(pc profileColumn) bool { return pc.from == c.name })
+		if !inProfile && (named || c.asked != "" || len(opts.Include) == 0 && !c.part) {
 			cols = append(cols, c)
 		}
 	}

@@ -18,6 +18,7 @@ type column struct {
 	build    func(*state) *array.Data
 
 	extra    bool         // it is there only where it is named
+	asked    string       // the option that adds it, such as promote[0]; empty: the source or the URL has it anyway
 	part     bool         // it is a part of the URL, for which a profile has its own names
 	rename   string       // its name in the profile
 	also     int          // 1 + index of the other URL that it is a part of

@@ -51,6 +51,7 @@ type state struct {
 	lists   lists // of this batch
 	derived derived
 	scratch scratch
+	fault   error          // of building columns of this batch
 	texts   []byte         // of the record: what is not UTF-8 where it comes from, and the name of the stream
 	bases   pipeline.Bytes // the bases where some rows have no URL
 }
@@ -58,9 +59,10 @@ type state struct {
 // Apply implements pipeline.Transform.
 func (t *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {
 	s := &t.rows
-	s.take(b)
-
 	var out pipeline.Output
+	if err := s.take(b); err != nil {
+		return out, err
+	}
 	out.Invalid, out.Errors = t.count()
 	var stop error
 	if out.Invalid > 0 {
@@ -80,26 +82,32 @@ func (t *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {
 		}
 	}
 	out.Records[pipeline.Rows] = s.record(t.plan.schemas[pipeline.Rows], t.plan.columns)
+	if s.fault != nil {
+		out.Records[pipeline.Rows].Release()
+		return pipeline.Output{}, s.fault
+	}
 	return out, stop
 }
 
-// take makes b the batch, and fills what columns are built from.
-func (s *state) take(b *pipeline.Batch) {
+// take makes b the batch, and fills what columns are built from. An error is one of [columns.Parse].
+func (s *state) take(b *pipeline.Batch) error {
 	s.use(s.plan.lists())
-	s.batch = b
+	s.batch, s.fault = b, nil
 	s.scratch.reset()
 	s.texts = s.texts[:0]
-	s.parse()
+	if err := s.parse(); err != nil {
+		return err
+	}
 	s.collectErrors()
+	return nil
 }
 
 // parse fills the columns. A row without a URL is no URL, whatever its base: the empty string would be resolved
 // to the base.
-func (s *state) parse() {
+func (s *state) parse() error {
 	urls, bases := &s.batch.URLs, &s.batch.Bases
 	if bases.Len() == 0 {
-		columns.Parse(&s.cols, urls.Data, urls.Ends)
-		return
+		return columns.Parse(&s.cols, urls.Data, urls.Ends)
 	}
 	data, ends := bases.Data, bases.Ends
 	if slices.Contains(urls.Valid, false) {
@@ -112,7 +120,7 @@ func (s *state) parse() {
 		}
 		data, ends = s.bases.Data, s.bases.Ends
 	}
-	columns.ParseWithBases(&s.cols, urls.Data, urls.Ends, data, ends)
+	return columns.ParseWithBases(&s.cols, urls.Data, urls.Ends, data, ends)
 }
 
 // count returns how many rows have an error, and how many have each.

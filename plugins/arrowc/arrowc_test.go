@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 )
 
 // compiler returns the C compiler, or skips the test.
-func compiler(t *testing.T) string {
+func compiler(t testing.TB) string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("the programs of this test are for Linux")
@@ -26,7 +27,7 @@ func compiler(t *testing.T) string {
 	return ""
 }
 
-func run(t *testing.T, name string, args ...string) string {
+func run(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(name, args...).CombinedOutput()
 	if err != nil {
@@ -36,7 +37,7 @@ func run(t *testing.T, name string, args ...string) string {
 }
 
 // library builds the library as the Makefile does, and returns its folder.
-func library(t *testing.T, tags string, exports bool) string {
+func library(t testing.TB, tags string, exports bool) string {
 	t.Helper()
 	dir := t.TempDir()
 	args := []string{"build", "-buildmode=c-shared", "-o", filepath.Join(dir, "liburlmill.so"), "-tags", tags}
@@ -52,12 +53,25 @@ func library(t *testing.T, tags string, exports bool) string {
 }
 
 // program compiles a program of the folder test against the library in dir.
-func program(t *testing.T, cc, dir, source string, flags ...string) string {
+func program(t testing.TB, cc, dir, source string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "program")
 	args := append([]string{"-O1", "-g", "-Wall", "-Wextra", "-Werror", "-o", out, filepath.Join("test", source)}, flags...)
 	run(t, cc, append(args, "-L"+dir, "-lurlmill", "-lpthread", "-Wl,-rpath,"+dir)...)
 	return out
+}
+
+// sanitizes returns an error where the compiler has no AddressSanitizer.
+func sanitizes(t testing.TB, cc string) error {
+	t.Helper()
+	probe := filepath.Join(t.TempDir(), "probe.c")
+	if err := os.WriteFile(probe, []byte("int main(void) { return 0; }"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(cc, "-fsanitize=address", "-o", probe+".out", probe).CombinedOutput(); err != nil {
+		return fmt.Errorf("the compiler has no AddressSanitizer: %s", out)
+	}
+	return nil
 }
 
 // A C program sees what urlmill.h promises, and 10,000 batches leave nothing behind: by the count of malloc, by the library's
@@ -68,17 +82,15 @@ func TestBorder(t *testing.T) {
 	border := program(t, cc, dir, "border.c")
 	t.Log(run(t, border, "10000"))
 	t.Log(run(t, program(t, cc, dir, "array.c"), "10000"))
+	t.Log(run(t, program(t, cc, dir, "malformed.c")))
 	run(t, border, "never-released")
 	t.Run("sanitizer", func(t *testing.T) {
-		probe := filepath.Join(t.TempDir(), "probe.c")
-		if err := os.WriteFile(probe, []byte("int main(void) { return 0; }"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := exec.Command(cc, "-fsanitize=address", "-o", probe+".out", probe).CombinedOutput(); err != nil {
-			t.Skipf("the compiler has no AddressSanitizer: %s", out)
+		if err := sanitizes(t, cc); err != nil {
+			t.Skip(err)
 		}
 		run(t, program(t, cc, dir, "border.c", "-fsanitize=address"), "1000")
 		run(t, program(t, cc, dir, "array.c", "-fsanitize=address"), "1000")
+		run(t, program(t, cc, dir, "malformed.c", "-fsanitize=address"))
 	})
 	t.Run("pins", func(t *testing.T) {
 		if testing.Short() {

@@ -8,12 +8,15 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/internal/offsets"
 )
 
 var errMemory = errors.New("urlmill: out of memory")
@@ -39,12 +42,7 @@ func newInput(root *C.struct_ArrowArray) *input {
 
 // holds is whether p points into a buffer of the host's.
 func (in *input) holds(p unsafe.Pointer) bool {
-	for _, s := range in.spans {
-		if s.start <= uintptr(p) && uintptr(p) < s.end {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.spans, func(s span) bool { return s.start <= uintptr(p) && uintptr(p) < s.end })
 }
 
 func (in *input) retain() *input {
@@ -132,7 +130,7 @@ func (in *input) textData(t arrow.DataType, a *C.struct_ArrowArray, w window) (_
 	if t.ID() == arrow.NULL {
 		return array.NewData(t, w.length, []*memory.Buffer{nil}, nil, w.length, w.offset), nil
 	}
-	b := &buffers{in: in, given: unsafe.Slice(a.buffers, a.n_buffers)}
+	b := &buffers{in: in, given: unsafe.Slice(a.buffers, a.n_buffers)} // as many as checkArray has seen
 	defer b.release()
 	end := w.offset + w.length
 	b.validity(a, end)
@@ -140,19 +138,19 @@ func (in *input) textData(t arrow.DataType, a *C.struct_ArrowArray, w window) (_
 	case *arrow.StringType, *arrow.BinaryType:
 		b.add(1, 4*(end+1), w.length == 0)
 		if w.length > 0 && b.err == nil {
-			b.add(2, int(arrow.Int32Traits.CastFromBytes(b.last())[end]), false)
+			addText(b, arrow.Int32Traits.CastFromBytes(b.last())[w.offset:])
 		}
 	case *arrow.LargeStringType, *arrow.LargeBinaryType:
 		b.add(1, 8*(end+1), w.length == 0)
 		if w.length > 0 && b.err == nil {
-			b.add(2, int(arrow.Int64Traits.CastFromBytes(b.last())[end]), false)
+			addText(b, arrow.Int64Traits.CastFromBytes(b.last())[w.offset:])
 		}
 	case *arrow.StringViewType, *arrow.BinaryViewType:
 		b.views(end)
 	case *arrow.DictionaryType:
 		return in.dictionaryData(t, a, w, b)
 	default:
-		return nil, fmt.Errorf("urlmill: no text: %s", t)
+		return nil, fmt.Errorf("no text: %s", t)
 	}
 	if b.err != nil {
 		return nil, b.err
@@ -170,7 +168,7 @@ func (in *input) dictionaryData(t *arrow.DictionaryType, a *C.struct_ArrowArray,
 		return nil, b.err
 	}
 	if a.dictionary == nil {
-		return nil, errors.New("urlmill: the input breaks the Arrow C Data Interface: a dictionary is missing")
+		return nil, errors.New("the dictionary is missing")
 	}
 	values, err := in.textData(t.ValueType, a.dictionary, window{int(a.dictionary.offset), int(a.dictionary.length)})
 	if err != nil {
@@ -193,18 +191,27 @@ func (b *buffers) add(i, size int, maybe bool) {
 	switch {
 	case b.err != nil:
 	case i >= len(b.given):
-		b.err = fmt.Errorf("urlmill: the input breaks the Arrow C Data Interface: it has %d buffers", len(b.given))
-	case size < 0:
-		b.err = fmt.Errorf("urlmill: the input breaks the Arrow C Data Interface: buffer %d has %d bytes", i, size)
+		b.err = fmt.Errorf("an array of %d buffers has no buffer %d", len(b.given), i)
+	case size < 0 || size > maxBytes:
+		b.err = fmt.Errorf("buffer %d has %d bytes", i, size)
 	case b.given[i] == nil && (maybe || size == 0):
 		b.made = append(b.made, nil)
 	case b.given[i] == nil:
-		b.err = fmt.Errorf("urlmill: the input breaks the Arrow C Data Interface: buffer %d is missing", i)
+		b.err = fmt.Errorf("buffer %d is missing", i)
 	default:
 		start := uintptr(b.given[i])
 		b.in.spans = append(b.in.spans, span{start, start + uintptr(size)})
 		b.made = append(b.made, memory.NewBufferWithAllocator(unsafe.Slice((*byte)(b.given[i]), size), b.in.retain()))
 	}
+}
+
+// addText takes the buffer of the text that offsets are of. They are the host's, and read from the first on: the last one says how long
+// the text is, and lies where it is not to be read if the array is shorter than it says.
+func addText[T int32 | int64](b *buffers, of []T) {
+	if b.err = offsets.Check(of, maxBytes); b.err != nil {
+		return
+	}
+	b.add(2, int(of[len(of)-1]), false)
 }
 
 // last returns the bytes of the buffer that was added last.
@@ -234,11 +241,11 @@ func (b *buffers) nulls(a *C.struct_ArrowArray, w window) int {
 func (b *buffers) views(end int) {
 	b.add(1, arrow.ViewHeaderSizeBytes*end, end == 0)
 	n := len(b.given) - 3
-	if b.err != nil || n <= 0 {
+	if b.err != nil || n == 0 {
 		return
 	}
-	if b.given[len(b.given)-1] == nil {
-		b.err = errors.New("urlmill: the input breaks the Arrow C Data Interface: views without the sizes of their buffers")
+	if n < 0 || b.given[len(b.given)-1] == nil {
+		b.err = errors.New("views without the sizes of their buffers")
 		return
 	}
 	for i, size := range unsafe.Slice((*int64)(b.given[len(b.given)-1]), n) {

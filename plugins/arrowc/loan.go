@@ -88,17 +88,8 @@ func (s *loans) take(record arrow.Record) *lent {
 
 // pin sees that the buffers are pinned.
 func (l *lent) pin() {
-	if len(l.pinned) == len(l.buffers) {
-		same := true
-		for i, b := range l.buffers {
-			if b != nil && b != l.pinned[i] && !l.input.holds(b) {
-				same = false
-				break
-			}
-		}
-		if same {
-			return
-		}
+	if slices.EqualFunc(l.buffers, l.pinned, func(b, pinned unsafe.Pointer) bool { return b == nil || b == pinned || l.input.holds(b) }) {
+		return
 	}
 	l.pins.Unpin()
 	l.pinned = slices.Grow(l.pinned[:0], len(l.buffers))

@@ -95,25 +95,24 @@ func (p *shared) release() {
 func urlmillVersion() *C.char { return version }
 
 //export urlmillProcessorNew
-func urlmillProcessorNew(options *C.char, handle *C.uintptr_t, text **C.char) (code C.int) {
-	defer func() {
-		if err := recovered(recover()); err != nil {
-			code = C.EINVAL
-			*text = C.CString(err.Error())
-		}
-	}()
-	var given string
-	if options != nil {
-		given = C.GoString(options)
-	}
-	p, err := newShared(given)
-	if err != nil {
+func urlmillProcessorNew(options *C.char, handle *C.uintptr_t, text **C.char) C.int {
+	refused := func(err error) C.int {
 		*text = C.CString(err.Error())
 		return C.EINVAL
 	}
-	*handle = C.uintptr_t(cgo.NewHandle(p))
-	alive.Add(1)
-	return 0
+	return guarded(refused, func() error {
+		var given string
+		if options != nil {
+			given = C.GoString(options)
+		}
+		p, err := newShared(given)
+		if err != nil {
+			return err
+		}
+		*handle = C.uintptr_t(cgo.NewHandle(p))
+		alive.Add(1)
+		return nil
+	})
 }
 
 //export urlmillProcessorFree
@@ -138,6 +137,19 @@ var alive atomic.Int64
 //export urlmillAlive
 func urlmillAlive() C.int64_t { return C.int64_t(alive.Load()) }
 
+// guarded calls f. It returns 0, or what refused makes of its error, or of what it has panicked with.
+func guarded(refused func(error) C.int, f func() error) (code C.int) {
+	defer func() {
+		if err := recovered(recover()); err != nil {
+			code = refused(err)
+		}
+	}()
+	if err := f(); err != nil {
+		return refused(err)
+	}
+	return 0
+}
+
 // recovered turns what recover has returned into an error: a fault of ours must not end the process of the host.
 func recovered(r any) error {
 	if r == nil {
@@ -149,10 +161,17 @@ func recovered(r any) error {
 	return fmt.Errorf("urlmill: a fault of the library, please report it: %v\n%s", r, debug.Stack())
 }
 
-// fail notes err in s and returns its number.
-func fail(s *C.struct_urlmill_stream, err error) C.int {
-	C.free(unsafe.Pointer(s.error))
-	s.error = C.CString(err.Error())
+// failing returns what notes an error in s and returns its number.
+func failing(s *C.struct_urlmill_stream) func(error) C.int {
+	return func(err error) C.int {
+		C.free(unsafe.Pointer(s.error))
+		s.error = C.CString(err.Error())
+		return numberOf(err)
+	}
+}
+
+// numberOf returns the number of an error.
+func numberOf(err error) C.int {
 	var upstream *inputError
 	switch {
 	case errors.As(err, &upstream) && upstream.code != 0:
@@ -165,66 +184,45 @@ func fail(s *C.struct_urlmill_stream, err error) C.int {
 }
 
 //export urlmillOpen
-func urlmillOpen(handle C.uintptr_t, s *C.struct_urlmill_stream) (code C.int) {
-	defer func() {
-		if err := recovered(recover()); err != nil {
-			code = fail(s, err)
+func urlmillOpen(handle C.uintptr_t, s *C.struct_urlmill_stream) C.int {
+	return guarded(failing(s), func() error {
+		p := processorOf(handle)
+		switch {
+		case handle == 0:
+			return errors.New("urlmill: there is no processor")
+		case s.in.release == nil:
+			return errors.New("urlmill: the input stream has been released")
+		case p == nil:
+			return errors.New("urlmill: there is no such processor: it has been freed")
 		}
-	}()
-	if handle == 0 {
-		return fail(s, errors.New("urlmill: there is no processor"))
-	}
-	if s.in.release == nil {
-		return fail(s, errors.New("urlmill: the input stream has been released"))
-	}
-	p := processorOf(handle)
-	if p == nil {
-		return fail(s, errors.New("urlmill: there is no such processor: it has been freed"))
-	}
-	st, err := open(p, &s.in)
-	if err != nil {
-		return fail(s, err)
-	}
-	s.handle = C.uintptr_t(cgo.NewHandle(st))
-	alive.Add(1)
-	return 0
+		st, err := open(p, &s.in)
+		if err != nil {
+			return err
+		}
+		s.handle = C.uintptr_t(cgo.NewHandle(st))
+		alive.Add(1)
+		return nil
+	})
 }
 
-// streamOf returns the stream, locked.
-func streamOf(s *C.struct_urlmill_stream) *stream {
-	st := cgo.Handle(s.handle).Value().(*stream)
-	st.mu.Lock()
-	return st
+// onStream calls f with the stream, locked.
+func onStream(s *C.struct_urlmill_stream, f func(*stream) error) C.int {
+	return guarded(failing(s), func() error {
+		st := cgo.Handle(s.handle).Value().(*stream)
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		return f(st)
+	})
 }
 
 //export urlmillSchema
-func urlmillSchema(s *C.struct_urlmill_stream, out *C.struct_ArrowSchema) (code C.int) {
-	defer func() {
-		if err := recovered(recover()); err != nil {
-			code = fail(s, err)
-		}
-	}()
-	st := streamOf(s)
-	defer st.mu.Unlock()
-	if err := st.schema(out); err != nil {
-		return fail(s, err)
-	}
-	return 0
+func urlmillSchema(s *C.struct_urlmill_stream, out *C.struct_ArrowSchema) C.int {
+	return onStream(s, func(st *stream) error { return st.schema(out) })
 }
 
 //export urlmillNext
-func urlmillNext(s *C.struct_urlmill_stream, out *C.struct_ArrowArray) (code C.int) {
-	defer func() {
-		if err := recovered(recover()); err != nil {
-			code = fail(s, err)
-		}
-	}()
-	st := streamOf(s)
-	defer st.mu.Unlock()
-	if err := st.next(out); err != nil {
-		return fail(s, err)
-	}
-	return 0
+func urlmillNext(s *C.struct_urlmill_stream, out *C.struct_ArrowArray) C.int {
+	return onStream(s, func(st *stream) error { return st.next(out) })
 }
 
 //export urlmillClose

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,6 +49,8 @@ type canonical struct {
 	Without []string `json:"without"`
 }
 
+var takes = map[string]processor.Take{"first": processor.First, "last": processor.Last, "all": processor.Every}
+
 // parseOptions reads the JSON of urlmill_processor_new. batchRows is the most rows of a batch, 0 for any number.
 func parseOptions(text string) (_ processor.Options, batchRows int, _ error) {
 	var o options
@@ -72,13 +75,10 @@ func parseOptions(text string) (_ processor.Options, batchRows int, _ error) {
 	out.ParamsAsMap = choose(&errs, "params", o.Params, "list", "map") == "map"
 	out.Tracking = choose(&errs, "tracking", o.Tracking, "keep", "separate") == "separate"
 	for _, p := range o.Promote {
-		take := map[string]int{"first": 0, "last": 1, "all": 2}[choose(&errs, "promote: take", p.Take, "first", "last", "all")]
-		promoted := processor.Promoted{Params: append([]string{p.Param}, p.Or...), Name: p.Name}
-		promoted.Take = [...]processor.Take{processor.First, processor.Last, processor.Every}[take]
-		if p.Name == "" {
-			promoted.Name = p.Param
-		}
-		out.Promote = append(out.Promote, promoted)
+		out.Promote = append(out.Promote, processor.Promoted{
+			Params: append([]string{p.Param}, p.Or...), Name: cmp.Or(p.Name, p.Param),
+			Take: takes[choose(&errs, "promote: take", p.Take, "first", "last", "all")],
+		})
 	}
 	if o.Canonical != nil {
 		out.Canonical = o.Canonical.options(&errs)
@@ -120,10 +120,7 @@ func choose(errs *[]error, option, value string, choices ...string) string {
 }
 
 func (c *canonical) options(errs *[]error) *canon.Options {
-	if c.Form == "" {
-		c.Form = "dedupe"
-	}
-	form, err := canon.ParseForm(c.Form)
+	form, err := canon.ParseForm(cmp.Or(c.Form, "dedupe"))
 	*errs = append(*errs, of("canonical", err))
 	out := &canon.Options{Form: form}
 	steps := func(names []string) (all canon.Step) {

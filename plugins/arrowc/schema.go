@@ -29,16 +29,29 @@ func newModel(s *arrow.Schema) (*C.struct_urlmill_schema, error) {
 	return model, nil
 }
 
-// newSchema makes *out the struct of the model, and of those children of the host's schema that go along, which are moved.
-func newSchema(model *C.struct_urlmill_schema, in *C.struct_ArrowSchema, along []int, out *C.struct_ArrowSchema) error {
+// moving is how the children of the host's schema that go along get into another schema.
+type moving bool
+
+const (
+	moved moving = true
+	kept  moving = false // in the host's schema, too: they are copied
+)
+
+// newSchema makes *out the struct of the model, and of those children of the host's schema that go along.
+func newSchema(model *C.struct_urlmill_schema, in *C.struct_ArrowSchema, along []int, how moving, out *C.struct_ArrowSchema) error {
 	if C.urlmill_schema_new(model, C.size_t(len(along)), out) != 0 {
 		return errMemory
 	}
 	children := unsafe.Slice(out.children, out.n_children)
 	for i, k := range along {
 		from, to := unsafe.Slice(in.children, in.n_children)[k], children[len(children)-len(along)+i]
-		*to = *from
-		from.release = nil
+		if how == moved {
+			*to = *from
+			from.release = nil
+		} else if C.urlmill_schema_copy(from, to) != 0 {
+			C.urlmill_release_schema(out)
+			return errMemory
+		}
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type stream struct {
 	in *C.struct_ArrowArrayStream // in the private data of the stream that is ours
 
 	records bool           // the batches are record batches, and not arrays of URLs
+	width   int            // columns of the record batches
 	urlType arrow.DataType // of the arrays, or of the column
 	base    arrow.DataType // of the column with bases, nil without
 	columns *processor.Arrangement
@@ -74,7 +75,7 @@ func (s *stream) look(schema *C.struct_ArrowSchema) (err error) {
 		s.columns = &processor.Arrangement{Base: -1, Schema: s.processor.URLSchema()}
 		return nil
 	}
-	s.records = true
+	s.records, s.width = true, int(schema.n_children)
 	l := s.last.Load()
 	if l == nil || !l.fits(schema) {
 		if l, err = arrange(s.processor, schema); err != nil {
@@ -99,6 +100,10 @@ func (s *stream) inputSchema() (*C.struct_ArrowSchema, error) {
 	case asked.code != 0:
 		return nil, s.inputFault(asked.code)
 	}
+	if err := checkSchema(asked.schema); err != nil {
+		C.urlmill_free_schema(asked.schema)
+		return nil, err
+	}
 	return asked.schema, nil
 }
 
@@ -121,8 +126,11 @@ func (s *stream) schema(out *C.struct_ArrowSchema) (err error) {
 	}
 	if given != nil {
 		defer C.urlmill_free_schema(given)
+		if int(given.n_children) != s.width {
+			return broken("the stream had a schema with %d children, and has one with %d now", s.width, int(given.n_children))
+		}
 	}
-	return newSchema(s.model, given, s.columns.Carried, out)
+	return newSchema(s.model, given, s.columns.Carried, moved, out)
 }
 
 // next makes *out the next batch, and leaves it released at the end.
@@ -134,7 +142,12 @@ func (s *stream) next(out *C.struct_ArrowArray) error {
 	}
 	for {
 		w := s.pending[0]
-		s.pending = s.pending[1:]
+		if rest := w.length - s.rows; s.rows > 0 && rest > 0 {
+			w.length = s.rows
+			s.pending[0] = window{w.offset + s.rows, rest}
+		} else {
+			s.pending = s.pending[1:]
+		}
 		err := s.export(w, out)
 		if errors.Is(err, processor.ErrTooLarge) && w.length > 1 {
 			half := w.length / 2
@@ -171,29 +184,37 @@ func (s *stream) pull() (bool, error) {
 func (s *stream) take(in *input) (err error) {
 	root := in.root
 	rows := window{int(root.offset), int(root.length)}
-	s.pending = s.pending[:0]
-	for first, n := 0, rows.length; first == 0 || first < rows.length; first += n {
-		if s.rows > 0 {
-			n = min(s.rows, rows.length-first)
-		}
-		s.pending = append(s.pending, window{first, n})
-		if rows.length == 0 {
-			break
-		}
+	if err := checkArray(root); err != nil {
+		return err
 	}
+	s.pending = append(s.pending[:0], window{0, rows.length})
 	if !s.records {
-		s.urls, err = in.textArray(s.urlType, root, rows)
+		s.urls, err = in.urls(s.urlType, root, rows)
 		return err
 	}
 	if root.null_count != 0 && root.n_buffers > 0 && unsafe.Slice(root.buffers, 1)[0] != nil {
 		return errors.New("urlmill: a struct of the input is null; a record batch has no nulls but in its columns")
 	}
-	columns := unsafe.Slice(root.children, root.n_children)
-	if s.urls, err = in.textArray(s.urlType, columns[s.columns.URL], below(columns[s.columns.URL], rows)); err != nil || s.base == nil {
+	if err := checkBatch(root, s.width); err != nil {
 		return err
 	}
-	s.bases, err = in.textArray(s.base, columns[s.columns.Base], below(columns[s.columns.Base], rows))
-	return err
+	columns := unsafe.Slice(root.children, root.n_children)
+	if s.urls, err = in.urls(s.urlType, columns[s.columns.URL], below(columns[s.columns.URL], rows)); err != nil || s.base == nil {
+		return err
+	}
+	if s.bases, err = in.textArray(s.base, columns[s.columns.Base], below(columns[s.columns.Base], rows)); err != nil {
+		return broken("the bases: %w", err)
+	}
+	return nil
+}
+
+// urls is textArray for the URLs.
+func (in *input) urls(t arrow.DataType, a *C.struct_ArrowArray, w window) (arrow.Array, error) {
+	urls, err := in.textArray(t, a, w)
+	if err != nil {
+		return nil, broken("the URLs: %w", err)
+	}
+	return urls, nil
 }
 
 // below returns the rows of a child that rows of its struct have.
@@ -215,17 +236,17 @@ func (s *stream) export(w window, out *C.struct_ArrowArray) error {
 	along := s.along(w)
 	if isSmall(urls) || s.out.Load() >= int64(runtime.GOMAXPROCS(0)) {
 		s.loans.copied()
-		return s.view(urls, bases, func(columns []arrow.ArrayData) error {
+		return named(s.view(urls, bases, func(columns []arrow.ArrayData) error {
 			var l *lent
 			if len(along) > 0 {
 				l = s.lend(nil, s.current)
 			}
 			return l.export(columns, w.length, along, out)
-		})
+		}))
 	}
 	record, err := s.shared.parse(urls, bases)
 	if err != nil {
-		return err
+		return named(err)
 	}
 	columns := make([]arrow.ArrayData, record.NumCols())
 	for i, c := range record.Columns() {

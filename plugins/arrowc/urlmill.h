@@ -134,7 +134,7 @@ void urlmill_processor_free(struct urlmill_processor *processor);
  * The batches of in are either arrays of URLs (utf8, large_utf8, utf8_view, their binary kin, dictionaries of them, or
  * null), or record batches, that is structs, of which one column has URLs and the others go along untouched, whatever their
  * types. Those of out are structs without nulls, with one row for every row of the input, in order. A batch comes out
- * as one, unless batch_rows says otherwise; one with more than 512 MiB of URLs is split.
+ * as one, unless batch_rows says otherwise; one with more than 512 MiB of URLs, or that would have a column of more than 2 GiB, is split.
  *
  * in is moved: the caller's is released (in->release is NULL) when the function returns, whatever it returns. Batches
  * are taken from it as they are asked of out. Large batches are not copied at the border: arrays of out lend memory of the
@@ -145,7 +145,8 @@ void urlmill_processor_free(struct urlmill_processor *processor);
  * unlooked at.
  *
  * What is NULL, a processor that has been freed, and a stream that has been released are errors, EINVAL.
- * Errors of in, by number and text, are passed on. A text that is no URL is no error: see the column url_error.
+ * Errors of in, by number and text, are passed on. An array or a schema that breaks the interface is EINVAL with what is wrong with it,
+ * as far as it can be seen: how long buffers are, and where pointers lead, is not in the interface. A text that is no URL is no error: see the column url_error.
  */
 int urlmill_parse(struct urlmill_processor *processor, struct ArrowArrayStream *in, struct ArrowArrayStream *out);
 
@@ -158,7 +159,8 @@ int urlmill_parse(struct urlmill_processor *processor, struct ArrowArrayStream *
  * one batch: batch_rows is not looked at.
  *
  * Returns 0, or an errno value with *out released and *error set to what is wrong, which the caller frees with urlmill_free. error may
- * be NULL. E2BIG says that in has more than 512 MiB of URLs: give slices of it, or a stream.
+ * be NULL. E2BIG says that in has more than 512 MiB or 64 Mi of URLs, or *out would have a column of
+ * more than 2 GiB: give slices of it, or a stream.
  */
 int urlmill_parse_array(struct urlmill_processor *processor, const struct ArrowSchema *schema, struct ArrowArray *in, struct ArrowArray *out, char **error);
 

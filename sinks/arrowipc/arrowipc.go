@@ -14,11 +14,11 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 )
 
 // Files are the options that all sinks have that write files.
-type Files = lanesink.Files
+type Files = filesink.Files
 
 // Options says where and how to write. Zero values stand for the defaults.
 type Options struct {
@@ -27,6 +27,8 @@ type Options struct {
 	Path string
 	// Stdout, if not nil, takes the rows as one Arrow stream instead. The sink does not close it.
 	Stdout io.Writer
+	// ToStdout has With set Stdout.
+	ToStdout bool
 	// Compression is one of none, lz4 and zstd. Default none: readers then map files into memory and use
 	// them as they are.
 	Compression string
@@ -38,11 +40,13 @@ type Options struct {
 	mem memory.Allocator
 }
 
+const defaultCompression = "none"
+
 // codecs are the supported compressions.
 var codecs = map[string]ipc.Option{"none": nil, "lz4": ipc.WithLZ4(), "zstd": ipc.WithZstd()}
 
 func (o Options) withDefaults() Options {
-	o.Compression = cmp.Or(o.Compression, "none")
+	o.Compression = cmp.Or(o.Compression, defaultCompression)
 	o.Version = cmp.Or(o.Version, "devel")
 	o.Provenance.Urlmill = cmp.Or(o.Provenance.Urlmill, o.Version)
 	o.mem = cmp.Or(o.mem, memory.DefaultAllocator)
@@ -69,8 +73,8 @@ func (o Options) Validate() error {
 	return p.Err()
 }
 
-func (o *Options) shared(log *slog.Logger) lanesink.Options {
-	s := lanesink.Options{
+func (o *Options) shared(log *slog.Logger) filesink.Options {
+	s := filesink.Options{
 		Path: o.Path, Files: o.Files, Format: format{o}, Log: log,
 	}
 	if o.Stdout != nil {
@@ -85,5 +89,5 @@ func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
 		return nil, err
 	}
 	opts = opts.withDefaults()
-	return lanesink.New(opts.shared(log)), nil
+	return filesink.New(opts.shared(log)), nil
 }

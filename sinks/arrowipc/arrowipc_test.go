@@ -21,7 +21,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/dev/leaktest"
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
 
@@ -283,7 +283,7 @@ func TestFullDisk(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(e.Write(r), e.Finish(lanesink.Provenance{}))
+		return errors.Join(e.Write(r), e.Finish(filesink.Provenance{}))
 	}
 	var all bytes.Buffer
 	if err := write(&all); err != nil {
@@ -309,10 +309,10 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 
 func TestValidate(t *testing.T) {
 	for want, o := range map[string]Options{
-		"path: missing":                  {},
-		"path: cannot be given together": {Path: "x", Stdout: io.Discard},
-		`compression: "gzip" is not`:     {Path: "x", Compression: "gzip"},
-		"dictionaries: files have none":  {Path: "x", Dictionaries: []string{"a"}},
+		"path: missing":                    {},
+		"stdout: cannot be given together": {Path: "x", Stdout: io.Discard},
+		`compression: "gzip" is not`:       {Path: "x", Compression: "gzip"},
+		"dictionaries: files have none":    {Path: "x", Dictionaries: []string{"a"}},
 	} {
 		if _, err := New(o, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

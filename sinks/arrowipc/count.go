@@ -4,12 +4,12 @@ import (
 	"errors"
 	"io"
 
-	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/urlmill/urlmill/internal/ipcread"
 )
 
 // CountRows returns the number of rows of an Arrow IPC file of the given size. It reads all of it.
 func CountRows(r io.ReaderAt, size int64) (int64, error) {
-	f, err := ipc.NewFileReader(io.NewSectionReader(r, 0, size))
+	f, err := ipcread.NewFileReader(io.NewSectionReader(r, 0, size), size)
 	if err != nil {
 		return 0, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 	"github.com/urlmill/urlmill/sinks/internal/outstream"
 )
 
@@ -46,14 +46,14 @@ func check(s *arrow.Schema) error {
 	return nil
 }
 
-// format implements [lanesink.Format].
+// format implements [filesink.Format].
 type format struct{ opts *Options }
 
 func (format) Ext() string { return "arrow" }
 
 func (format) Check(s *arrow.Schema) error { return check(s) }
 
-func (f format) NewEncoder(w io.Writer, s *arrow.Schema) (lanesink.Encoder, error) {
+func (f format) NewEncoder(w io.Writer, s *arrow.Schema) (filesink.Encoder, error) {
 	e := &encoder{schema: described(s, f.opts.Version)}
 	fw, err := ipc.NewFileWriter(Forward(w), f.opts.options(e.schema)...)
 	if err != nil {
@@ -79,13 +79,13 @@ func (e *encoder) Write(r arrow.Record) (err error) {
 
 func (e *encoder) Buffered() int64 { return 0 }
 
-// Memory implements [lanesink.Encoder]. A record batch is written with the call that brings it; what is kept is its
+// Memory implements [filesink.Encoder]. A record batch is written with the call that brings it; what is kept is its
 // place, for the footer.
 func (e *encoder) Memory() int64 { return 0 }
 
 func (e *encoder) Flush() error { return nil }
 
-func (e *encoder) Finish(lanesink.Provenance) (err error) {
+func (e *encoder) Finish(filesink.Provenance) (err error) {
 	defer recovered(&err)
 	return e.fw.Close()
 }
@@ -122,7 +122,7 @@ func (p *position) Seek(offset int64, whence int) (int64, error) {
 	return p.n, nil
 }
 
-// stream implements [lanesink.Stream].
+// stream implements [filesink.Stream].
 type stream struct {
 	opts *Options
 

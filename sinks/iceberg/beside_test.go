@@ -76,21 +76,21 @@ func TestMadeAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := p.registrar.flush(t.Context()); err != nil {
+	if err := p.follower.flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	tab := p.registrar.table
+	tab := p.follower.table
 	if _, err := tab.catalog.(*sqlite).db.ExecContext(t.Context(), "DELETE FROM iceberg_tables"); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(p.write(t.Context(), rowsSchema, 0, 20), p.registrar.flush(t.Context())); !errors.Is(err, errNoTable) {
+	if err := errors.Join(p.write(t.Context(), rowsSchema, 0, 20), p.follower.flush(t.Context())); !errors.Is(err, errNoTable) {
 		t.Errorf("without a table: %v", err)
 	}
 	narrow, err := schemaOf(arrow.NewSchema(rowsSchema.Fields()[:1], nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(tab.make(t.Context(), p.registrar.opts, narrow), p.registrar.flush(t.Context())); err != nil {
+	if err := errors.Join(tab.make(t.Context(), p.follower.opts, narrow), p.follower.flush(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	now := checkTable(t, out, "", 30)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
@@ -58,12 +59,12 @@ func TestCatalogAway(t *testing.T) {
 	until := func(what string, reached func(files int64, failing bool) bool) {
 		t.Helper()
 		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-			_, files, failing := p.registrar.Registered()
-			if reached(files, failing) {
+			var c pipeline.Counts
+			if p.follower.Count(&c); reached(c.Table.Files, c.Table.Failing) {
 				return
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("not %s: %d files, failing: %t", what, files, failing)
+				t.Fatalf("not %s: %+v", what, c.Table)
 			}
 		}
 	}
@@ -97,7 +98,7 @@ func TestRolledBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, n := range to {
-			if err := errors.Join(p.write(t.Context(), rowsSchema, 0, n), p.registrar.flush(t.Context())); err != nil {
+			if err := errors.Join(p.write(t.Context(), rowsSchema, 0, n), p.follower.flush(t.Context())); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -159,7 +159,7 @@ func live(ctx context.Context, out string, m *mortal) error {
 	for n, to := range []int64{10, 20, 30} {
 		err = errors.Join(err, p.write(ctx, rowsSchema, 0, to), p.write(ctx, rowsSchema, 1, 2*to))
 		if n == 0 {
-			err = errors.Join(err, p.registrar.flush(ctx))
+			err = errors.Join(err, p.follower.flush(ctx))
 		}
 		if err != nil {
 			break
@@ -217,7 +217,7 @@ func TestTogether(t *testing.T) {
 				return
 			}
 			for to := int64(10); to <= 50; to += 10 {
-				if err := errors.Join(p.write(t.Context(), rowsSchema, lane, to), p.registrar.flush(t.Context())); err != nil {
+				if err := errors.Join(p.write(t.Context(), rowsSchema, lane, to), p.follower.flush(t.Context())); err != nil {
 					t.Error(err)
 				}
 			}
@@ -239,7 +239,7 @@ func TestMerge(t *testing.T) {
 	}
 	const commits = mergeAt + 3
 	for n := range int64(commits) {
-		if err := errors.Join(p.write(t.Context(), rowsSchema, 0, n+1), p.registrar.flush(t.Context())); err != nil {
+		if err := errors.Join(p.write(t.Context(), rowsSchema, 0, n+1), p.follower.flush(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -332,7 +332,7 @@ func TestOptions(t *testing.T) {
 		{Options{Table: "web.clicks", Every: time.Millisecond}, "every: 1ms is too short"},
 		{Options{Table: "web.clicks", CatalogFile: "x", REST: &REST{URI: "http://x"}}, "catalog_file: cannot be given together"},
 		{Options{Table: "web.clicks", REST: &REST{URI: "catalog"}}, "rest.uri: \"catalog\" is not the address"},
-		{Options{Table: "web.clicks", REST: &REST{URI: "http://x", Token: "a", Credential: "b"}}, "rest.token: cannot be given together"},
+		{Options{Table: "web.clicks", REST: &REST{URI: "http://x", Token: "a", Credential: "b"}}, "rest.credential: cannot be given together"},
 	} {
 		if err := c.o.Validate(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.o, err, c.want)

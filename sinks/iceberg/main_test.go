@@ -68,10 +68,10 @@ func rowsOf(s *arrow.Schema, from, to int64) arrow.Record {
 	return b.NewRecord()
 }
 
-// process is a sink with its registrar, as a process has them.
+// process is a sink with its follower, as a process has them.
 type process struct {
-	sink      pipeline.Sink
-	registrar *Registrar
+	sink     pipeline.Sink
+	follower *Follower
 }
 
 // begin starts a process. fsys may be nil.
@@ -84,7 +84,7 @@ func begin(ctx context.Context, out string, o Options, fsys store.FS, s *arrow.S
 	}
 	r := New(o, quiet)
 	sink, err := parquet.New(parquet.Options{
-		Path: out, Registrar: r,
+		Path: out, Follower: r,
 		Files: parquet.Files{
 			PartitionBy: o.PartitionBy,
 			Stores:      func(at string, log *slog.Logger) (store.Store, error) { return store.NewLocal(at, fsys, log), nil },

@@ -172,7 +172,7 @@ func TestMaintenance(t *testing.T) {
 		}
 		write := func(to int64) {
 			t.Helper()
-			if err := errors.Join(p.write(t.Context(), rowsSchema, 0, to), p.write(t.Context(), rowsSchema, 1, to), p.registrar.flush(t.Context())); err != nil {
+			if err := errors.Join(p.write(t.Context(), rowsSchema, 0, to), p.write(t.Context(), rowsSchema, 1, to), p.follower.flush(t.Context())); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -214,13 +214,13 @@ func TestDamageBesideMaintenance(t *testing.T) {
 		return found[0]
 	}
 	s.must(p.write(t.Context(), rowsSchema, 0, 10))
-	s.must(p.registrar.flush(t.Context()))
+	s.must(p.follower.flush(t.Context()))
 	s.expire(s.rewrite())
 	s.must(p.write(t.Context(), rowsSchema, 0, 20))
 	never := file(10)
 	s.must(os.Remove(never))
 	s.must(p.write(t.Context(), rowsSchema, 0, 30))
-	s.must(p.registrar.flush(t.Context()))
+	s.must(p.follower.flush(t.Context()))
 	lost := file(20)
 	s.must(os.Remove(lost))
 	s.must(p.write(t.Context(), rowsSchema, 0, 40))

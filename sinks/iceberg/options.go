@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -30,6 +31,8 @@ type Options struct {
 	// partition the table as well.
 	PartitionBy []string
 
+	root string // the folder of the files, where With knows it
+
 	// Connect opens another catalog instead, for tests.
 	Connect func() (Catalog, error)
 }
@@ -40,8 +43,8 @@ type REST struct {
 	Warehouse string
 	// Token is sent as it is; Credential, "id:secret" or "secret", is exchanged for one at AuthURI, by default the
 	// catalog's own.
-	Token      string
-	Credential string
+	Token      config.Secret
+	Credential config.Secret
 	AuthURI    string
 	Scope      string
 }
@@ -69,7 +72,7 @@ func (o Options) Validate() error {
 	var p pipeline.Problems
 	id := o.identifier()
 	if len(id) < 2 {
-		p.Value("table", o.Table, "has no namespace").Advise("give one before the name, such as web.%s", strings.Trim(o.Table+"clicks", "."))
+		p.Value("table", o.Table, "has no namespace").Advise("give one before the name, such as web.%s", cmp.Or(o.Table, "clicks"))
 	}
 	for _, part := range id {
 		if len(id) > 1 && !nameSyntax.MatchString(part) {
@@ -79,9 +82,12 @@ func (o Options) Validate() error {
 	if o.Every < time.Second {
 		p.Value("every", o.Every, "is too short: every snapshot makes files of its own").Advise("use 1s or more")
 	}
+	if strings.Contains(o.root, "://") && o.REST == nil && o.CatalogFile == "" {
+		p.Add("", "the catalog cannot be a file in a bucket").Advise("give catalog_file: /var/lib/urlmill/catalog.db, or rest: {uri: https://catalog.example.com}")
+	}
 	if r := o.REST; r != nil {
 		if o.CatalogFile != "" {
-			p.Add("catalog_file", "cannot be given together with a REST catalog").Advise("keep one of the two")
+			p.Add("catalog_file", "cannot be given together with rest, which is another catalog").Advise("keep one of the two")
 		}
 		for _, address := range []struct{ key, uri string }{{"rest.uri", r.URI}, {"rest.auth_uri", r.AuthURI}} {
 			u, err := url.Parse(address.uri)
@@ -93,7 +99,7 @@ func (o Options) Validate() error {
 			}
 		}
 		if r.Token != "" && r.Credential != "" {
-			p.Add("rest.token", "cannot be given together with a credential").Advise("keep one of the two")
+			p.Add("rest.credential", "cannot be given together with token").Advise("keep one of the two")
 		}
 	}
 	return p.Err()

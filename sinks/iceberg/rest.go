@@ -45,7 +45,7 @@ func (e *restError) Error() string {
 
 // openREST asks a catalog for its configuration.
 func openREST(ctx context.Context, o REST) (*rest, error) {
-	c := &rest{opts: o, client: http.Client{Timeout: restTimeout}, token: o.Token, uri: strings.TrimSuffix(o.URI, "/"), auth: o.AuthURI}
+	c := &rest{opts: o, client: http.Client{Timeout: restTimeout}, token: o.Token.Reveal(), uri: strings.TrimSuffix(o.URI, "/"), auth: o.AuthURI}
 	query := url.Values{}
 	if o.Warehouse != "" {
 		query.Set("warehouse", o.Warehouse)
@@ -219,7 +219,7 @@ func (c *rest) authorize(ctx context.Context) (string, error) {
 	if c.opts.Credential == "" || c.token != "" && (c.expires.IsZero() || time.Now().Before(c.expires)) {
 		return c.token, nil
 	}
-	id, secret, both := strings.Cut(c.opts.Credential, ":")
+	id, secret, both := strings.Cut(c.opts.Credential.Reveal(), ":")
 	if !both {
 		id, secret = "", id
 	}

@@ -90,7 +90,7 @@ func newFlaky(t *testing.T) (*flaky, *process, func(to int64)) {
 		}
 	}
 	write(10)
-	if err := p.registrar.flush(t.Context()); err != nil {
+	if err := p.follower.flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return f, p, write
@@ -103,7 +103,7 @@ func (f *flaky) check(t *testing.T, p *process, commits int, rows string) {
 	if f.commits != commits || last.Summary["total-records"] != rows {
 		t.Errorf("%d commits, %v, want %d with %s rows", f.commits, last.Summary, commits, rows)
 	}
-	if _, _, err := p.registrar.table.dataFiles(t.Context(), last); err != nil {
+	if _, _, err := p.follower.table.dataFiles(t.Context(), last); err != nil {
 		t.Error(err)
 	}
 	if err := p.sink.Close(); err != nil {
@@ -127,7 +127,7 @@ func TestRESTRetries(t *testing.T) {
 			f, p, write := newFlaky(t)
 			f.set(c.faults...)
 			write(20)
-			if err := p.registrar.flush(t.Context()); err != nil {
+			if err := p.follower.flush(t.Context()); err != nil {
 				t.Error(err)
 			}
 			if n := len(f.seen["POST"]); n != c.posts || len(f.faults) > 0 {
@@ -156,7 +156,7 @@ func TestRESTOvertaken(t *testing.T) {
 		}
 		f.set(fault{method: "POST", status: 502, made: made, then: other})
 		write(20)
-		if err := p.registrar.flush(t.Context()); err != nil {
+		if err := p.follower.flush(t.Context()); err != nil {
 			t.Error(err)
 		}
 		f.check(t, p, 2, "20")
@@ -168,7 +168,7 @@ func TestRESTRetryAfter(t *testing.T) {
 	f, p, write := newFlaky(t)
 	f.set(fault{method: "GET", status: 503, retryAfter: "1"})
 	write(20)
-	if err := p.registrar.flush(t.Context()); err != nil {
+	if err := p.follower.flush(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if gets := f.seen["GET"]; len(gets) != 2 || gets[1].Sub(gets[0]) < time.Second {
@@ -176,13 +176,13 @@ func TestRESTRetryAfter(t *testing.T) {
 	}
 	f.set(fault{method: "GET", status: 503, retryAfter: "3600"})
 	write(30)
-	if err := p.registrar.flush(t.Context()); !isStatus(err, 503) || len(f.seen["GET"]) != 1 {
+	if err := p.follower.flush(t.Context()); !isStatus(err, 503) || len(f.seen["GET"]) != 1 {
 		t.Errorf("%v, asked %d times", err, len(f.seen["GET"]))
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("the process ends")
 	f.set(fault{method: "GET", status: 503, retryAfter: "30", then: func() { cancel(stop) }})
-	if err := p.registrar.flush(ctx); !errors.Is(err, stop) && !errors.Is(err, context.Canceled) || len(f.seen["GET"]) != 1 {
+	if err := p.follower.flush(ctx); !errors.Is(err, stop) && !errors.Is(err, context.Canceled) || len(f.seen["GET"]) != 1 {
 		t.Errorf("%v, asked %d times", err, len(f.seen["GET"]))
 	}
 	var always []fault
@@ -190,15 +190,15 @@ func TestRESTRetryAfter(t *testing.T) {
 		always = append(always, fault{method: "GET", status: 500})
 	}
 	f.set(always...)
-	if err := p.registrar.flush(t.Context()); !isStatus(err, 500) || len(f.seen["GET"]) != maxRequests {
+	if err := p.follower.flush(t.Context()); !isStatus(err, 500) || len(f.seen["GET"]) != maxRequests {
 		t.Errorf("%v, asked %d times", err, len(f.seen["GET"]))
 	}
 	f.set(fault{method: "GET", status: 501})
-	if err := p.registrar.flush(t.Context()); !isStatus(err, 501) || len(f.seen["GET"]) != 1 {
+	if err := p.follower.flush(t.Context()); !isStatus(err, 501) || len(f.seen["GET"]) != 1 {
 		t.Errorf("%v, asked %d times", err, len(f.seen["GET"]))
 	}
 	f.set()
-	if err := p.registrar.flush(t.Context()); err != nil {
+	if err := p.follower.flush(t.Context()); err != nil {
 		t.Error(err)
 	}
 	f.check(t, p, 3, "30")

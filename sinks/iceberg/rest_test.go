@@ -202,17 +202,17 @@ func TestREST(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(p.write(t.Context(), rowsSchema, 0, 10), p.registrar.flush(t.Context())); err != nil {
+	if err := errors.Join(p.write(t.Context(), rowsSchema, 0, 10), p.follower.flush(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	s.lost = 1
 	if err := errors.Join(p.write(t.Context(), rowsSchema, 0, 20), p.write(t.Context(), rowsSchema, 1, 5)); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.registrar.flush(t.Context()); err != nil || s.commits != 2 { // the table tells that it was made
+	if err := p.follower.flush(t.Context()); err != nil || s.commits != 2 { // the table tells that it was made
 		t.Fatalf("%d commits, %v", s.commits, err)
 	}
-	if err := errors.Join(p.registrar.flush(t.Context()), p.write(t.Context(), rowsSchema, 1, 10), p.sink.Close()); err != nil {
+	if err := errors.Join(p.follower.flush(t.Context()), p.write(t.Context(), rowsSchema, 1, 10), p.sink.Close()); err != nil {
 		t.Fatal(err)
 	}
 	last := s.now.meta.snapshot(s.now.meta.Current)

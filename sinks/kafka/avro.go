@@ -10,7 +10,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/kafkaconn"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/avrorow"
 )
@@ -30,13 +31,13 @@ const DefaultRecord = "urlmill.Row"
 
 // AvroOptions says how the format Avro is written.
 type AvroOptions struct {
-	Registry registry.Options
+	Registry schemaregistry.Options
 	// Record is the full name of the record that a row is. Default DefaultRecord.
 	Record string
 	// Subject is TopicName, the default, RecordName or TopicRecordName.
 	Subject string
-	// LookUp has the schema looked up; it is registered otherwise.
-	LookUp bool
+	// Register has the schema registered; it is looked up otherwise.
+	Register bool
 }
 
 func (o AvroOptions) withDefaults() AvroOptions {
@@ -47,9 +48,6 @@ func (o AvroOptions) withDefaults() AvroOptions {
 
 // validate returns what is wrong with o, every problem joined.
 func (o *AvroOptions) validate() error {
-	if o == nil {
-		return fmt.Errorf("the format %s needs a schema registry; give it", Avro)
-	}
 	var p pipeline.Problems
 	full := o.withDefaults()
 	p.Join(pipeline.Under(registryKey, full.Registry.Validate()))
@@ -94,7 +92,7 @@ type avroForm struct {
 	options AvroOptions
 	target  Target
 	log     *slog.Logger
-	client  *registry.Client
+	client  *schemaregistry.Client
 
 	rows   *avrorow.Rows
 	header []byte // of every value; known once connected
@@ -104,7 +102,7 @@ func newAvroForm(o AvroOptions, t Target, log *slog.Logger) (*avroForm, error) {
 	f := &avroForm{options: o.withDefaults(), target: t.withDefaults()}
 	f.log = log.With("sink", "kafka", "topic", t.Topic, "subject", f.options.subject(t.Topic))
 	var err error
-	f.client, err = registry.New(o.Registry)
+	f.client, err = schemaregistry.New(o.Registry)
 	return f, pipeline.Under(registryKey, err)
 }
 
@@ -130,22 +128,22 @@ func (f *avroForm) connect(ctx context.Context) error {
 }
 
 func (f *avroForm) ask(ctx context.Context) (uint32, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, kafkaconn.RequestTimeout)
 	defer cancel()
-	schema, subject := registry.Schema{Type: "AVRO", Text: f.rows.Schema()}, f.options.subject(f.target.Topic)
-	if f.options.LookUp {
-		return f.client.Find(ctx, subject, schema, f.rows.Same)
+	schema, subject := schemaregistry.Schema{Type: "AVRO", Text: f.rows.Schema()}, f.options.subject(f.target.Topic)
+	if f.options.Register {
+		return f.client.Register(ctx, subject, schema)
 	}
-	return f.client.Register(ctx, subject, schema)
+	return f.client.Find(ctx, subject, schema, f.rows.Same)
 }
 
-// explain returns err as a [fatalError] if it is one, and otherwise as it is: worth another try.
+// explain returns err as a [kafkaconn.FatalError] if it is one, and otherwise as it is: worth another try.
 func (f *avroForm) explain(err error) error {
-	var unknown *registry.NotFoundError
-	var refused *registry.RefusedError
+	var unknown *schemaregistry.NotFoundError
+	var refused *schemaregistry.RefusedError
 	advice := ""
 	switch {
-	case errors.As(err, &unknown) && f.options.LookUp:
+	case errors.As(err, &unknown) && !f.options.Register:
 		advice = "it has no schema for these columns, and register is false: register what \"urlmill config avro-schema\" prints, or take register out"
 	case errors.As(err, &refused) && refused.Login():
 		advice = "check username and password, or token, of avro.registry, and that they may read and write the subject"
@@ -158,7 +156,7 @@ func (f *avroForm) explain(err error) error {
 	if advice == "" {
 		return err
 	}
-	return &fatalError{f.target.Topic, err, advice}
+	return fatal(f.target.Topic, err, advice)
 }
 
 func (f *avroForm) newAppender() appender {

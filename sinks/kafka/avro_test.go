@@ -26,7 +26,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/dev/kafkatest"
 	"github.com/urlmill/urlmill/internal/dev/leaktest"
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
@@ -41,7 +41,7 @@ func fakeRegistry(t *testing.T, opts ...srfake.Option) *srfake.Registry {
 
 // avroOptions are those of the topic t of k, whose registry is at url.
 func avroOptions(k *kfake.Cluster, url string) Options {
-	return Options{Target: target(k), Format: Avro, Avro: &AvroOptions{Registry: registry.Options{URLs: []string{url}}}}
+	return Options{Target: target(k), Format: Avro, Avro: &AvroOptions{Registry: schemaregistry.Options{URLs: []string{url}}, Register: true}}
 }
 
 // TestAvro: a row is a record behind the id of its schema, keyed as with json.
@@ -127,7 +127,7 @@ func TestLookUp(t *testing.T) {
 	leaktest.Check(t)
 	k, reg := kafkatest.Fake(t, kfake.SeedTopics(1, "t")), fakeRegistry(t)
 	o := avroOptions(k, reg.URL())
-	o.Avro.LookUp = true
+	o.Avro.Register = false
 	err := create(t, o).Start(t.Context(), pipeline.Schemas{rowSchema})
 	if err == nil || !strings.Contains(err.Error(), "urlmill config avro-schema") || reg.SubjectExists("t-value") {
 		t.Errorf("there is %t, %v", reg.SubjectExists("t-value"), err)
@@ -266,12 +266,12 @@ func TestAvroTooLarge(t *testing.T) {
 }
 
 func TestAvroProblems(t *testing.T) {
-	good := Options{Target: Target{Brokers: []string{"a:1"}, Topic: "t"}, Format: Avro, Avro: &AvroOptions{Registry: registry.Options{URLs: []string{"http://a"}}}}
+	good := Options{Target: Target{Brokers: []string{"a:1"}, Topic: "t"}, Format: Avro, Avro: &AvroOptions{Registry: schemaregistry.Options{URLs: []string{"http://a"}}}}
 	if err := errors.Join(good.Validate(), good.CheckRows(rowSchema)); err != nil {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Options){
-		"avro: the format avro needs":             func(o *Options) { o.Avro = nil },
+		"format: avro needs the schema registry":  func(o *Options) { o.Avro = nil },
 		"avro.registry.urls: empty":               func(o *Options) { o.Avro.Registry.URLs = nil },
 		"avro.registry.urls[0]: it holds a pass":  func(o *Options) { o.Avro.Registry.URLs = []string{"http://u:p@a"} },
 		`avro.record: "a-b" is no name`:           func(o *Options) { o.Avro.Record = "a-b" },

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	kafkago "github.com/segmentio/kafka-go"
 
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 )
 
 // HeaderPrefix begins the headers that a dead letter has beside those of the record.
@@ -27,7 +27,7 @@ const (
 )
 
 // Stream is what the sinks that write files take for their dead letters.
-type Stream = lanesink.Stream
+type Stream = filesink.Stream
 
 // DeadLetters produces a dead letter for each row: the record as it was received, with its key and its headers. What was
 // wrong with it and where it came from are headers beside those: urlmill.reason, urlmill.error (as in the column
@@ -44,7 +44,7 @@ type deadColumn struct {
 	header string
 }
 
-// NewDeadLetters returns the output. It connects to nobody before Start.
+// NewDeadLetters returns the output. It connects to no broker before Start.
 func NewDeadLetters(t Target, log *slog.Logger) (*DeadLetters, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err

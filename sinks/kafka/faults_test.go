@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,9 +15,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/dev/kafkatest"
 	"github.com/urlmill/urlmill/internal/dev/leaktest"
 	"github.com/urlmill/urlmill/internal/dev/testproc"
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -127,6 +130,19 @@ func TestFatalErrors(t *testing.T) {
 	}
 }
 
+// TestForbidden logs in as a user who may do nothing: the message names the topic, once, and what the user needs.
+func TestForbidden(t *testing.T) {
+	leaktest.Check(t)
+	k := kafkatest.Fake(t, kfake.SeedTopics(1, "t"), kfake.EnableSASL(), kfake.EnableACLs(),
+		kfake.Superuser("PLAIN", "root", "s3cret"), kfake.User("PLAIN", "ann", "s3cret"))
+	o := Options{Target: target(k)}
+	o.SASL = kafkaconn.SASL{Mechanism: kafkaconn.MechanismPlain, Username: "ann", Password: "s3cret"}
+	err := create(t, o).Start(t.Context(), pipeline.Schemas{rowSchema})
+	if err == nil || !strings.Contains(err.Error(), "Write and Describe") || strings.Count(err.Error(), `topic "t"`) != 1 {
+		t.Error(err)
+	}
+}
+
 func TestMissingTopic(t *testing.T) {
 	leaktest.Check(t)
 	k := kafkatest.Fake(t, kfake.AllowAutoTopicCreation())
@@ -150,6 +166,46 @@ func TestNoBroker(t *testing.T) {
 	time.AfterFunc(50*time.Millisecond, func() { cancel(stop) })
 	if err := create(t, o).Start(ctx, pipeline.Schemas{rowSchema}); !errors.Is(err, stop) {
 		t.Error(err)
+	}
+}
+
+// TestListenerThatHangsUp talks to listeners that want something else, and close the connection or say nothing. Waiting does
+// not help, so the start fails at once, with what to change.
+func TestListenerThatHangsUp(t *testing.T) {
+	leaktest.Check(t)
+	caFile, server := kafkatest.Certificate(t)
+	encrypted := kafkatest.Fake(t, kfake.SeedTopics(1, "t"), kfake.TLS(&tls.Config{Certificates: []tls.Certificate{server}, MinVersion: tls.VersionTLS12}))
+	login := kafkatest.Fake(t, kfake.SeedTopics(1, "t"), kfake.EnableSASL(), kfake.Superuser("PLAIN", "ann", "s3cret"))
+	open := kafkatest.Fake(t, kfake.SeedTopics(1, "t"))
+	with := func(k *kfake.Cluster, c kafkaconn.TLS, s kafkaconn.SASL) Options {
+		o := Options{Target: target(k)}
+		o.TLS, o.SASL, o.DialTimeout, o.StartTimeout = c, s, time.Second, time.Hour
+		return o
+	}
+	plain := func(password string) kafkaconn.SASL {
+		return kafkaconn.SASL{Mechanism: kafkaconn.MechanismPlain, Username: "ann", Password: config.Secret(password)}
+	}
+	trusting := kafkaconn.TLS{Enabled: true, CAFile: caFile}
+	for name, test := range map[string]struct {
+		options Options
+		want    string
+	}{
+		"plain text to TLS": {with(encrypted, kafkaconn.TLS{}, kafkaconn.SASL{}), "enable TLS"},
+		"TLS to plain text": {with(open, trusting, kafkaconn.SASL{}), "disable TLS"},
+		"no login":          {with(login, kafkaconn.TLS{}, kafkaconn.SASL{}), "set SASL mechanism"},
+		"wrong password":    {with(login, kafkaconn.TLS{}, plain("wr0ng")), "check SASL"},
+		"right password":    {with(login, kafkaconn.TLS{}, plain("s3cret")), ""},
+		"right authority":   {with(encrypted, trusting, kafkaconn.SASL{}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := create(t, test.options).Start(t.Context(), pipeline.Schemas{rowSchema})
+			switch {
+			case test.want == "" && err != nil:
+				t.Error(err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), `kafka: writing to topic "t": `)):
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

@@ -328,9 +328,9 @@ func TestValidate(t *testing.T) {
 	}
 	for want, change := range map[string]func(*Options){
 		"brokers: empty":              func(o *Options) { o.Brokers = nil },
-		`brokers: "a" is not`:         func(o *Options) { o.Brokers = []string{"a"} },
+		"brokers[0]: is not":          func(o *Options) { o.Brokers = []string{"a"} },
 		`topic: "a b" is no topic`:    func(o *Options) { o.Topic = "a b" },
-		"tls.enabled: false":          func(o *Options) { o.TLS.ServerName = "x" },
+		"tls.server_name: has no":     func(o *Options) { o.TLS.ServerName = "x" },
 		"sasl.username: empty":        func(o *Options) { o.SASL.Mechanism = "plain" },
 		`compression: "lzma"`:         func(o *Options) { o.Compression = "lzma" },
 		"max_message_bytes: 1 is out": func(o *Options) { o.MaxMessageBytes = 1 },

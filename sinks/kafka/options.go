@@ -22,7 +22,7 @@ import (
 	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/avrorow"
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 )
 
 // Formats of values.
@@ -83,11 +83,12 @@ var compressions = map[string]kafkago.Compression{
 }
 
 func (t Target) withDefaults() Target {
-	defaultTo(&t.ClientID, "urlmill")
-	defaultTo(&t.Compression, "zstd")
-	defaultTo(&t.MaxMessageBytes, defaultMaxMessageBytes)
-	defaultTo(&t.DialTimeout, 10*time.Second)
-	defaultTo(&t.StartTimeout, 30*time.Second)
+	d := DefaultTarget()
+	defaultTo(&t.ClientID, d.ClientID)
+	defaultTo(&t.Compression, d.Compression)
+	defaultTo(&t.MaxMessageBytes, d.MaxMessageBytes)
+	defaultTo(&t.DialTimeout, d.DialTimeout)
+	defaultTo(&t.StartTimeout, d.StartTimeout)
 	return t
 }
 
@@ -104,7 +105,7 @@ func (t Target) Validate() error {
 	var p pipeline.Problems
 	p.Join(kafkaconn.CheckAddresses(t.Brokers))
 	if !kafkaconn.IsTopic(t.Topic) {
-		p.Value("topic", t.Topic, "is no topic name: those have 1 to 249 of a-z A-Z 0-9 . _ -")
+		p.Value("topic", t.Topic, kafkaconn.NoTopic)
 	}
 	p.Join(t.TLS.Validate())
 	p.Join(t.SASL.Validate())
@@ -123,21 +124,32 @@ func (t Target) Validate() error {
 	return p.Err()
 }
 
-// deadLettersKey is where a configuration has [Options.DeadLetters].
-const deadLettersKey = "dead_letters.kafka"
+// Keys of a configuration. deadLettersKey is that of [Options.DeadLetters].
+const (
+	brokersKey     = "brokers"
+	topicKey       = "topic"
+	avroKey        = "avro"
+	deadLettersKey = "dead_letters.kafka"
+)
 
 // Validate returns every problem, joined, each a [*pipeline.FieldError]. It does not look at the files of TLS; [New] does.
 func (o Options) Validate() error {
 	var p pipeline.Problems
 	p.Join(o.Target.Validate())
-	if o.DeadLetters != nil {
-		p.Join(pipeline.Under(deadLettersKey, o.DeadLetters.Validate()))
+	if dead := o.DeadLetters; dead != nil {
+		p.Join(pipeline.Under(deadLettersKey, dead.Validate()))
+		if dead.Topic == o.Topic && slices.ContainsFunc(dead.Brokers, func(b string) bool { return slices.Contains(o.Brokers, b) }) {
+			p.Add(deadLettersKey+"."+topicKey, "it is that of the rows").Advise("give dead letters another, as they look different")
+		}
 	}
 	if o.Format != "" && o.Format != JSON && o.Format != Avro && o.Format != Arrow {
 		p.Value("format", o.Format, "is not known").Advise("use %s, %s or %s", JSON, Avro, Arrow)
 	}
-	if o.Format == Avro {
-		p.Join(pipeline.Under("avro", o.Avro.validate()))
+	switch {
+	case o.Format == Avro && o.Avro == nil:
+		p.Add("format", "%s needs the schema registry", Avro).Advise("add avro: {registry: {urls: [http://localhost:8081]}}")
+	case o.Format == Avro:
+		p.Join(pipeline.Under(avroKey, o.Avro.validate()))
 	}
 	if o.Format == Arrow && o.Key != "" {
 		p.Add("key", "a record holds many rows with the format %s, so there is no key for it", Arrow).Advise("leave it out, or choose %s or %s", JSON, Avro)
@@ -165,7 +177,7 @@ func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	shared := lanesink.Options{Log: log}
+	shared := filesink.Options{Log: log}
 	out, err := newProducer(opts.Target, log)
 	if err != nil {
 		return nil, err
@@ -176,7 +188,7 @@ func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
 	case Avro:
 		form, err := newAvroForm(*opts.Avro, opts.Target, log)
 		if err != nil {
-			return nil, pipeline.Under("avro", err)
+			return nil, pipeline.Under(avroKey, err)
 		}
 		shared.Stream = &rowRecords{out: out, form: form, keyName: opts.Key}
 	default:
@@ -189,7 +201,7 @@ func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
 		}
 		shared.DeadLetterStream = dead
 	}
-	return lanesink.New(shared), nil
+	return filesink.New(shared), nil
 }
 
 // listed names things for a message.

@@ -5,24 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
-)
 
-const (
-	// requestTimeout bounds one try. A broker that is gone without a word is noticed after it.
-	requestTimeout = 30 * time.Second
-	// metadataTTL bounds how long the transport believes what it has learned about leaders and partitions.
-	metadataTTL = 4 * time.Second
-	minPause    = 100 * time.Millisecond
-	maxPause    = 5 * time.Second
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 )
 
 // producer sends records to a topic and waits for their acknowledgement. Its methods may be called from several
@@ -30,50 +20,35 @@ const (
 type producer struct {
 	target    Target
 	log       *slog.Logger
+	dialer    *kafkaconn.Dialer
 	transport *kafkago.Transport
 	client    *kafkago.Client
 	turn      atomic.Uint32 // of the partitions, among records without keys
 }
 
-// newProducer returns a producer that connects to nobody before start. The target has been validated.
+// newProducer returns a producer that connects to no broker before start. The target has been validated.
 func newProducer(t Target, log *slog.Logger) (*producer, error) {
 	t = t.withDefaults()
-	p := &producer{target: t, log: log.With("sink", "kafka", "topic", t.Topic)}
-	var err error
-	if p.transport, err = t.newTransport(); err != nil {
+	dialer, err := kafkaconn.NewDialer(kafkaconn.Cluster{
+		Brokers: t.Brokers, ClientID: t.ClientID, TLS: t.TLS, SASL: t.SASL, DialTimeout: t.DialTimeout,
+	})
+	if err != nil {
 		return nil, err
 	}
-	p.client = &kafkago.Client{Addr: kafkago.TCP(t.Brokers...), Transport: p.transport}
+	p := &producer{target: t, log: log.With("sink", "kafka", "topic", t.Topic), dialer: dialer, transport: dialer.NewTransport(t.Topic)}
+	p.client = &kafkago.Client{Addr: dialer.Addr(), Transport: p.transport}
 	return p, nil
-}
-
-func (t Target) newTransport() (*kafkago.Transport, error) {
-	config, err := t.TLS.Config()
-	if err != nil {
-		return nil, err
-	}
-	login, err := t.SASL.NewMechanism()
-	if err != nil {
-		return nil, err
-	}
-	return &kafkago.Transport{
-		Dial: (&net.Dialer{Timeout: t.DialTimeout}).DialContext, DialTimeout: t.DialTimeout, MetadataTTL: metadataTTL,
-		MetadataTopics: []string{t.Topic}, ClientID: t.ClientID, TLS: config, SASL: login,
-	}, nil
 }
 
 // start returns when a broker says that the topic is there.
 func (p *producer) start(ctx context.Context) error {
 	return patience{p.target.StartTimeout, p.log, "the topic to write to is not there yet; trying again"}.wait(ctx, func() error {
-		if err := p.look(ctx); err != nil {
-			return p.explain(err)
-		}
-		return nil
+		return named(p.target.Topic, p.look(ctx))
 	}, func(err error) error {
-		if isMissing(err) {
-			return p.missing()
+		if kafkaconn.IsMissing(err) {
+			return named(p.target.Topic, p.missing())
 		}
-		return fmt.Errorf("kafka: no broker of %s after %v: %w", strings.Join(p.target.Brokers, ","), p.target.StartTimeout, err)
+		return fmt.Errorf("kafka: %w", kafkaconn.NoBroker(p.target.Brokers, p.target.StartTimeout, err))
 	})
 }
 
@@ -87,7 +62,7 @@ type patience struct {
 // wait returns when try returns nil, an error that is fatal, or, after the limit, one that late makes an error of. Once ctx is
 // done, it returns its cause.
 func (w patience) wait(ctx context.Context, try func() error, late func(error) error) error {
-	began, pause := time.Now(), backoff{}
+	began, pause := time.Now(), kafkaconn.Backoff{}
 	for {
 		err := try()
 		switch {
@@ -95,28 +70,24 @@ func (w patience) wait(ctx context.Context, try func() error, late func(error) e
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case isFatal(err):
+		case kafkaconn.IsFatal(err):
 			return err
 		case time.Since(began) > w.limit:
 			return late(err)
 		}
 		w.log.Warn(w.warning, "error", err)
-		if !pause.wait(ctx) {
+		if !pause.Wait(ctx, nil) {
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// look asks a broker for the topic. It uses connections of its own, for the transport keeps its first error to itself.
+// look asks a broker for the topic.
 func (p *producer) look(ctx context.Context) error {
-	transport, err := p.target.newTransport()
-	if err != nil {
-		return err
+	_, missing, err := p.dialer.Describe(ctx, p.advice, p.target.Topic)
+	if len(missing) > 0 {
+		return kafkago.UnknownTopicOrPartition
 	}
-	defer transport.CloseIdleConnections()
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	_, err = partitions(ctx, &kafkago.Client{Addr: p.client.Addr, Transport: transport}, p.target.Topic)
 	return err
 }
 
@@ -154,8 +125,9 @@ func (m *message) size() int {
 	return n
 }
 
-// send produces messages and returns when all are acknowledged, or with an error, and then perhaps some are. clean tells
-// whether nobody looks at their memory any more: kafka-go may do so as long as a request that was given up hangs.
+// send produces messages and returns when all are acknowledged, or with an error, and then perhaps some are. clean reports
+// whether their memory may be used again: kafka-go reads it for as long as a request that was given up hangs, so a second
+// try is enough to leave it to the garbage collector.
 func (p *producer) send(ctx context.Context, messages []message) (bytes int64, clean bool, err error) {
 	if len(messages) == 0 {
 		return 0, true, nil
@@ -185,14 +157,14 @@ func (p *producer) send(ctx context.Context, messages []message) (bytes int64, c
 		}
 	}
 	wg.Wait()
-	err = errors.Join(errs...)
+	err = errors.Join(errs...) // a partition that fails does not end the others: what they wrote may stay
 	return bytes, err == nil && !retried.Load(), err
 }
 
 // divide deals messages out to partitions: those with a key as Java's default partitioner does, the others together to
 // the next one.
 func (p *producer) divide(messages []message, count int) [][]message {
-	all := make([]int, count)
+	all := make([]int, count) // Balance wants the numbers, and indexes them by its hash
 	for i := range all {
 		all[i] = i
 	}
@@ -240,37 +212,22 @@ func (p *producer) sendTo(ctx context.Context, partition int, messages []message
 
 // try makes tries until one succeeds, ctx ends, or an error says that trying again is of no use.
 func (p *producer) try(ctx context.Context, retried *atomic.Bool, request func(context.Context) error) error {
-	var pause backoff
-	var missingSince time.Time
-	for {
-		limited, cancel := context.WithTimeout(ctx, requestTimeout)
-		err := request(limited)
-		cancel()
-		if err == nil {
-			return nil
+	err := kafkaconn.Retry{
+		Explain: p.explain,
+		Warn:    func(err error) { p.log.Warn("producing failed; trying again", "error", err) },
+	}.Do(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, kafkaconn.RequestTimeout)
+		defer cancel()
+		err := request(ctx)
+		if err != nil {
+			retried.Store(true)
 		}
-		retried.Store(true)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err = p.explain(err); isFatal(err) {
-			return err
-		}
-		switch {
-		case !isMissing(err):
-			missingSince = time.Time{}
-		case missingSince.IsZero():
-			missingSince = time.Now()
-		case time.Since(missingSince) > p.target.StartTimeout:
-			return p.missing()
-		}
-		if pause.tries > 0 {
-			p.log.Warn("producing failed; trying again", "error", err)
-		}
-		if !pause.wait(ctx) {
-			return context.Cause(ctx)
-		}
+		return err
+	})
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
+	return named(p.target.Topic, err)
 }
 
 func (p *producer) close() { p.transport.CloseIdleConnections() }
@@ -290,20 +247,4 @@ func (r *recordReader) ReadRecord() (*kafkago.Record, error) {
 	r.messages = r.messages[1:]
 	r.record = protocol.Record{Key: protocol.NewBytes(m.key), Value: protocol.NewBytes(m.value), Headers: m.headers}
 	return &r.record, nil
-}
-
-// backoff spaces tries that fail: each pause is up to twice as long as the one before, less a random part.
-type backoff struct{ tries int }
-
-func (b *backoff) wait(ctx context.Context) bool {
-	d := min(minPause<<min(b.tries, 10), maxPause)
-	b.tries++
-	timer := time.NewTimer(d/2 + rand.N(d/2))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

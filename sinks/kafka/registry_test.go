@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sr"
 
 	"github.com/urlmill/urlmill/internal/dev/registrytest"
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 )
 
 // change is what may become of columns, and whether readers of the newer schema read what was written before.
@@ -77,7 +77,7 @@ func TestRealRegistry(t *testing.T) {
 	}
 	// ask returns the header of values, after it has looked whether the registry has their schema by it.
 	ask := func(topic string, lookUp bool, columns []arrow.Field) (string, error) {
-		o := AvroOptions{Registry: registry.Options{URLs: []string{url}}, Record: "org.example.Click", LookUp: lookUp}
+		o := AvroOptions{Registry: schemaregistry.Options{URLs: []string{url}}, Record: "org.example.Click", Register: !lookUp}
 		f, err := newAvroForm(o, Target{Topic: topic}, slog.New(slog.DiscardHandler))
 		if err != nil {
 			return "", err

@@ -44,7 +44,7 @@ func (f *jsonForm) newAppender() appender {
 	}
 }
 
-// rowRecords implements [lanesink.Stream]: a record for each row.
+// rowRecords implements [filesink.Stream]: a record for each row.
 type rowRecords struct {
 	out     *producer
 	form    rowForm
@@ -167,7 +167,7 @@ func appendKey(dst []byte, column arrow.Array, i int) []byte {
 	panic(fmt.Sprintf("kafka: key of type %s was not refused", column.DataType()))
 }
 
-// arrowRows implements [lanesink.Stream]: a record for as many rows as fit into it.
+// arrowRows implements [filesink.Stream]: a record for as many rows as fit into it.
 type arrowRows struct{ out *producer }
 
 // contentType marks the records of arrowRows, and streamRoom is what they leave free for it and what surrounds them.

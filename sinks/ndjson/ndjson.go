@@ -17,12 +17,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 	"github.com/urlmill/urlmill/sinks/internal/outstream"
 )
 
 // Files are the options that all sinks have that write files.
-type Files = lanesink.Files
+type Files = filesink.Files
 
 // Options says where to write.
 type Options struct {
@@ -31,6 +31,8 @@ type Options struct {
 	Path string
 	// Stdout, if not nil, takes the rows instead. The sink does not close it.
 	Stdout io.Writer
+	// ToStdout has With set Stdout.
+	ToStdout bool
 }
 
 // Validate returns every problem, joined, each a [*pipeline.FieldError].
@@ -39,8 +41,8 @@ func (o Options) Validate() error {
 	return shared.Validate()
 }
 
-func (o *Options) shared(log *slog.Logger) lanesink.Options {
-	s := lanesink.Options{
+func (o *Options) shared(log *slog.Logger) filesink.Options {
+	s := filesink.Options{
 		Path: o.Path, Files: o.Files, Format: format{}, Log: log,
 	}
 	if o.Stdout != nil {
@@ -54,20 +56,20 @@ func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	return lanesink.New(opts.shared(log)), nil
+	return filesink.New(opts.shared(log)), nil
 }
 
 // flushAt is the size at which an encoder hands its lines on.
 const flushAt = 256 << 10
 
-// format implements [lanesink.Format].
+// format implements [filesink.Format].
 type format struct{}
 
 func (format) Ext() string { return "ndjson" }
 
 func (format) Check(s *arrow.Schema) error { return check(s) }
 
-func (format) NewEncoder(w io.Writer, s *arrow.Schema) (lanesink.Encoder, error) {
+func (format) NewEncoder(w io.Writer, s *arrow.Schema) (filesink.Encoder, error) {
 	return &encoder{w: w, names: namesOf(s)}, nil
 }
 
@@ -91,7 +93,7 @@ func (e *encoder) Write(r arrow.Record) error {
 	return e.flush()
 }
 
-// Flush implements [lanesink.Encoder].
+// Flush implements [filesink.Encoder].
 func (e *encoder) Flush() error {
 	err := e.flush()
 	e.line = nil
@@ -106,10 +108,10 @@ func (e *encoder) flush() error {
 
 func (e *encoder) Buffered() int64                  { return 0 }
 func (e *encoder) Memory() int64                    { return int64(cap(e.line)) }
-func (e *encoder) Finish(lanesink.Provenance) error { return nil }
+func (e *encoder) Finish(filesink.Provenance) error { return nil }
 func (e *encoder) Discard()                         {}
 
-// stream implements [lanesink.Stream]. Lanes make their lines side by side and take turns to write them.
+// stream implements [filesink.Stream]. Lanes make their lines side by side and take turns to write them.
 type stream struct {
 	names []key
 	lines sync.Pool // of *[]byte

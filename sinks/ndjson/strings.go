@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -179,19 +180,8 @@ func skipPlain(s []byte, i int) int {
 }
 
 func appendEscape(dst []byte, b byte) []byte {
-	switch b {
-	case '"', '\\':
-		return append(dst, '\\', b)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
-	case '\b':
-		return append(dst, `\b`...)
-	case '\f':
-		return append(dst, `\f`...)
+	if at := strings.IndexByte("\"\\\b\f\n\r\t", b); at >= 0 {
+		return append(dst, '\\', `"\bfnrt`[at])
 	}
 	return append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
 }

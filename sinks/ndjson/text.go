@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -133,47 +134,12 @@ func appendDate(dst []byte, days int64) []byte {
 
 // appendCivil appends the date of a day since 1970 in the proleptic Gregorian calendar. Years beyond the four
 // digits of RFC 3339 have a sign, as in ISO 8601.
-//
-// The calculation counts days from 1 March of year 0 in eras of 400 years, in which every date comes around on
-// the same day number; years that begin in March have their leap day last.
 func appendCivil(dst []byte, days int64) []byte {
-	era, dayOfEra := floorDiv(days+719468, 146097)
-	yearOfEra := (dayOfEra - dayOfEra/1460 + dayOfEra/36524 - dayOfEra/146096) / 365
-	dayOfYear := dayOfEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
-	shifted := (5*dayOfYear + 2) / 153 // months since March
-	day := dayOfYear - (153*shifted+2)/5 + 1
-	month := shifted + 3
-	year := yearOfEra + era*400
-	if month > 12 {
-		month -= 12
-		year++
-	}
-	switch {
-	case year > 9999:
+	day := time.Unix(days*86400, 0).UTC()
+	if day.Year() > 9999 {
 		dst = append(dst, '+')
-		dst = strconv.AppendInt(dst, year, 10)
-	case year < 0:
-		dst = append(dst, '-')
-		dst = appendDigits(dst, -year, 4)
-	default:
-		dst = appendDigits(dst, year, 4)
 	}
-	dst = append(dst, '-')
-	dst = appendDigits(dst, month, 2)
-	dst = append(dst, '-')
-	return appendDigits(dst, day, 2)
-}
-
-// appendDigits appends v with at least n digits.
-func appendDigits(dst []byte, v int64, n int) []byte {
-	var digits [20]byte
-	i := len(digits)
-	for ; v > 0 || n > 0; n-- {
-		i--
-		digits[i] = '0' + byte(v%10)
-		v /= 10
-	}
-	return append(dst, digits[i:]...)
+	return day.AppendFormat(dst, time.DateOnly)
 }
 
 // floorDiv returns the quotient rounded down and a remainder that is not negative.

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
 
@@ -50,7 +50,7 @@ func BenchmarkEncode(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				if err := e.Finish(lanesink.Provenance{}); err != nil {
+				if err := e.Finish(filesink.Provenance{}); err != nil {
 					b.Fatal(err)
 				}
 				b.ReportMetric(float64(w.n)/rows, "B/row")

@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 )
 
 // WriteEmpty writes a file without rows, which the sink never makes. Path may be empty.
@@ -28,5 +28,5 @@ func WriteEmpty(w io.Writer, s *arrow.Schema, opts Options) error {
 		}
 		return err
 	}
-	return e.Finish(lanesink.Provenance{})
+	return e.Finish(filesink.Provenance{})
 }

@@ -3,11 +3,11 @@ package parquet
 import (
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
 
-// encoder writes one file after the other, see package encode. It implements [lanesink.Encoder].
+// encoder writes one file after the other, see package encode. It implements [filesink.Encoder].
 type encoder struct {
 	opts   *Options
 	pool   spares // where it goes when it is done, may be nil
@@ -51,7 +51,7 @@ func (e *encoder) Memory() int64 { return e.w.Memory() }
 // Flush ends the row group.
 func (e *encoder) Flush() error { return e.w.Flush() }
 
-func (e *encoder) Finish(p lanesink.Provenance) error {
+func (e *encoder) Finish(p filesink.Provenance) error {
 	defer e.Discard()
 	kvs, err := metadataOf(e.schema, e.opts, p)
 	if err != nil {

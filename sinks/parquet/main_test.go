@@ -13,13 +13,13 @@ import (
 
 	"github.com/urlmill/urlmill/internal/dev/leaktest"
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-var provenance = lanesink.Provenance{
+var provenance = filesink.Provenance{
 	Table: pipeline.Rows,
 	Lane:  pipeline.LaneID{Stream: "clicks", Partition: 3},
 	Span:  pipeline.Span{First: 10, Next: 99},

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
 
@@ -47,7 +47,7 @@ var describeColumns = []string{
 }
 
 // metadataOf returns the key-value metadata of a file of a lane: what it holds and how it was made.
-func metadataOf(s *arrow.Schema, o *Options, p lanesink.Provenance) ([]encode.KeyValue, error) {
+func metadataOf(s *arrow.Schema, o *Options, p filesink.Provenance) ([]encode.KeyValue, error) {
 	kvs, err := describe(s, o)
 	return append(kvs,
 		encode.KeyValue{Key: "urlmill.table", Value: p.Table.String()},

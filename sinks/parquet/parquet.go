@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -13,12 +14,12 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sinks/internal/lanesink"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
 
 // Files are the options that all sinks have that write files.
-type Files = lanesink.Files
+type Files = filesink.Files
 
 // Options says where and how files are written. Zero values stand for the defaults.
 type Options struct {
@@ -43,30 +44,39 @@ type Options struct {
 	PageVersion int
 	// Encodings is all, or plain for readers that do not know the delta encodings. Default all.
 	Encodings string
-	// BloomFilters are the columns with a bloom filter, by their paths with dots. Nil stands for those of
-	// [DefaultBloomFilters] that are there.
+	// BloomFilters are the columns with a bloom filter, by their paths with dots, or [NoBloomFilters] alone. Nil stands for those
+	// of [DefaultBloomFilters] that are there.
 	BloomFilters []string
 	// SortBy are columns by which the rows of each row group are sorted, ascending, nulls last. Those that are equal in all
 	// of them stay in their order.
 	SortBy []string
 	// Version is urlmill's version, for the metadata of the files. Default "devel".
 	Version string
-	// Registrar makes what is committed known elsewhere, such as in an Iceberg table. It needs exactly_once.
-	Registrar lanesink.Registrar
+	// Follower makes what is committed known elsewhere, such as in an Iceberg table. It needs exactly_once.
+	Follower filesink.Follower
+
+	tables []TableKind // that a configuration may have
+	table  *tableOf    // that it has, nil for none
 }
 
 const (
 	defaultCompression  = "zstd"
+	defaultLevel        = 1
+	defaultPageVersion  = 1
 	defaultRowGroupRows = 128 << 10
 	defaultRowGroup     = 64 << 20
 	maxRowGroup         = 512 << 20
 	defaultPage         = 2 << 20
 	defaultPageRows     = 32 << 10
 	maxRowGroupRows     = 1 << 28
+	maxLevel            = 22 // of any compression
 )
 
 // DefaultBloomFilters are the columns that get a bloom filter: what is looked for by value, in files that are not sorted by it.
 var DefaultBloomFilters = []string{"host", "registrable_domain", "url_key"}
+
+// NoBloomFilters stands for no column in [Options.BloomFilters].
+const NoBloomFilters = "none"
 
 // Sets of encodings.
 const (
@@ -82,7 +92,7 @@ var codecs = map[string]struct {
 	"none":   {encode.None, 0, 0, 0},
 	"snappy": {encode.Snappy, 0, 0, 0},
 	"gzip":   {encode.Gzip, 1, 9, 6},
-	"zstd":   {encode.Zstd, 1, 22, 1},
+	"zstd":   {encode.Zstd, 1, maxLevel, defaultLevel},
 }
 
 func (o Options) withDefaults() Options {
@@ -92,10 +102,12 @@ func (o Options) withDefaults() Options {
 	o.RowGroupBytes = cmp.Or(o.RowGroupBytes, defaultRowGroup)
 	o.PageBytes = cmp.Or(o.PageBytes, defaultPage)
 	o.PageRows = cmp.Or(o.PageRows, defaultPageRows)
-	o.PageVersion = cmp.Or(o.PageVersion, 1)
+	o.PageVersion = cmp.Or(o.PageVersion, defaultPageVersion)
 	o.Encodings = cmp.Or(o.Encodings, EncodingsAll)
 	if o.BloomFilters == nil {
 		o.BloomFilters = DefaultBloomFilters
+	} else if o.noBloomFilters() {
+		o.BloomFilters = []string{} // nil would be the default again
 	}
 	o.Version = cmp.Or(o.Version, "devel")
 	o.Provenance.Urlmill = cmp.Or(o.Provenance.Urlmill, o.Version)
@@ -104,13 +116,17 @@ func (o Options) withDefaults() Options {
 
 // CheckRows returns what is wrong with the options for rows of a schema, like Validate.
 func (o Options) CheckRows(s *arrow.Schema) error {
-	return errors.Join(o.Files.CheckRows(s), o.checkBloomFilters(s), o.checkSortBy(s))
+	return errors.Join(o.Files.CheckRows(s), o.checkBloomFilters(s), o.checkSortBy(s), o.table.checkRows(s))
+}
+
+func (o Options) noBloomFilters() bool {
+	return len(o.BloomFilters) == 1 && o.BloomFilters[0] == NoBloomFilters
 }
 
 func (o Options) checkBloomFilters(s *arrow.Schema) error {
 	root, err := rootOf(s)
-	if err != nil || len(o.BloomFilters) == 0 {
-		return nil // the former is said elsewhere
+	if err != nil || slices.Contains(o.BloomFilters, NoBloomFilters) {
+		return nil // the former is said elsewhere, and Validate speaks of columns beside the latter
 	}
 	descr := schema.NewSchema(root)
 	var p pipeline.Problems
@@ -132,6 +148,10 @@ func (o Options) Validate() error {
 	var p pipeline.Problems
 	p.Join(shared.Validate())
 	p.Join(o.validateSortBy())
+	p.Join(o.table.validate())
+	if len(o.BloomFilters) > 1 && slices.Contains(o.BloomFilters, NoBloomFilters) {
+		p.Add("bloom_filters", "%s stands beside columns", NoBloomFilters).Advise("keep one of them")
+	}
 	if c, ok := codecs[o.Compression]; !ok {
 		p.Value("compression", o.Compression, "is not known").Advise("use none, snappy, gzip or zstd")
 	} else if o.CompressionLevel < c.minLevel || o.CompressionLevel > c.maxLevel {
@@ -165,9 +185,9 @@ func (o Options) Validate() error {
 // createdBy has the form that readers take apart: some ignore statistics of a writer that they cannot tell.
 func (o *Options) createdBy() string { return "urlmill version " + o.Version }
 
-func (o *Options) shared(log *slog.Logger) lanesink.Options {
-	return lanesink.Options{
-		Path: o.Path, Files: o.Files, Format: &format{opts: o}, Log: log, Registrar: o.Registrar,
+func (o *Options) shared(log *slog.Logger) filesink.Options {
+	return filesink.Options{
+		Path: o.Path, Files: o.Files, Format: &format{opts: o}, Log: log, Follower: o.Follower,
 	}
 }
 
@@ -177,10 +197,10 @@ func New(opts Options, log *slog.Logger) (pipeline.Sink, error) {
 		return nil, err
 	}
 	opts = opts.withDefaults()
-	return lanesink.New(opts.shared(log)), nil
+	return filesink.New(opts.shared(log)), nil
 }
 
-// format implements [lanesink.Format].
+// format implements [filesink.Format].
 type format struct {
 	opts  *Options
 	pools sync.Map // *arrow.Schema to spares
@@ -208,7 +228,7 @@ func (s spares) put(e *encoder) {
 }
 
 // NewEncoder takes over the memory of an encoder that is done, if there is one.
-func (f *format) NewEncoder(w io.Writer, s *arrow.Schema) (lanesink.Encoder, error) {
+func (f *format) NewEncoder(w io.Writer, s *arrow.Schema) (filesink.Encoder, error) {
 	p, ok := f.pools.Load(s)
 	if !ok {
 		p, _ = f.pools.LoadOrStore(s, newSpares())

@@ -10,10 +10,10 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	pq "github.com/parquet-go/parquet-go"
 
+	"github.com/urlmill/urlmill/internal/ipcread"
+	"github.com/urlmill/urlmill/internal/pqread"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
 )
 
@@ -23,7 +23,7 @@ const arrowSchema = "ARROW:schema"
 // Reader reads the rows of a Parquet file, of whatever writer, as Arrow records. Damage is an error. It is used by one
 // goroutine at a time.
 type Reader struct {
-	file    *pq.File
+	file    *pqread.File
 	schema  *arrow.Schema // of the records
 	columns []*node       // one for each field of the schema
 	leaves  []*leaf       // of the columns
@@ -43,7 +43,7 @@ const (
 // NewReader returns a reader of all columns of a file of the given size. Closing f is the caller's.
 func NewReader(f io.ReaderAt, size int64) (_ *Reader, err error) {
 	defer damaged(&err)
-	file, err := openFooter(f, size)
+	file, err := pqread.Open(f, size)
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +62,6 @@ func NewReader(f io.ReaderAt, size int64) (_ *Reader, err error) {
 	}
 	r.use(arrow.NewSchema(fields, nil))
 	return r, nil
-}
-
-// openFooter reads what a file says of itself.
-func openFooter(f io.ReaderAt, size int64) (*pq.File, error) {
-	const buffer = 64 << 10 // bytes of a column that are read at a time
-	return pq.OpenFile(f, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true), pq.ReadBufferSize(buffer))
 }
 
 // damaged turns a panic of the library over a damaged file into an error.
@@ -106,7 +100,7 @@ func deserialize(text string) *arrow.Schema {
 	if err != nil {
 		return nil
 	}
-	r, err := ipc.NewReader(bytes.NewReader(data))
+	r, err := ipcread.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil
 	}
@@ -178,7 +172,7 @@ func (r *Reader) Next() (_ arrow.Record, err error) {
 		}
 		r.left = groups[r.group].NumRows()
 		for _, l := range r.leaves {
-			l.pages = groups[r.group].ColumnChunks()[l.index].Pages()
+			l.pages = r.file.Pages(r.group, l.index)
 		}
 		r.group++
 	}

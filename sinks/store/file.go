@@ -47,7 +47,7 @@ func (l *Local) Begin(_ context.Context, name string) (File, error) {
 // buffers are lent to files that have something in them: most of a thousand open files have not.
 var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, bufferSize) }}
 
-// Memory returns the bytes of memory that the file holds.
+// Memory implements [File].
 func (f *localFile) Memory() int64 {
 	if f.buf == nil {
 		return 0
@@ -55,7 +55,7 @@ func (f *localFile) Memory() int64 {
 	return bufferSize
 }
 
-// Flush hands what was written to the system, so that the file holds no memory.
+// Flush implements [File]. It hands what was written to the system: then the file holds no memory.
 func (f *localFile) Flush() error {
 	if f.err != nil {
 		return f.err

@@ -15,6 +15,23 @@ func Open(location string, log *slog.Logger) (Store, error) {
 	return NewLocal(location, System, log), nil
 }
 
+// S3 begins the locations that package s3 opens: s3://bucket/prefix.
+const S3 = "s3://"
+
+// OnS3 reports whether a location is one of those.
+func OnS3(location string) bool { return strings.HasPrefix(location, S3) }
+
+// Place returns a location such that it is the same from whatever directory it is named.
+func Place(location string) string {
+	if _, _, isURL := cutURL(location); isURL || location == "" {
+		return location
+	}
+	if abs, err := filepath.Abs(location); err == nil {
+		return abs
+	}
+	return location
+}
+
 // Rel returns the location target as seen from the location base, with slashes, so that both can be moved together;
 // target itself if there is no way from one to the other. URLs have one if they begin with the same scheme and host.
 func Rel(base, target string) string {

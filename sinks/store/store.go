@@ -58,7 +58,7 @@ type Object interface {
 // Files are large, and invisible until they are published.
 type Files interface {
 	// Begin starts a file that is to have the given name when it is published. Nobody else must use the name;
-	// [Store.Run] in it sees to that.
+	// [Store.Run] in it sees to that. A file whose ctx has ended before Finish can only be discarded.
 	Begin(ctx context.Context, name string) (File, error)
 	// Settle makes sure that finished files survive a crash of the machine unpublished, and that they are still
 	// there.
@@ -80,6 +80,10 @@ type File interface {
 	io.Writer
 	// Size is the number of bytes written.
 	Size() int64
+	// Memory returns the bytes of memory that the file holds.
+	Memory() int64
+	// Flush gives back as much of the memory as can be done without ending the file.
+	Flush() error
 	// Err returns the first error.
 	Err() error
 	// Finish ends the file. It is still invisible, and complete; [Files.Settle] and [Files.Publish] go on with it.

@@ -22,20 +22,6 @@ type Codec interface {
 	Prepare(b *pipeline.Batch)
 }
 
-// Observer is a codec that has to see the records before the first that is wanted as well, such as a header line. It
-// is optional.
-type Observer interface {
-	// Observe takes a record that is not wanted, and does not keep it.
-	Observe(record []byte)
-}
-
-// Headed is a codec that finds its columns by the names in the first record, such as a header line. It is optional.
-type Headed interface {
-	// CheckHeader returns what the first record lacks that the options name, once it has been decoded or observed, and
-	// nil before.
-	CheckHeader() error
-}
-
 // Factory describes a configured codec and makes one instance of it for every lane.
 type Factory interface {
 	New() Codec
@@ -47,15 +33,6 @@ type Factory interface {
 	KeepsRecords() bool
 }
 
-// Opener is a [Factory] that reads files which its options name beside the schema, such as certificates. Until then it has
-// touched none of them.
-type Opener interface {
-	Factory
-	// Open reads the files. It is called before the first record is read. The error has every problem, joined, each a
-	// [*pipeline.FieldError].
-	Open() error
-}
-
 // DecodeCut decodes the start of a record that was longer than the source's limit and was cut there. The row is
 // always there, and its fault is FaultTooLarge at the position of the cut: what the codec itself found wrong
 // with it may be but a consequence of the cut.
@@ -63,9 +40,8 @@ func DecodeCut(c Codec, b *pipeline.Batch, record []byte) {
 	if !c.Decode(b, record) {
 		c.DecodeNull(b)
 	}
-	row := int32(b.URLs.Len() - 1)
-	if n := len(b.Faults); n > 0 && b.Faults[n-1].Row == row {
+	if n := len(b.Faults); n > 0 && int(b.Faults[n-1].Row) == b.URLs.Len()-1 {
 		b.Faults = b.Faults[:n-1]
 	}
-	b.Faults = append(b.Faults, pipeline.Fault{Row: row, Code: pipeline.FaultTooLarge, Pos: int64(len(record))})
+	addFault(b, pipeline.FaultTooLarge, int64(len(record)))
 }

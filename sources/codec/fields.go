@@ -79,6 +79,11 @@ func (c *ndjson) appendJSON(dst []byte, v capture) []byte {
 
 func (c *ndjson) timestamp(v capture, format TimeFormat) (int64, bool) {
 	value := c.data[v.start:v.end]
+	if format == AnyTime {
+		if format = RFC3339; v.kind == number {
+			format = epochOf(value)
+		}
+	}
 	if format != RFC3339 {
 		if v.kind != number {
 			return 0, false

@@ -31,13 +31,3 @@ func TestNDJSONHost(t *testing.T) {
 		}
 	}
 }
-
-func TestCaddy(t *testing.T) {
-	const record = `{"level":"info","ts":1646861401.5241024,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"127.0.0.1",` +
-		`"proto":"HTTP/2.0","method":"GET","host":"localhost:8443","uri":"/a?b=1","headers":{"User-Agent":["curl/7.82.0"],"Referer":["https://r.example/"]},` +
-		`"tls":{}},"user_id":"","duration":0.000929675,"size":10900,"status":200}`
-	const want = `"https://localhost:8443/a?b=1" 1646861401524102 "127.0.0.1" "GET" "HTTP/2.0" 200 10900 0.000929675 "https://r.example/" "curl/7.82.0" ""`
-	if got := row(decode(t, mustNDJSON(t, Caddy()), record), 0); got != want {
-		t.Errorf("%s\nwant %s", got, want)
-	}
-}

@@ -1,6 +1,9 @@
 package codec
 
-import "github.com/urlmill/urlmill/pipeline"
+import (
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+)
 
 // LinesOptions configures the codec in which the record is the URL. The zero value is the default; there is no
 // combination that is wrong.
@@ -14,31 +17,37 @@ type LinesOptions struct {
 	Trim bool
 }
 
+// LinesKind is the codec of URLs.
+var LinesKind = Kind{Name: "lines", Doc: "The whole line is the URL.", New: func() Options { return &LinesOptions{} }}
+
+const skipEmptyDoc = "Whether empty records are left out instead of being rows with an error."
+
+// Section implements [Options].
+func (o *LinesOptions) Section() config.Section {
+	return config.Section{Fields: []config.Field{
+		{Name: "skip_empty", Doc: skipEmptyDoc, Value: config.Bool(&o.SkipEmpty)},
+		{Name: "trim", Doc: "Whether white space around the URL is taken away.", Value: config.Bool(&o.Trim)},
+	}}
+}
+
+// Factory implements [Options].
+func (o *LinesOptions) Factory() (Factory, error) { return NewLines(*o), nil }
+
 // NewLines returns the codec of records that are a URL and nothing else: the lines of a file, or the values of
 // a topic. One carriage return at the end does not belong to the URL.
-func NewLines(o LinesOptions) Factory { return linesFactory{o} }
+func NewLines(o LinesOptions) Factory { return &lines{o: o} }
 
-type linesFactory struct{ o LinesOptions }
+// lines implements [Factory] and [Codec]: it has no state.
+type lines struct {
+	Shape
+	o LinesOptions
+}
 
 // New implements [Factory].
-func (f linesFactory) New() Codec { return lines(f) }
-
-// Fields implements [Factory]: a line has nothing but its URL.
-func (f linesFactory) Fields() []pipeline.Field { return nil }
-
-// HasBase implements [Factory].
-func (f linesFactory) HasBase() bool { return false }
-
-// KeepsRecords implements [Factory]: the record is the URL.
-func (f linesFactory) KeepsRecords() bool { return false }
-
-type lines linesFactory
-
-// Prepare implements [Codec].
-func (c lines) Prepare(b *pipeline.Batch) { b.Carried = b.Carried[:0] }
+func (c *lines) New() Codec { return c }
 
 // Decode implements [Codec].
-func (c lines) Decode(b *pipeline.Batch, record []byte) bool {
+func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 	record = TrimReturn(record)
 	if c.o.Trim {
 		record = trim(record)
@@ -48,12 +57,6 @@ func (c lines) Decode(b *pipeline.Batch, record []byte) bool {
 	}
 	b.URLs.Append(record)
 	return true
-}
-
-// DecodeNull implements [Codec].
-func (c lines) DecodeNull(b *pipeline.Batch) {
-	b.URLs.AppendNull()
-	AddFault(b, pipeline.FaultNull, -1)
 }
 
 func trim(s []byte) []byte {

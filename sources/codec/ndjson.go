@@ -3,6 +3,7 @@ package codec
 import (
 	"strings"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -26,17 +27,23 @@ type NDJSONOptions struct {
 	SkipEmpty bool
 }
 
-// CarriedField is a part of the record that goes along with its URL.
-type CarriedField struct {
-	// Name is the name of its column. It must be given and be unique.
-	Name string
-	// Pointer points to it. Empty: the whole record.
-	Pointer string
-	// Type is the type of its column, String by default.
-	Type pipeline.FieldType
-	// Time says how a Timestamp is written, RFC 3339 by default.
-	Time TimeFormat
+// NDJSONKind is the codec of JSON.
+var NDJSONKind = Kind{Name: "ndjson", Doc: "A record is a JSON value, and pointers say where things are.", New: func() Options { return &NDJSONOptions{} }}
+
+// Section implements [Options].
+func (o *NDJSONOptions) Section() config.Section {
+	return config.Section{Fields: []config.Field{
+		{Name: "url", Doc: "Pointer to the URL.", Value: config.Pointer(&o.URL, false), Example: "url: /url"},
+		{Name: "base", Doc: "Pointer to what a relative URL is resolved against.", Value: config.Pointer(&o.Base, false)},
+		{Name: "host", Doc: "Pointer to the host of URLs that begin with a slash.", Value: config.Pointer(&o.Host, false)},
+		{Name: "scheme", Doc: "Scheme of such URLs, or a pointer to it.", Value: config.Text(&o.Scheme, "https, or /scheme")},
+		{Name: "carry", Doc: "Fields that go along as columns of their own.", Value: CarriedFields(&o.Carry)},
+		{Name: "skip_empty", Doc: skipEmptyDoc, Value: config.Bool(&o.SkipEmpty)},
+	}}
 }
+
+// Factory implements [Options].
+func (o *NDJSONOptions) Factory() (Factory, error) { return NewNDJSON(*o) }
 
 // Validate returns every problem of o, joined, each a [*pipeline.FieldError].
 func (o NDJSONOptions) Validate() error {
@@ -62,49 +69,11 @@ func (o NDJSONOptions) Validate() error {
 	if o.Scheme != "" && o.Host == "" {
 		p.Add("scheme", "without host it has no effect").Advise("give the JSON pointer of the host, or take it out")
 	}
-	names := map[string]int{}
+	checkFields(o.Carry, &p)
 	for i, f := range o.Carry {
-		at := carryKey(i)
-		if f.Name == "" {
-			p.Add(at+".name", "empty").Advise("give the name of the column")
-		} else if first, taken := names[f.Name]; taken {
-			p.Value(at+".name", f.Name, "is the name of %s already", carryKey(first))
-		} else {
-			names[f.Name] = i
-		}
-		pointer(at+".pointer", f.Pointer)
-		if f.Type > pipeline.JSON {
-			p.Add(at+".type", "unknown")
-		}
-		if f.Time >= numTimeFormats {
-			p.Add(at+".time", "unknown")
-		} else if f.Time != RFC3339 && f.Type != pipeline.Timestamp {
-			p.Add(at+".time", "given for a field that is not a timestamp")
-		}
+		pointer(carryKey(i)+".pointer", f.Pointer)
 	}
 	return p.Err()
-}
-
-// Caddy returns the options for the access log of the web server Caddy, with its fields under the names that the codec
-// of access logs has for them.
-//
-// Source: https://caddyserver.com/docs/logging
-func Caddy() NDJSONOptions {
-	return NDJSONOptions{
-		URL: "/request/uri", Host: "/request/host",
-		Carry: []CarriedField{
-			{Name: "time", Pointer: "/ts", Type: pipeline.Timestamp, Time: EpochSeconds},
-			{Name: "remote_addr", Pointer: "/request/remote_ip"},
-			{Name: "method", Pointer: "/request/method"},
-			{Name: "protocol", Pointer: "/request/proto"},
-			{Name: "status", Pointer: "/status", Type: pipeline.Int64},
-			{Name: "bytes", Pointer: "/size", Type: pipeline.Int64},
-			{Name: "request_time", Pointer: "/duration", Type: pipeline.Float64},
-			{Name: "referer", Pointer: "/request/headers/Referer/0"},
-			{Name: "user_agent", Pointer: "/request/headers/User-Agent/0"},
-			{Name: "remote_user", Pointer: "/user_id"},
-		},
-	}
 }
 
 // NewNDJSON returns the codec of JSON records, or what Validate has to say about o.
@@ -123,85 +92,66 @@ func NewNDJSON(o NDJSONOptions) (Factory, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &ndjsonFactory{skipEmpty: o.SkipEmpty, hasBase: o.Base != "", scheme: "https", host: -1, schemeAt: -1}
+	f := &ndjsonFactory{skipEmpty: o.SkipEmpty, scheme: "https"}
 	var pointers [][]string
-	add := func(p string) {
+	place := func(p string) (at int) {
 		tokens, _ := ParsePointer(p) // validated above
 		pointers = append(pointers, tokens)
+		return len(pointers) - 1
 	}
-	add(o.URL)
-	if f.hasBase {
-		add(o.Base)
+	placeOf := func(p string) int { // -1 for none
+		if !strings.HasPrefix(p, "/") {
+			return -1
+		}
+		return place(p)
 	}
+	f.url, f.base, f.host, f.schemeAt = place(o.URL), placeOf(o.Base), placeOf(o.Host), placeOf(o.Scheme)
+	var fields []pipeline.Field
 	for _, c := range o.Carry {
-		add(c.Pointer)
-		f.fields = append(f.fields, pipeline.Field{Name: c.Name, Type: c.Type})
+		f.carry = append(f.carry, place(c.Pointer))
 		f.times = append(f.times, c.Time)
+		fields = append(fields, pipeline.Field{Name: c.Name, Type: c.Type})
 	}
-	hostAt, schemeAt := -1, -1
-	if o.Host != "" {
-		hostAt = len(pointers)
-		add(o.Host)
-	}
-	if strings.HasPrefix(o.Scheme, "/") {
-		schemeAt = len(pointers)
-		add(o.Scheme)
-	} else if o.Scheme != "" {
+	f.Shape = NewShape(fields, o.Base != "", true) // a record is more than its URL
+	if o.Scheme != "" && f.schemeAt < 0 {
 		f.scheme = o.Scheme
 	}
-	f.root, f.slots = newTree(pointers)
-	f.url, f.carry = f.slots[0], f.slots[1:len(o.Carry)+1]
-	if f.hasBase {
-		f.base, f.carry = f.slots[1], f.slots[2:len(o.Carry)+2]
+	root, captures := newTree(pointers)
+	f.root, f.captures = root, len(captures)
+	for _, at := range []*int{&f.url, &f.base, &f.host, &f.schemeAt} {
+		if *at >= 0 {
+			*at = captures[*at]
+		}
 	}
-	if hostAt >= 0 {
-		f.host = f.slots[hostAt]
-	}
-	if schemeAt >= 0 {
-		f.schemeAt = f.slots[schemeAt]
+	for i, at := range f.carry {
+		f.carry[i] = captures[at]
 	}
 	return f, nil
 }
 
 // ndjsonFactory is what all instances share and none changes.
 type ndjsonFactory struct {
-	skipEmpty, hasBase bool
-	fields             []pipeline.Field
-	times              []TimeFormat // of every field
-	root               *node
-	slots              []int  // capture of every pointer: the URL, the base where there is one, the fields
-	url, base          int    // their captures
-	host, schemeAt     int    // likewise, -1 for none
-	scheme             string // where no capture has it
-	carry              []int
+	Shape
+	skipEmpty bool
+	root      *node
+	captures  int // how many there are
+	// The captures of the URL and the fields, and of what may not be there, -1 then.
+	url, base, host, schemeAt int
+	carry                     []int
+	times                     []TimeFormat // of every field
+	scheme                    string       // where no capture has it
 }
 
 // New implements [Factory].
 func (f *ndjsonFactory) New() Codec {
-	c := &ndjson{ndjsonFactory: f}
-	c.caps = make([]capture, len(f.slots))
-	return c
+	return &ndjson{ndjsonFactory: f, scanner: scanner{caps: make([]capture, f.captures)}}
 }
-
-// Fields implements [Factory].
-func (f *ndjsonFactory) Fields() []pipeline.Field { return f.fields }
-
-// HasBase implements [Factory].
-func (f *ndjsonFactory) HasBase() bool { return f.hasBase }
-
-// KeepsRecords implements [Factory]: a record is more than its URL.
-func (f *ndjsonFactory) KeepsRecords() bool { return true }
 
 type ndjson struct {
 	*ndjsonFactory
 	scanner
 	fault   FirstFault // of the current record
 	scratch []byte
-}
-
-// Prepare implements [Codec].
-func (c *ndjson) Prepare(b *pipeline.Batch) {
-	PrepareCarried(b, c.fields)
 }
 
 // Decode implements [Codec].
@@ -211,10 +161,8 @@ func (c *ndjson) Decode(b *pipeline.Batch, record []byte) bool {
 	}
 	b.Records.Append(record)
 	if !c.scan(c.root, record) {
-		AppendNulls(b, c.hasBase)
-		AddFault(b, pipeline.FaultMalformed, int64(c.pos))
 		c.release()
-		return true
+		return c.Nulls(b, pipeline.FaultMalformed, c.pos)
 	}
 	c.fault.Reset()
 	if v := c.caps[c.url]; v.kind == missing {
@@ -250,13 +198,6 @@ func (c *ndjson) release() {
 	if cap(c.key) > keep {
 		c.key = nil
 	}
-}
-
-// DecodeNull implements [Codec].
-func (c *ndjson) DecodeNull(b *pipeline.Batch) {
-	b.Records.AppendNull()
-	AppendNulls(b, c.hasBase)
-	AddFault(b, pipeline.FaultNull, -1)
 }
 
 // wrongType notes that the value at v is not of the type it should be of.

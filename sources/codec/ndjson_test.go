@@ -226,8 +226,8 @@ func TestNDJSONValidate(t *testing.T) {
 	}
 	problems := strings.Split(err.Error(), "\n")
 	for i, want := range []string{
-		"url: ", "base: ", "carry[0].pointer: ", "carry[1].name: ", "carry[1].pointer: ", "carry[2].name: ", "carry[2].pointer: ",
-		"carry[3].type: ", "carry[3].time: ", "carry[4].time: ",
+		"url: ", "base: ", "carry[1].name: ", "carry[2].name: ", "carry[3].type: ", "carry[3].time: ", "carry[4].time: ",
+		"carry[0].pointer: ", "carry[1].pointer: ", "carry[2].pointer: ",
 	} {
 		if i >= len(problems) || !strings.HasPrefix(problems[i], want) {
 			t.Fatalf("problem %d is not about %s: %v", i, want, problems)

@@ -22,13 +22,10 @@ func ParsePointer(p string) ([]string, error) {
 	}
 	tokens := strings.Split(p[1:], "/")
 	for i, t := range tokens {
-		for at := 0; at < len(t); at++ {
-			if t[at] == '~' && (at+1 == len(t) || t[at+1] != '0' && t[at+1] != '1') {
-				return nil, fmt.Errorf("%q has a ~ that is not followed by 0 or 1; a JSON pointer (RFC 6901) writes ~ as ~0 and / as ~1", p)
-			}
+		if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(t), "~") {
+			return nil, fmt.Errorf("%q has a ~ that is not followed by 0 or 1; a JSON pointer (RFC 6901) writes ~ as ~0 and / as ~1", p)
 		}
-		// The order matters: ~01 stands for ~1 and not for a slash.
-		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
+		tokens[i] = strings.NewReplacer("~0", "~", "~1", "/").Replace(t)
 	}
 	return tokens, nil
 }
@@ -89,17 +86,9 @@ func (n *node) number(slots []int, lo int) int {
 // ArrayIndex reads an array index as RFC 6901 section 4 has it: digits without leading zeros. "-" is the
 // element after the last, which no record has. What is no index gives -1.
 func ArrayIndex(token string) int {
-	if token == "" || len(token) > 1 && token[0] == '0' {
+	i, err := strconv.ParseUint(token, 10, strconv.IntSize-1) // without a sign
+	if err != nil || len(token) > 1 && token[0] == '0' {
 		return -1
 	}
-	for i := 0; i < len(token); i++ {
-		if token[i] < '0' || token[i] > '9' {
-			return -1
-		}
-	}
-	i, err := strconv.Atoi(token)
-	if err != nil {
-		return -1
-	}
-	return i
+	return int(i)
 }

@@ -1,32 +1,65 @@
 package codec
 
-import "github.com/urlmill/urlmill/pipeline"
+import (
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/urlcore/charset"
+)
 
 // What the codecs have in common for a row: its columns, its nulls and its fault.
 
-// PrepareCarried gives b the columns of the fields, as [Codec.Prepare] has to.
-func PrepareCarried(b *pipeline.Batch, fields []pipeline.Field) {
-	if len(b.Carried) != len(fields) {
-		b.Carried = make([]pipeline.Values, len(fields))
+// Shape is what the rows of a codec have. Factories and codecs embed it for the methods that need to know no more.
+type Shape struct {
+	fields           []pipeline.Field
+	hasBase, records bool
+}
+
+// NewShape returns the shape of rows with those carried fields, and with or without entries in Bases and Records.
+func NewShape(fields []pipeline.Field, hasBase, records bool) Shape {
+	return Shape{fields, hasBase, records}
+}
+
+// Fields implements [Factory].
+func (s *Shape) Fields() []pipeline.Field { return s.fields }
+
+// HasBase implements [Factory].
+func (s *Shape) HasBase() bool { return s.hasBase }
+
+// KeepsRecords implements [Factory].
+func (s *Shape) KeepsRecords() bool { return s.records }
+
+// Prepare implements [Codec].
+func (s *Shape) Prepare(b *pipeline.Batch) {
+	if len(b.Carried) != len(s.fields) {
+		b.Carried = make([]pipeline.Values, len(s.fields))
 	}
-	for i, f := range fields {
+	for i, f := range s.fields {
 		b.Carried[i].Field = f
 	}
 }
 
-// AppendNulls adds a row without anything to every column but Records; to Bases only for a codec that fills them.
-func AppendNulls(b *pipeline.Batch, hasBase bool) {
+// DecodeNull implements [Codec].
+func (s *Shape) DecodeNull(b *pipeline.Batch) {
+	if s.records {
+		b.Records.AppendNull()
+	}
+	s.Nulls(b, pipeline.FaultNull, -1)
+}
+
+// Nulls adds a row without anything to every column but Records, and its fault. It returns true, as Decode does for a row.
+func (s *Shape) Nulls(b *pipeline.Batch, code pipeline.FaultCode, pos int) bool {
 	b.URLs.AppendNull()
-	if hasBase {
+	if s.hasBase {
 		b.Bases.AppendNull()
 	}
 	for i := range b.Carried {
 		b.Carried[i].AppendNull()
 	}
+	addFault(b, code, int64(pos))
+	return true
 }
 
-// AddFault sets the fault of the row that was added to URLs last. pos is a byte position in the record, -1 for none.
-func AddFault(b *pipeline.Batch, code pipeline.FaultCode, pos int64) {
+// addFault sets the fault of the row that was added to URLs last. pos is a byte position in the record, -1 for none.
+func addFault(b *pipeline.Batch, code pipeline.FaultCode, pos int64) {
 	b.Faults = append(b.Faults, pipeline.Fault{Row: int32(b.URLs.Len() - 1), Code: code, Pos: pos})
 }
 
@@ -49,23 +82,36 @@ func (f *FirstFault) Note(code pipeline.FaultCode, pos int64) {
 // AddTo sets the fault, if there is one, of the row that was added to URLs last.
 func (f *FirstFault) AddTo(b *pipeline.Batch) {
 	if f.code != 0 {
-		AddFault(b, f.code, f.pos)
+		addFault(b, f.code, f.pos)
 	}
 }
 
-// AppendNumber appends text to a column of Int64 or Float64, without its validity. It returns false, and appends
-// nothing, for what is no such number.
-func AppendNumber(dst *pipeline.Values, text []byte) bool {
-	if dst.Field.Type == pipeline.Int64 {
-		n, ok := ParseInt(text)
+// AppendScalar appends what text means to a column of any type but Bool and JSON, without its validity. It returns false,
+// and appends nothing, for what is not of the type. Times are in that format.
+func AppendScalar(dst *pipeline.Values, text []byte, format TimeFormat) (ok bool) {
+	var n int64
+	switch dst.Field.Type {
+	case pipeline.Float64:
+		f, ok := ParseFloat(text)
 		if ok {
-			dst.Ints = append(dst.Ints, n)
+			dst.Floats = append(dst.Floats, f)
 		}
 		return ok
+	case pipeline.Int64:
+		n, ok = ParseInt(text)
+	case pipeline.Timestamp:
+		if format == RFC3339 {
+			n, ok = ParseRFC3339(text)
+		} else {
+			n, ok = ParseEpoch(text, format)
+		}
+	default:
+		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, text)
+		dst.Text.End()
+		return true
 	}
-	n, ok := ParseFloat(text)
 	if ok {
-		dst.Floats = append(dst.Floats, n)
+		dst.Ints = append(dst.Ints, n)
 	}
 	return ok
 }

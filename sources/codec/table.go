@@ -1,18 +1,6 @@
 package codec
 
-import (
-	"io"
-
-	"github.com/urlmill/urlmill/pipeline"
-)
-
-// Tables is a [Factory] for files that are tables, whose records are rows and not bytes that somebody could frame. The
-// file source reads such files with it.
-type Tables interface {
-	Factory
-	// OpenTable opens a file of size bytes. A value of the URL that is longer than maxValue is cut there.
-	OpenTable(r io.ReaderAt, size int64, maxValue int) (Table, error)
-}
+import "github.com/urlmill/urlmill/pipeline"
 
 // Table is an open file. It is used by one goroutine.
 type Table interface {

@@ -1,9 +1,6 @@
 package codec
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // TimeFormat is how a timestamp is written.
 type TimeFormat uint8
@@ -16,21 +13,36 @@ const (
 	EpochMicros                    // EpochMicros is a number of microseconds since 1970 UTC.
 	EpochNanos                     // EpochNanos is a number of nanoseconds since 1970 UTC.
 	numTimeFormats
+	// AnyTime is any of them, the unit of a number by its size, for logs whose writers choose. A configuration does not have it.
+	AnyTime = numTimeFormats
 )
 
-var timeFormatNames = [numTimeFormats]string{"rfc3339", "s", "ms", "us", "ns"}
+var timeFormatNames = [...]string{"rfc3339", "s", "ms", "us", "ns", "any"}
 
-// String returns the name that ParseTimeFormat takes.
+// String returns the name that a configuration has for the format.
 func (f TimeFormat) String() string { return timeFormatNames[f] }
 
-// ParseTimeFormat returns the format with the given name: rfc3339, s, ms, us or ns.
-func ParseTimeFormat(name string) (TimeFormat, error) {
-	for f, n := range timeFormatNames {
-		if n == name {
-			return TimeFormat(f), nil
-		}
+// timeFormats returns all formats.
+func timeFormats() []TimeFormat {
+	return []TimeFormat{RFC3339, EpochSeconds, EpochMillis, EpochMicros, EpochNanos}
+}
+
+// epochOf returns the unit of a number of a time between 1973 and 5138.
+func epochOf(number []byte) TimeFormat {
+	digits := 0
+	for digits < len(number) && '0' <= number[digits] && number[digits] <= '9' {
+		digits++
 	}
-	return 0, fmt.Errorf("unknown time format %q; there are rfc3339, and s, ms, us and ns for numbers since 1970", name)
+	switch {
+	case digits <= 11:
+		return EpochSeconds
+	case digits <= 14:
+		return EpochMillis
+	case digits <= 17:
+		return EpochMicros
+	default:
+		return EpochNanos
+	}
 }
 
 // parseEpoch reads a JSON number in the unit of f as microseconds. What is finer is rounded down.
@@ -92,30 +104,42 @@ func floorDiv(n, d int64) int64 {
 //
 // The time package would allocate a location for every offset that is not UTC.
 func ParseRFC3339(s []byte) (int64, bool) {
-	if len(s) < len("2006-01-02T15:04:05Z") || s[4] != '-' || s[7] != '-' || s[13] != ':' || s[16] != ':' ||
-		s[10]|0x20 != 't' && s[10] != ' ' {
+	if len(s) < len("2006-01-02T15:04:05Z") || s[4] != '-' || s[7] != '-' || s[10]|0x20 != 't' && s[10] != ' ' {
 		return 0, false
 	}
-	century, year := twoDigits(s), twoDigits(s[2:])
-	month, day := twoDigits(s[5:]), twoDigits(s[8:])
-	hour, minute, second := twoDigits(s[11:]), twoDigits(s[14:]), twoDigits(s[17:])
-	if century < 0 || year < 0 || hour < 0 || minute < 0 || second < 0 {
+	day, ok := date(s, twoDigits(s[5:]), s[8:])
+	if !ok {
 		return 0, false
 	}
-	year += century * 100
-	if month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 60 {
-		return 0, false
-	}
-	micros, rest, ok := fraction(s[19:])
+	clock, rest, ok := clockOf(s[11:])
 	if !ok {
 		return 0, false
 	}
 	offset, ok := zone(rest)
-	if !ok {
+	return day + clock - offset, ok
+}
+
+// date returns the microseconds from 1970 to a day of the month in the year that s begins with.
+func date(year []byte, month int, day []byte) (int64, bool) {
+	century, ofCentury, d := twoDigits(year), twoDigits(year[2:]), twoDigits(day)
+	y := 100*century + ofCentury
+	if century < 0 || ofCentury < 0 || month < 1 || month > 12 || d < 1 || d > daysIn(y, month) {
 		return 0, false
 	}
-	seconds := int64(daysSince1970(year, month, day))*86400 + int64(hour*3600+minute*60+second-offset)
-	return seconds*1e6 + micros, true
+	return int64(daysSince1970(y, month, d)) * 86400e6, true
+}
+
+// clockOf reads a time of the day such as 13:55:36.5 as microseconds since midnight, and returns what follows.
+func clockOf(s []byte) (micros int64, rest []byte, ok bool) {
+	if len(s) < len("15:04:05") || s[2] != ':' || s[5] != ':' {
+		return 0, nil, false
+	}
+	hour, minute, second := twoDigits(s), twoDigits(s[3:]), twoDigits(s[6:])
+	if hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60 {
+		return 0, nil, false
+	}
+	micros, rest, ok = fraction(s[8:])
+	return int64(hour*3600+minute*60+second)*1e6 + micros, rest, ok
 }
 
 // twoDigits reads two decimal digits, and returns a negative number for anything else.
@@ -128,7 +152,7 @@ func twoDigits(s []byte) int {
 
 // fraction reads the fraction of a second, which may be missing, in microseconds.
 func fraction(s []byte) (micros int64, rest []byte, ok bool) {
-	if s[0] != '.' {
+	if len(s) == 0 || s[0] != '.' {
 		return 0, s, true
 	}
 	s = s[1:]
@@ -141,20 +165,25 @@ func fraction(s []byte) (micros int64, rest []byte, ok bool) {
 	return micros, s[n:], n > 0
 }
 
-// zone reads what ends an RFC 3339 time and returns its offset in seconds.
-func zone(s []byte) (offset int, ok bool) {
+// zone reads what ends an RFC 3339 time and returns its offset in microseconds.
+func zone(s []byte) (offset int64, ok bool) {
 	if len(s) == 1 {
 		return 0, s[0]|0x20 == 'z'
 	}
-	if len(s) != len("+00:00") || s[0] != '+' && s[0] != '-' || s[3] != ':' {
+	if len(s) != len("+00:00") || s[3] != ':' {
 		return 0, false
 	}
-	hour, minute := twoDigits(s[1:]), twoDigits(s[4:])
-	if hour < 0 || hour > 23 || minute < 0 || minute > 59 {
+	return offsetOf(s[0], s[1:], s[4:])
+}
+
+// offsetOf returns an offset from UTC in microseconds.
+func offsetOf(sign byte, hours, minutes []byte) (offset int64, ok bool) {
+	hour, minute := twoDigits(hours), twoDigits(minutes)
+	if sign != '+' && sign != '-' || hour < 0 || hour > 23 || minute < 0 || minute > 59 {
 		return 0, false
 	}
-	offset = hour*3600 + minute*60
-	if s[0] == '-' {
+	offset = int64(hour*3600+minute*60) * 1e6
+	if sign == '-' {
 		offset = -offset
 	}
 	return offset, true
@@ -173,82 +202,41 @@ func daysIn(year, month int) int {
 // ParseCLF reads a time of the Common Log Format, such as 10/Oct/2000:13:55:36 -0700, as microseconds since 1970 UTC. A
 // fraction of the second may be there, which is rounded down to microseconds, and the zone may be missing: UTC then.
 func ParseCLF(s []byte) (int64, bool) {
-	if len(s) < len("02/Jan/2006:15:04:05") || s[2] != '/' || s[6] != '/' || s[11] != ':' || s[14] != ':' || s[17] != ':' {
+	if len(s) < len("02/Jan/2006:15:04:05") || s[2] != '/' || s[6] != '/' || s[11] != ':' {
 		return 0, false
 	}
-	month := monthOf(s[3:6])
-	day, century, year := twoDigits(s), twoDigits(s[7:]), twoDigits(s[9:])
-	hour, minute, second := twoDigits(s[12:]), twoDigits(s[15:]), twoDigits(s[18:])
-	if century < 0 || year < 0 || hour < 0 || minute < 0 || second < 0 {
+	day, ok := date(s[7:], monthOf(s[3:6]), s)
+	if !ok {
 		return 0, false
 	}
-	year += century * 100
-	if month == 0 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 60 {
+	clock, rest, ok := clockOf(s[12:])
+	if !ok || len(rest) == 0 {
+		return day + clock, ok
+	}
+	if len(rest) != len(" +0000") || rest[0] != ' ' {
 		return 0, false
 	}
-	micros, offset := int64(0), 0
-	if rest := s[20:]; len(rest) > 0 {
-		var ok bool
-		if micros, rest, ok = fraction(rest); !ok {
-			return 0, false
-		}
-		if offset, ok = shortZone(rest); !ok {
-			return 0, false
-		}
-	}
-	seconds := int64(daysSince1970(year, month, day))*86400 + int64(hour*3600+minute*60+second-offset)
-	return seconds*1e6 + micros, true
+	offset, ok := offsetOf(rest[1], rest[2:], rest[4:])
+	return day + clock - offset, ok
 }
+
+const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
+
+// monthBy finds a month by the sum of its last two letters, which no two have in common.
+var monthBy = func() (m [256]int) {
+	for i := 0; i < len(months); i += 3 {
+		m[months[i+1]+months[i+2]] = i/3 + 1
+	}
+	return m
+}()
 
 // monthOf returns the month of an English abbreviation, 0 for none.
 func monthOf(s []byte) int {
-	switch string(s) {
-	case "Jan":
-		return 1
-	case "Feb":
-		return 2
-	case "Mar":
-		return 3
-	case "Apr":
-		return 4
-	case "May":
-		return 5
-	case "Jun":
-		return 6
-	case "Jul":
-		return 7
-	case "Aug":
-		return 8
-	case "Sep":
-		return 9
-	case "Oct":
-		return 10
-	case "Nov":
-		return 11
-	case "Dec":
-		return 12
-	default:
+	m := monthBy[s[1]+s[2]]
+	if m == 0 || string(s) != months[3*m-3:3*m] {
 		return 0
 	}
-}
-
-// shortZone reads nothing, or a space and a zone such as -0700, and returns its offset in seconds.
-func shortZone(s []byte) (offset int, ok bool) {
-	if len(s) == 0 {
-		return 0, true
-	}
-	if len(s) != len(" +0000") || s[0] != ' ' || s[1] != '+' && s[1] != '-' {
-		return 0, false
-	}
-	hour, minute := twoDigits(s[2:]), twoDigits(s[4:])
-	if hour < 0 || hour > 23 || minute < 0 || minute > 59 {
-		return 0, false
-	}
-	offset = hour*3600 + minute*60
-	if s[1] == '-' {
-		offset = -offset
-	}
-	return offset, true
+	return m
 }
 
 // ParseDay reads a date such as 2000-10-10 as microseconds since 1970.
@@ -256,35 +244,13 @@ func ParseDay(s []byte) (int64, bool) {
 	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
 		return 0, false
 	}
-	century, year, month, day := twoDigits(s), twoDigits(s[2:]), twoDigits(s[5:]), twoDigits(s[8:])
-	if century < 0 || year < 0 || month < 1 || month > 12 {
-		return 0, false
-	}
-	year += century * 100
-	if day < 1 || day > daysIn(year, month) {
-		return 0, false
-	}
-	return int64(daysSince1970(year, month, day)) * 86400e6, true
+	return date(s, twoDigits(s[5:]), s[8:])
 }
 
 // ParseClock reads a time of the day such as 13:55:36.5 as microseconds since midnight.
 func ParseClock(s []byte) (int64, bool) {
-	if len(s) < len("15:04:05") || s[2] != ':' || s[5] != ':' {
-		return 0, false
-	}
-	hour, minute, second := twoDigits(s), twoDigits(s[3:]), twoDigits(s[6:])
-	if hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60 {
-		return 0, false
-	}
-	micros := int64(0)
-	if len(s) > 8 {
-		var rest []byte
-		var ok bool
-		if micros, rest, ok = fraction(s[8:]); !ok || len(rest) > 0 {
-			return 0, false
-		}
-	}
-	return int64(hour*3600+minute*60+second)*1e6 + micros, true
+	micros, rest, ok := clockOf(s)
+	return micros, ok && len(rest) == 0
 }
 
 // ParseEpoch reads a decimal number in the unit of f, which is not RFC3339, as microseconds since 1970 UTC. What is

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -19,24 +20,16 @@ func appendUnescaped(dst, src []byte) []byte {
 		dst = append(dst, src[:i]...)
 		c := src[i+1]
 		src = src[i+2:]
-		switch c {
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
-		case 'u':
+		if c == 'u' {
 			var r rune
 			r, src = codePoint(src)
 			dst = utf8.AppendRune(dst, r)
-		default:
-			dst = append(dst, c)
+			continue
 		}
+		if at := strings.IndexByte("bfnrt", c); at >= 0 {
+			c = "\b\f\n\r\t"[at]
+		}
+		dst = append(dst, c)
 	}
 }
 

@@ -42,6 +42,10 @@ func (e *ReadError) Error() string {
 	if e.Format == tableFormat {
 		return e.tableMessage()
 	}
+	if window := (*errWindow)(nil); errors.As(e.Err, &window) {
+		return fmt.Sprintf("%s: %s file: %v; allow more memory (memory_limit), let fewer files be read side by side (source.file.parallel), "+
+			"or compress it again with a smaller window, such as with: zstd -19", e.Path, e.Format, e.Err)
+	}
 	what, remedy := e.diagnose()
 	at := fmt.Sprintf("byte %d", e.Offset)
 	if e.Size > 0 {

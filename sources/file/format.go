@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/s2"
@@ -16,17 +17,27 @@ import (
 	"github.com/therootcompany/xz"
 )
 
-// maxWindow is the most memory that a zstd or xz file may ask for by its header. It is more than any of their
-// standard levels, and than what their command line tools accept unasked.
-const maxWindow = 512 << 20
+// The most memory that a zstd or xz file may ask for by its header, without a memory limit of the program and with the
+// smallest one. The first is more than any of their standard levels, and than what their command line tools accept unasked;
+// the second is what every decoder has to accept (RFC 8878, 3.1.1.1.2).
+const (
+	maxWindow = 512 << 20
+	minWindow = 8 << 20
+)
+
+// windowLimit returns how large a window may be where so many files are read side by side. A decoder takes twice as much; a
+// quarter of the memory limit of the runtime, which memory_limit sets, is for all of them.
+func windowLimit(parallel int) int {
+	return int(max(minWindow, min(maxWindow, debug.SetMemoryLimit(-1)/8/int64(max(1, parallel)))))
+}
 
 // format is a kind of content, known by how it begins.
 type format struct {
 	name  string
 	magic string // ? stands for any byte
-	// open returns the content; an io.Closer among them is to be closed. Nil for what is not read, and not
+	// open returns the content, whose decoder may have a window of so many bytes; an io.Closer among them is to be closed. Nil for what is not read, and not
 	// taken for text either, with the reason in no if it is not that of most.
-	open func(r *bufio.Reader) (io.Reader, error)
+	open func(r *bufio.Reader, window int) (io.Reader, error)
 	no   error
 	// skip is set for a frame without content, which is left out: four bytes, a length, and that many bytes.
 	skip bool
@@ -109,7 +120,7 @@ func recognise(r *bufio.Reader) (*format, error) {
 
 // decompress returns the content of r and the name of its format, "text" for what is not compressed. The name also
 // comes with an error.
-func decompress(r *bufio.Reader) (content io.Reader, name string, err error) {
+func decompress(r *bufio.Reader, window int) (content io.Reader, name string, err error) {
 	for {
 		f, err := recognise(r)
 		switch {
@@ -126,7 +137,7 @@ func decompress(r *bufio.Reader) (content io.Reader, name string, err error) {
 		case f.open == nil:
 			return nil, f.name, errNotRead
 		default:
-			content, err = f.open(r)
+			content, err = f.open(r, window)
 			return content, f.name, err
 		}
 	}
@@ -146,29 +157,70 @@ func skipFrame(r *bufio.Reader) error {
 }
 
 // openGzip reads all members of a gzip file (RFC 1952).
-func openGzip(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+func openGzip(r *bufio.Reader, _ int) (io.Reader, error) { return gzip.NewReader(r) }
 
 // openZstd reads all frames of a zstd file (RFC 8878), in the goroutine that reads: its own would read ahead of the
 // position that errors name, and there is a goroutine per file already.
-func openZstd(r *bufio.Reader) (io.Reader, error) {
-	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+func openZstd(r *bufio.Reader, window int) (io.Reader, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(uint64(window)))
 	if err != nil {
 		return nil, err
 	}
-	return d.IOReadCloser(), nil
+	return &windowed{d, d.Close, window}, nil
 }
 
 // openS2 reads the framing format of snappy and its extension S2.
-func openS2(r *bufio.Reader) (io.Reader, error) { return s2.NewReader(r), nil }
+func openS2(r *bufio.Reader, _ int) (io.Reader, error) { return s2.NewReader(r), nil }
 
 // openLZ4 reads all frames of an LZ4 file.
-func openLZ4(r *bufio.Reader) (io.Reader, error) { return lz4.NewReader(r), nil }
+func openLZ4(r *bufio.Reader, _ int) (io.Reader, error) { return lz4.NewReader(r), nil }
 
 // openBzip2 reads all streams of a bzip2 file.
-func openBzip2(r *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }
+func openBzip2(r *bufio.Reader, _ int) (io.Reader, error) { return bzip2.NewReader(r), nil }
 
 // openXZ reads all streams of an xz file.
-func openXZ(r *bufio.Reader) (io.Reader, error) { return xz.NewReader(r, maxWindow) }
+func openXZ(r *bufio.Reader, window int) (io.Reader, error) {
+	x, err := xz.NewReader(r, uint32(window))
+	if err != nil {
+		return nil, windowError(err, window)
+	}
+	return &windowed{x, nil, window}, nil
+}
+
+// windowed is a decoder that says what to do about a window that is too large.
+type windowed struct {
+	io.Reader
+	close  func() // nil for none
+	window int
+}
+
+func (w *windowed) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	return n, windowError(err, w.window)
+}
+
+// Close implements [io.Closer].
+func (w *windowed) Close() error {
+	if w.close != nil {
+		w.close()
+	}
+	return nil
+}
+
+// errWindow is the error of a file that asks for a larger window than it gets.
+type errWindow struct{ limit int }
+
+func (e *errWindow) Error() string {
+	return fmt.Sprintf("it was compressed with a window of more than %d MiB, which its decoder would need twice and for every file "+
+		"that is read at the same time", e.limit>>20)
+}
+
+func windowError(err error, window int) error {
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, xz.ErrMemlimit) {
+		return &errWindow{window}
+	}
+	return err
+}
 
 // noEOF makes of the end of the input in the middle of something the error that it is.
 func noEOF(err error) error {

@@ -240,6 +240,19 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// awaited reads a stream and waits for what it reads.
+type awaited struct {
+	t *testing.T
+	s *stream
+}
+
+func (a awaited) Read(p []byte) (int, error) {
+	if err := a.s.await(a.t.Context()); err != nil {
+		return 0, err
+	}
+	return a.s.Read(p)
+}
+
 // FuzzDecompress sees to it that no content makes a decompressor panic or go on for ever.
 func FuzzDecompress(f *testing.F) {
 	for name := range writers {
@@ -250,10 +263,9 @@ func FuzzDecompress(f *testing.F) {
 	}
 	f.Add([]byte("text\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := newStream(t.Context(), input{path: Stdin}, bytes.NewReader(data), nil, new(atomic.Int64))
+		s := newStream(t.Context(), input{path: Stdin}, bytes.NewReader(data), nil, new(atomic.Int64), maxWindow)
 		defer s.close()
-		s.ctx = t.Context()
-		if n, err := io.Copy(io.Discard, io.LimitReader(s, 16<<20)); err == nil && n < 16<<20 && s.offset != int64(len(data)) {
+		if n, err := io.Copy(io.Discard, io.LimitReader(awaited{t, s}, 16<<20)); err == nil && n < 16<<20 && s.offset != int64(len(data)) {
 			t.Errorf("no error, but only %d of %d bytes were read", s.offset, len(data))
 		}
 	})

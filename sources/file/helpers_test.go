@@ -180,3 +180,9 @@ func same(tb testing.TB, what string, got, want []string) {
 	}
 	tb.Fatalf("%s: %d rows, want %d", what, len(got), len(want))
 }
+
+// progress returns how far a source is.
+func progress(s *Source) (done, total int64) {
+	p := pipeline.CountsOf(s, nil).Progress
+	return p.Done, p.Total
+}

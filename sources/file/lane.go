@@ -39,7 +39,7 @@ func (l *lane) Start(ctx context.Context, next int64) error {
 	}
 	l.from = max(next, 0)
 	l.codec = l.source.codec.New()
-	l.stream = newStream(ctx, l.in, l.source.o.Stdin, l.drain, &l.source.read)
+	l.stream = newStream(ctx, l.in, l.source.o.Stdin, l.drain, &l.source.read, windowLimit(l.source.o.Parallel))
 	l.lines = framing.NewLines(l.stream, l.source.o.MaxRecordBytes)
 	return nil
 }
@@ -52,10 +52,20 @@ func (l *lane) Wait(ctx context.Context) {
 	if l.stream == nil {
 		return
 	}
-	l.stream.ctx = ctx
 	for l.in.stream && !l.lines.Ready() {
+		if l.stream.await(ctx) != nil {
+			return // Next meets the end of ctx again
+		}
 		l.lines.Fill()
 	}
+}
+
+// again waits for more to read when err is [framing.ErrAgain], and returns nil then. Otherwise it returns what reading ends with.
+func (l *lane) again(ctx context.Context, err error) error {
+	if err == framing.ErrAgain { //nolint:errorlint // as the stream returns it
+		return l.stream.await(ctx)
+	}
+	return err
 }
 
 // Next implements [pipeline.Lane]. From a pipe or a terminal it returns the lines that have arrived rather than wait
@@ -75,7 +85,7 @@ func (l *lane) Next(ctx context.Context, b *pipeline.Batch) error {
 func (l *lane) identity() string {
 	m := l.stream.opened
 	m.n, m.sum = l.stream.snapshot.n, l.stream.snapshot.sum
-	m.ended = l.stream.ended && len(l.lines.Rest()) == 0
+	m.ended = l.stream.ended() && len(l.lines.Rest()) == 0
 	m.open = m.ended && l.stream.last != '\n'
 	if m != l.mark {
 		l.mark, l.of = m, string(m.append(nil))
@@ -87,9 +97,8 @@ func (l *lane) next(ctx context.Context, b *pipeline.Batch) error {
 	b.Reset()
 	l.codec.Prepare(b)
 	b.Lane = l.ID()
-	l.stream.ctx = ctx
 	if err := l.skip(ctx); err != nil {
-		return l.end(err)
+		return l.end(ctx, err)
 	}
 	b.First, b.Next = l.at, l.at
 	if err := l.stopped(ctx); err != nil {
@@ -101,10 +110,13 @@ func (l *lane) next(ctx context.Context, b *pipeline.Batch) error {
 		}
 		record, cut, err := l.lines.Next()
 		if err != nil {
+			if err = l.again(ctx, err); err == nil {
+				continue
+			}
 			if b.Next > b.First {
 				return nil // the error comes again
 			}
-			return l.end(err)
+			return l.end(ctx, err)
 		}
 		l.add(b, record, cut)
 		if b.Full() {
@@ -154,6 +166,9 @@ func (l *lane) skip(ctx context.Context) error {
 		}
 		record, _, err := l.lines.Next()
 		if err != nil {
+			if err = l.again(ctx, err); err == nil {
+				continue
+			}
 			if errors.Is(err, io.EOF) {
 				return &TooShortError{Path: l.in.path, Next: l.from, Records: l.at}
 			}
@@ -183,7 +198,7 @@ func (l *lane) stopped(ctx context.Context) error {
 // arrived reports whether a whole line is there, taking in what is.
 func (l *lane) arrived() bool {
 	for !l.lines.Ready() {
-		if l.stream.waits() {
+		if !l.stream.poll() {
 			return false
 		}
 		l.lines.Fill()
@@ -192,13 +207,13 @@ func (l *lane) arrived() bool {
 }
 
 // end returns the error that the lane ends with for one that reading ended with.
-func (l *lane) end(err error) error {
+func (l *lane) end(ctx context.Context, err error) error {
 	var short *TooShortError
 	var changed *ChangedError
 	switch {
 	case errors.Is(err, errStopped):
 		return io.EOF
-	case errors.Is(err, io.EOF), errors.As(err, &short), errors.As(err, &changed), l.stream.ctx.Err() != nil:
+	case errors.Is(err, io.EOF), errors.As(err, &short), errors.As(err, &changed), ctx.Err() != nil:
 		return err
 	}
 	return &ReadError{

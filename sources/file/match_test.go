@@ -119,7 +119,7 @@ func TestListedThenChanged(t *testing.T) {
 		if test.says == "" && err != nil || test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says) || !isOwn(err) || len(k.rows) > 0) {
 			t.Errorf("%s: %v, %d rows, want %q", test.name, err, len(k.rows), test.says)
 		}
-		if done, total := s.Progress(); done != total {
+		if done, total := progress(s); done != total {
 			t.Errorf("%s: %d of %d", test.name, done, total)
 		}
 		if k.handed = nil; test.want != nil {

@@ -34,14 +34,14 @@ func (s *Source) Paths() []string {
 	return paths
 }
 
-// Progress returns how many bytes have been read so far, as they are stored, and how many there are: 0 when nobody
-// knows, because standard input or a pipe is among them. It may be called at any time.
-func (s *Source) Progress() (done, total int64) {
-	if s.endless {
-		return s.read.Load(), 0
+// Count implements [pipeline.Counter]. Progress is in bytes as they are stored. There is no total when standard input or a pipe
+// is among the files.
+func (s *Source) Count(c *pipeline.Counts) {
+	c.Progress = &pipeline.Progress{Done: s.read.Load()}
+	if !s.endless {
+		c.Progress.Total = s.total.Load()
+		c.Progress.Done = min(c.Progress.Done, c.Progress.Total) // a file may have grown
 	}
-	total = s.total.Load()
-	return min(s.read.Load(), total), total // a file may have grown
 }
 
 // Run implements [pipeline.Source]. A file that cannot be read to its end does not stop the others; its error, a

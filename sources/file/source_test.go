@@ -162,7 +162,7 @@ func TestErrorsJoined(t *testing.T) {
 		t.Errorf("%v, %d rows", err, len(r.rows[cut]))
 	}
 	same(t, "the good file", r.rows[good], []string{"a"})
-	if done, total := s.Progress(); done != total || total != int64(len(gz)-1+4+5+2) {
+	if done, total := progress(s); done != total || total != int64(len(gz)-1+4+5+2) {
 		t.Errorf("progress %d of %d", done, total)
 	}
 }
@@ -337,20 +337,20 @@ func TestProgress(t *testing.T) {
 	s := newSource(t, Options{Paths: []string{a, b}, Parallel: 1})
 	last := int64(-1)
 	r := &reader{batch: func(pipeline.Lane, *pipeline.Batch) error {
-		done, total := s.Progress()
+		done, total := progress(s)
 		if done < last || done > total {
 			t.Errorf("%d after %d of %d", done, last, total)
 		}
 		last = done
 		return nil
 	}}
-	if done, total := s.Progress(); done != 0 || total != int64(len(testLines(0, 2000))+len(fixture(t, "lines.xz"))) {
+	if done, total := progress(s); done != 0 || total != int64(len(testLines(0, 2000))+len(fixture(t, "lines.xz"))) {
 		t.Errorf("%d of %d before the start", done, total)
 	}
 	if err := s.Run(t.Context(), nil, r.each); err != nil {
 		t.Fatal(err)
 	}
-	if done, total := s.Progress(); done != total {
+	if done, total := progress(s); done != total {
 		t.Errorf("%d of %d at the end", done, total)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/urlmill/urlmill/sources/codec/framing"
 )
 
 const (
@@ -42,8 +44,6 @@ type snapshot struct {
 type stream struct {
 	in    input
 	drain <-chan struct{}
-	// ctx is that of the Next that is reading.
-	ctx context.Context
 
 	filled chan chunk
 	empty  chan []byte
@@ -51,10 +51,11 @@ type stream struct {
 	gone   sync.WaitGroup
 
 	rest, whole []byte // of the current chunk
+	err         error  // that ended the content, and is what Read returns behind the last chunk
 	read        *atomic.Int64
-	snapshot    snapshot // of what Read has returned
-	ended       bool     // there is no more
-	last        byte     // that Read has returned
+	snapshot    snapshot // of the current chunk, and all before it
+	last        byte     // of the current chunk
+	window      int      // of a decoder, at most
 	// The goroutine writes these before it sends the chunk with the error.
 	format string
 	offset int64 // where in the file the decompressor is
@@ -64,10 +65,10 @@ type stream struct {
 }
 
 // newStream starts to read in. The bytes read from the file are added to read. stdin is read for the path "-". ctx ends what
-// is done before that.
-func newStream(ctx context.Context, in input, stdin io.Reader, drain <-chan struct{}, read *atomic.Int64) *stream {
+// is done before that. A decoder may have a window of so many bytes.
+func newStream(ctx context.Context, in input, stdin io.Reader, drain <-chan struct{}, read *atomic.Int64, window int) *stream {
 	s := &stream{
-		in: in, drain: drain, read: read, format: "text",
+		in: in, drain: drain, read: read, format: "text", window: window,
 		filled: make(chan chunk, chunks), empty: make(chan []byte, chunks), closed: make(chan struct{}),
 	}
 	for range chunks {
@@ -86,49 +87,69 @@ func (s *stream) close() {
 	}
 }
 
-// Read implements io.Reader. It returns errStopped once a drain has begun and nothing is left that has been read
-// already: what came from a pipe cannot be read again.
-func (s *stream) Read(p []byte) (int, error) {
-	for len(s.rest) == 0 {
-		if s.whole != nil {
-			s.empty <- s.whole[:cap(s.whole)]
-			s.whole = nil
-		}
-		c, err := s.receive()
-		if err != nil {
-			return 0, err
-		}
-		if s.ended = c.err == io.EOF; s.ended || c.err == nil { //nolint:errorlint // a wrapped io.EOF does not end it in good order
-			s.snapshot = c.read
-		}
-		if c.err != nil {
-			return 0, c.err
-		}
+// await waits until Read has something to return: content, or the error that it ends with. It returns the cause of ctx when that
+// ends before; reading may go on with another then.
+func (s *stream) await(ctx context.Context) error {
+	if s.poll() {
+		return nil
+	}
+	select {
+	case c := <-s.filled:
+		s.take(c)
+	case <-s.drain:
+		s.err = errStopped
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// poll reports whether Read has something to return, and takes the next chunk for that if one is there.
+func (s *stream) poll() bool {
+	if len(s.rest) > 0 || s.err != nil {
+		return true
+	}
+	if s.whole != nil {
+		s.empty <- s.whole[:cap(s.whole)]
+		s.whole = nil
+	}
+	select {
+	case c := <-s.filled:
+		s.take(c)
+		return true
+	default:
+		return false
+	}
+}
+
+// take makes c the current chunk, or its error that of the content.
+func (s *stream) take(c chunk) {
+	if s.err = c.err; s.ended() || c.err == nil {
+		s.snapshot = c.read
+	}
+	if c.err == nil {
 		s.rest, s.whole, s.last = c.data, c.data, c.data[len(c.data)-1]
+	}
+}
+
+// ended reports whether all of the content has been taken.
+func (s *stream) ended() bool {
+	return s.err == io.EOF //nolint:errorlint // a wrapped io.EOF does not end it in good order
+}
+
+// Read implements io.Reader. It does not wait: where it would have to, the error is [framing.ErrAgain]. It is errStopped once a
+// drain was met in await and nothing is left that has been read already: what came from a pipe cannot be read again.
+func (s *stream) Read(p []byte) (int, error) {
+	if !s.poll() {
+		return 0, framing.ErrAgain
+	}
+	if len(s.rest) == 0 {
+		return 0, s.err
 	}
 	n := copy(p, s.rest)
 	s.rest = s.rest[n:]
 	return n, nil
 }
-
-func (s *stream) receive() (chunk, error) {
-	select {
-	case c := <-s.filled:
-		return c, nil
-	default:
-	}
-	select {
-	case c := <-s.filled:
-		return c, nil
-	case <-s.drain:
-		return chunk{}, errStopped
-	case <-s.ctx.Done():
-		return chunk{}, context.Cause(s.ctx)
-	}
-}
-
-// waits reports whether Read would have to wait.
-func (s *stream) waits() bool { return len(s.rest) == 0 && len(s.filled) == 0 }
 
 // run is the goroutine.
 func (s *stream) run(ctx context.Context, stdin io.Reader) {
@@ -160,7 +181,7 @@ func (s *stream) copy(ctx context.Context, stdin io.Reader) (read snapshot, err 
 	}
 	buffered := bufio.NewReaderSize(counted, readBuffer)
 	defer func() { s.taken, s.offset = counted.here, counted.here-int64(buffered.Buffered()) }()
-	content, format, err := decompress(buffered)
+	content, format, err := decompress(buffered, s.window)
 	s.format = format
 	if err != nil {
 		return read, noEOF(err)

@@ -28,7 +28,7 @@ func startPiped(t *testing.T, ctx context.Context, drain <-chan struct{}) *piped
 	r, w := io.Pipe()
 	p := &piped{w: w, batches: make(chan []string, 100), err: make(chan error, 1)}
 	s := newSource(t, Options{Paths: []string{Stdin}, Stdin: r, MaxRecordBytes: 1000})
-	if _, total := s.Progress(); total != 0 {
+	if _, total := progress(s); total != 0 {
 		t.Error("a pipe has no known size")
 	}
 	go func() {
@@ -149,7 +149,7 @@ func TestStdinDrainKeeps(t *testing.T) {
 		if _, err := w.Write(testLines(0, 1000)); err != nil {
 			return err
 		}
-		for l.stream.waits() {
+		for !l.stream.poll() {
 			time.Sleep(time.Millisecond)
 		}
 		close(drain)
@@ -167,6 +167,36 @@ func TestStdinDrainKeeps(t *testing.T) {
 	same(t, "rows", rd.rows[Stdin], linesOf(testLines(0, 1000)))
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestWaitEnds ends a wait, which is no end of the lane: it reads on with another context.
+func TestWaitEnds(t *testing.T) {
+	r, w := io.Pipe()
+	s := newSource(t, Options{Paths: []string{Stdin}, Stdin: r})
+	err := s.Run(t.Context(), nil, func(ctx context.Context, l pipeline.Lane) error {
+		if err := l.Start(ctx, pipeline.Unknown); err != nil {
+			return err
+		}
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		b := &pipeline.Batch{MaxRows: 10, MaxBytes: 1 << 20}
+		l.(pipeline.Waiter).Wait(ended)
+		if err := l.Next(ended, b); !errors.Is(err, context.Canceled) {
+			t.Errorf("with a context that has ended: %v", err)
+		}
+		go func() { _, _ = io.WriteString(w, "a\n") }()
+		if err := l.Next(ctx, b); err != nil || b.Len() != 1 || string(b.URLs.At(0)) != "a" {
+			t.Errorf("with another context: %d rows, %v", b.Len(), err)
+		}
+		go func() { _ = w.Close() }()
+		if err := l.Next(ctx, b); !errors.Is(err, io.EOF) {
+			t.Errorf("at the end: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -218,7 +248,7 @@ func TestStdinFromFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "rows", r.rows[Stdin], []string{"a", "b"})
-	if done, total := s.Progress(); done != 4 || total != 4 {
+	if done, total := progress(s); done != 4 || total != 4 {
 		t.Errorf("%d of %d", done, total)
 	}
 }

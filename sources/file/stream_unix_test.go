@@ -30,7 +30,7 @@ func TestNamedPipe(t *testing.T) {
 		}
 	}()
 	s := newSource(t, Options{Paths: []string{path}})
-	if _, total := s.Progress(); total != 0 {
+	if _, total := progress(s); total != 0 {
 		t.Error("a pipe has no known size")
 	}
 	r, err := run(t, s)

@@ -85,7 +85,7 @@ func TestTables(t *testing.T) {
 	if err != nil || len(urls) != 251 || urls[0] != "http://a/0" || urls[249] != "http://a/249" || urls[250] != "http://b/0" {
 		t.Errorf("%d rows, %v", len(urls), err)
 	}
-	if done, total := s.Progress(); done != total || total == 0 {
+	if done, total := progress(s); done != total || total == 0 {
 		t.Errorf("read %d bytes of %d", done, total)
 	}
 	for _, from := range []int64{1, 100, 249, 250} {

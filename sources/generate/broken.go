@@ -18,18 +18,12 @@ var broken = []class{
 	{name: "host-not-unicode", code: "domain-to-ASCII", clicks: 0.02, crawls: 0.01, write: brokenHost("ex\xffample.com", "caf\xe9.fr", "\xf0\x9f\x98.com", "%ff.com")},
 	{name: "host-control-characters", code: "domain-to-ASCII", clicks: 0.02, crawls: 0.01, write: brokenHost("exam\x00ple.com", "a\x1fb.de", "a\x7fb.de", "%00.com")},
 	{name: "host-not-a-domain", code: "domain-to-ASCII", clicks: 0.02, crawls: 0.02, write: brokenHost("\u00ad", "a\u2100b.com", "％００.com", "\u200b\u2060", "xn--ü.com")},
-	{name: "opaque-host", code: "host-invalid-code-point", clicks: 0.03, crawls: 0.01, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		dst = add(dst, "myapp://", pick(r, []string{"my host", "a<b", "a^b", "a\x00b", "a|b"}))
-		return m.behind(dst, r, n)
-	}},
+	{name: "opaque-host", code: "host-invalid-code-point", clicks: 0.03, crawls: 0.01, write: hostOf("myapp://")("my host", "a<b", "a^b", "a\x00b", "a|b")},
 	{name: "port-too-large", code: "port-out-of-range", clicks: 0.03, crawls: 0.02, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
 		dst = add(dst, "http://", m.hosts.draw(r), ":")
 		return m.behind(strconv.AppendInt(dst, int64(r.between(65536, 9999999)), 10), r, n)
 	}},
-	{name: "port-not-a-number", code: "port-invalid", clicks: 0.08, crawls: 0.03, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		dst = add(dst, "https://", m.hosts.draw(r), ":")
-		return m.behind(append(dst, pick(r, []string{"80a", "-1", "PORT", "80:80", " 80", "8０", "undefined"})...), r, n)
-	}},
+	{name: "port-not-a-number", code: "port-invalid", clicks: 0.08, crawls: 0.03, write: onHost("https://")(":80a", ":-1", ":PORT", ":80:80", ": 80", ":8０", ":undefined")},
 	{name: "ipv4-too-many-parts", code: "IPv4-too-many-parts", clicks: 0.01, crawls: 0.01, write: brokenHost("1.2.3.4.5", "192.168.0.1.80", "10.0.0.0.0.1.")},
 	{name: "ipv4-non-numeric-part", code: "IPv4-non-numeric-part", clicks: 0.01, crawls: 0.01, write: brokenHost("version.2", "10.0.0y.1", "1.2..4", "09.1.2.3", "file.name.1")},
 	{name: "ipv4-out-of-range-part", code: "IPv4-out-of-range-part", clicks: 0.01, crawls: 0.01, write: brokenHost("300.1.2.3", "1.2.3.256", "4294967296", "256.256.256.256", "1.2.65536")},
@@ -46,12 +40,7 @@ var broken = []class{
 }
 
 // brokenHost returns the writer of http URLs whose host is one of these.
-func brokenHost(hosts ...string) func(*model, []byte, *rng, uint64) []byte {
-	return func(m *model, dst []byte, r *rng, n uint64) []byte {
-		dst = add(dst, pick(r, []string{"https://", "http://"}), pick(r, hosts))
-		return m.behind(dst, r, n)
-	}
-}
+var brokenHost = hostOf("https://", "http://")
 
 // noScheme writes what logs have in place of an absolute URL: a host alone, a path alone, and the words for nothing
 // of several programming languages.

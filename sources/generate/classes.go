@@ -33,8 +33,11 @@ type class struct {
 	// chance tells that the URLs of a crawl may be the same by chance: the number of the record is not in them.
 	chance bool
 	// write appends a URL; nil for the classes that are treated in a way of their own.
-	write func(m *model, dst []byte, r *rng, n uint64) []byte
+	write writer
 }
+
+// writer appends a URL, which record number n has.
+type writer func(m *model, dst []byte, r *rng, n uint64) []byte
 
 // classes are all classes; a Class is an index.
 var classes = slices.Concat([]class{

@@ -14,7 +14,7 @@ type hosts struct {
 
 // newHosts makes n hosts whose popularity follows Zipf's law with the given exponent.
 func newHosts(seed uint64, n int, exponent float64) hosts {
-	suffix, sub := newSampler(suffixes), newSampler(subdomains)
+	suffix, sub := newSampler("suffixes"), newSampler("subdomains")
 	h := hosts{names: make([]string, n), rank: newAlias(zipf(n, exponent))}
 	var all []byte
 	ends := make([]int, n)

@@ -36,8 +36,8 @@ func newModel(o Options) (*model, error) {
 	weights, _ := mixOf(o) // validated above
 	m := &model{
 		seeds: newSeeds(o.Seed), lines: o.Format == Lines, crawl: o.Profile == Crawl,
-		suffixes: newSampler(suffixes), sections: newSampler(sections), extensions: newSampler(extensions),
-		parameters: newSampler(parameters), countries: newSampler(countries), statuses: newSampler(statuses),
+		suffixes: newSampler("suffixes"), sections: newSampler("sections"), extensions: newSampler("extensions"),
+		parameters: newSampler("parameters"), countries: newSampler("countries"), statuses: newSampler("statuses"),
 		counts: newAlias([]float64{34, 25, 16, 10, 6, 4, 2, 1.5, 1, 0.5}), queries: 50, trackers: 26,
 		classes: newAlias(weights), repeats: uint64(math.Max(o.Repeats, 0) * (1 << 32)), within: uint64(o.RepeatsWithin),
 		start: o.Start.UnixMicro(),

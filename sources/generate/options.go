@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -28,6 +29,10 @@ const (
 )
 
 const (
+	// DefaultFormat is the format of records of which none is said.
+	DefaultFormat = NDJSON
+	// DefaultProfile is the profile of which none is said.
+	DefaultProfile = Clickstream
 	// DefaultCrawlRepeats is the share of repeats in the crawl profile.
 	DefaultCrawlRepeats = 0.1
 	// maxRepeats leaves enough records that may be repeated.
@@ -56,9 +61,9 @@ type Options struct {
 	// Rate is how many records the source hands out a second, in all lanes together; 0 for as many as it
 	// can.
 	Rate float64
-	// Format is NDJSON by default.
+	// Format is DefaultFormat by default.
 	Format Format
-	// Profile is Clickstream by default.
+	// Profile is DefaultProfile by default.
 	Profile Profile
 	// Mix changes the shares of classes, from 0 to 1, by their names. What all classes leave is ordinary
 	// pages.
@@ -107,21 +112,13 @@ func (o Options) Validate() error {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Lanes == 0 {
-		o.Lanes = 1
-	}
-	if o.Format == "" {
-		o.Format = NDJSON
-	}
-	if o.Profile == "" {
-		o.Profile = Clickstream
-	}
+	o.Lanes = cmp.Or(o.Lanes, 1)
+	o.Format = cmp.Or(o.Format, DefaultFormat)
+	o.Profile = cmp.Or(o.Profile, DefaultProfile)
 	if o.Repeats == 0 && o.Profile == Crawl {
 		o.Repeats = DefaultCrawlRepeats
 	}
-	if o.RepeatsWithin == 0 {
-		o.RepeatsWithin = DefaultRepeatsWithin
-	}
+	o.RepeatsWithin = cmp.Or(o.RepeatsWithin, DefaultRepeatsWithin)
 	if o.Start.IsZero() {
 		o.Start = DefaultStart
 	}

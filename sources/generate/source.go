@@ -4,9 +4,10 @@ import (
 	"context"
 	"io"
 	"math"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -47,37 +48,29 @@ func New(o Options, f codec.Factory) (*Source, error) {
 	return s, nil
 }
 
-// SetRate replaces [Options.Rate]. It may be called at any time.
+// SetRate implements [pipeline.Rated]. It replaces [Options.Rate].
 func (s *Source) SetRate(rate float64) { s.rate.Store(math.Float64bits(rate)) }
 
-// Progress returns how many records have been handed out, or passed over because a sink has them already, and how
-// many there are, 0 for no end. It may be called at any time.
-func (s *Source) Progress() (done, total int64) { return s.made.Load(), s.o.Records }
+// Count implements [pipeline.Counter]. Progress is in records that were handed out, or passed over because a sink has them
+// already.
+func (s *Source) Count(c *pipeline.Counts) {
+	c.Progress = &pipeline.Progress{Done: s.made.Load(), Total: s.o.Records}
+}
 
 // Run implements [pipeline.Source].
 func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	select {
 	case <-drain:
 		return nil
 	default:
 	}
-	var first error
-	var once sync.Once
-	var lanes sync.WaitGroup
+	lanes, inLanes := errgroup.WithContext(ctx)
 	for i := range s.o.Lanes {
 		l := &lane{source: s, id: pipeline.LaneID{Stream: Stream, Partition: int32(i)}, drain: drain, end: s.records(i)}
-		lanes.Go(func() {
-			if err := each(ctx, l); err != nil {
-				once.Do(func() { first = err })
-				cancel(err)
-			}
-		})
+		lanes.Go(func() error { return each(inLanes, l) })
 	}
-	lanes.Wait()
-	if first != nil {
-		return first
+	if err := lanes.Wait(); err != nil {
+		return err
 	}
 	return context.Cause(ctx)
 }

@@ -30,10 +30,7 @@ var unusual = []class{
 	{name: "ipv4", clicks: 0.3, crawls: 0.2, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
 		return m.behind(appendIPv4(append(dst, "http://"...), r), r, n)
 	}},
-	{name: "ipv4-unusual", clicks: 0.02, crawls: 0.01, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		host := pick(r, []string{"0x7f.1", "2130706433", "0300.0250.0.1", "192.168.257", "10.0.0.1.", "0xC0A80001", "１２７.0.0.1", "0x.0x.0"})
-		return m.behind(add(dst, "http://", host), r, n)
-	}},
+	{name: "ipv4-unusual", clicks: 0.02, crawls: 0.01, write: hostOf("http://")("0x7f.1", "2130706433", "0300.0250.0.1", "192.168.257", "10.0.0.1.", "0xC0A80001", "１２７.0.0.1", "0x.0x.0")},
 	{name: "ipv6", clicks: 0.03, crawls: 0.01, write: (*model).ipv6},
 	{name: "uppercase-host", clicks: 0.4, crawls: 0.3, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
 		return m.appendPage(dst, r, n, upperHost)
@@ -44,46 +41,25 @@ var unusual = []class{
 		copy(dst[start:], pick(r, []string{"HTTP", "Http", "hTTP"}))
 		return dst
 	}},
-	{name: "dot-segments", clicks: 0.3, crawls: 0.3, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		dst = add(dst, "https://", m.hosts.draw(r))
-		dst = append(dst, pick(r, []string{"/.", "/a/..", "/a/b/../..", "/%2e%2E", "/../..", "/./.", "/a/.%2e/b"})...)
-		return m.behind(dst, r, n)
-	}},
-	{name: "double-slashes", clicks: 0.2, crawls: 0.2, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		return m.behind(add(dst, "https://", m.hosts.draw(r), "/"), r, n)
-	}},
+	{name: "dot-segments", clicks: 0.3, crawls: 0.3, write: onHost("https://")("/.", "/a/..", "/a/b/../..", "/%2e%2E", "/../..", "/./.", "/a/.%2e/b")},
+	{name: "double-slashes", clicks: 0.2, crawls: 0.2, write: onHost("https://")("/")},
 	{name: "backslashes", clicks: 0.05, crawls: 0.02, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
 		dst = add(dst, pick(r, []string{`https:\\`, `http:/\`, `https://`}), m.hosts.draw(r))
 		return m.behind(add(dst, `\`, pick(r, words)), r, n)
 	}},
-	{name: "slashes-missing", clicks: 0.02, crawls: 0.02, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		return m.behind(add(dst, pick(r, []string{"https:///", "http:////"}), m.hosts.draw(r)), r, n)
-	}},
+	{name: "slashes-missing", clicks: 0.02, crawls: 0.02, write: onHost("https:///", "http:////")("")},
 	{name: "whitespace", clicks: 0.15, crawls: 0.1, write: (*model).whitespace},
-	{name: "trailing-dot-host", clicks: 0.02, crawls: 0.02, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		return m.behind(add(dst, "https://", m.hosts.draw(r), "."), r, n)
-	}},
+	{name: "trailing-dot-host", clicks: 0.02, crawls: 0.02, write: onHost("https://")(".")},
 	{name: "escaped-host", clicks: 0.01, crawls: 0.01, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
 		host := m.hosts.draw(r)
 		dst = append(append(dst, "https://%"...), hexDigits[host[0]>>4], hexDigits[host[0]&15])
 		return m.behind(append(dst, host[1:]...), r, n)
 	}},
-	{name: "odd-host", clicks: 0.02, crawls: 0.01, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		host := pick(r, []string{"localhost", "under_score.example.com", "a--b.example", "-dash-.example", "a..example.com", "intranet", "xn--a.example", "☕.example", "example", "1.2.3.4.example"})
-		return m.behind(add(dst, "http://", host), r, n)
-	}},
-	{name: "stray-percent", clicks: 0.1, crawls: 0.05, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		return append(m.appendPage(dst, r, n, 0), pick(r, []string{"%", "%zz", "%4", "%u0041", "%%41"})...)
-	}},
-	{name: "unencoded-marks", clicks: 0.3, crawls: 0.1, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		return append(m.appendPage(dst, r, n, 0), pick(r, []string{"[a]", "{id}", "|", "^x", `"q"`, "<b>", "`", "a b", "'s", "?x?y", "##"})...)
-	}},
-	{name: "invalid-utf8", clicks: 0.05, crawls: 0.05, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		return append(m.appendPage(dst, r, n, 0), pick(r, []string{"\xff", "caf\xe9", "\xf0\x9f", "\xed\xa0\x80", "\xc0\xaf"})...)
-	}},
-	{name: "control-characters", clicks: 0.02, crawls: 0.01, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		return add(m.appendPage(dst, r, n, 0), pick(r, []string{"\x00", "\x01", "\x1f", "\x7f", "\u0085"}), "x")
-	}},
+	{name: "odd-host", clicks: 0.02, crawls: 0.01, write: hostOf("http://")("localhost", "under_score.example.com", "a--b.example", "-dash-.example", "a..example.com", "intranet", "xn--a.example", "☕.example", "example", "1.2.3.4.example")},
+	{name: "stray-percent", clicks: 0.1, crawls: 0.05, write: pageAnd("%", "%zz", "%4", "%u0041", "%%41")},
+	{name: "unencoded-marks", clicks: 0.3, crawls: 0.1, write: pageAnd("[a]", "{id}", "|", "^x", `"q"`, "<b>", "`", "a b", "'s", "?x?y", "##")},
+	{name: "invalid-utf8", clicks: 0.05, crawls: 0.05, write: pageAnd("\xff", "caf\xe9", "\xf0\x9f", "\xed\xa0\x80", "\xc0\xaf")},
+	{name: "control-characters", clicks: 0.02, crawls: 0.01, write: pageAnd("\x00x", "\x01x", "\x1fx", "\x7fx", "\u0085x")},
 	{name: "long", clicks: 0.02, crawls: 0.005, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
 		dst = append(m.appendPage(dst, r, n, 0), '?')
 		for length := 1 << r.between(10, 14); length > 0; length -= 64 {
@@ -112,12 +88,8 @@ var unusual = []class{
 		dst = add(dst, "blob:https://", m.hosts.draw(r), "/")
 		return appendUUID(dst, r)
 	}},
-	{name: "websocket", clicks: 0.05, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		return m.behind(add(dst, pick(r, []string{"wss://", "ws://"}), m.hosts.draw(r)), r, n)
-	}},
-	{name: "ftp", clicks: 0.02, crawls: 0.05, write: func(m *model, dst []byte, r *rng, n uint64) []byte {
-		return m.behind(add(dst, "ftp://ftp.", m.hosts.draw(r)), r, n)
-	}},
+	{name: "websocket", clicks: 0.05, write: onHost("wss://", "ws://")("")},
+	{name: "ftp", clicks: 0.02, crawls: 0.05, write: onHost("ftp://ftp.")("")},
 	{name: "app-scheme", chance: true, clicks: 0.2, write: func(_ *model, dst []byte, r *rng, _ uint64) []byte {
 		dst = append(dst, pick(r, []string{"android-app://com.example.", "myapp://open/", "intent://scan/#Intent;scheme=", "chrome-extension://", "app+v2.x://"})...)
 		return add(dst, pick(r, words), "/", pick(r, words))
@@ -128,6 +100,41 @@ var unusual = []class{
 			"urn:isbn:0451450523", "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "view-source:https://example.com/", "magnet:?xt=urn:btih:c12fe1", "data:,",
 		})...)
 	}},
+}
+
+// onHost returns what makes a writer of URLs of the hosts, from what may stand before a host and what may stand behind it,
+// before the path of a page.
+func onHost(before ...string) func(behind ...string) writer {
+	return func(behind ...string) writer {
+		return func(m *model, dst []byte, r *rng, n uint64) []byte {
+			dst = add(dst, either(r, before), m.hosts.draw(r))
+			return m.behind(append(dst, either(r, behind)...), r, n)
+		}
+	}
+}
+
+// hostOf returns what makes a writer of URLs of the hosts that it is given, from what may stand before one.
+func hostOf(before ...string) func(hosts ...string) writer {
+	return func(hosts ...string) writer {
+		return func(m *model, dst []byte, r *rng, n uint64) []byte {
+			return m.behind(add(dst, either(r, before), pick(r, hosts)), r, n)
+		}
+	}
+}
+
+// pageAnd returns a writer of pages with one of the texts behind their URLs.
+func pageAnd(texts ...string) writer {
+	return func(m *model, dst []byte, r *rng, n uint64) []byte {
+		return append(m.appendPage(dst, r, n, 0), pick(r, texts)...)
+	}
+}
+
+// either is pick that draws nothing where there is no choice.
+func either(r *rng, values []string) string {
+	if len(values) == 1 {
+		return values[0]
+	}
+	return pick(r, values)
 }
 
 // behind appends the path and query of a page to a URL that ends with its host.

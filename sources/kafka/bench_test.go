@@ -1,7 +1,9 @@
 package kafka
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"sync/atomic"
 	"testing"
 
@@ -60,5 +62,26 @@ func BenchmarkFake(b *testing.B) {
 			opts.MaxBytes = 1 << 20
 			measure(b, func() { readN(b, opts, b.N) })
 		})
+	}
+}
+
+// BenchmarkNext makes batches of answers that are there already: what a lane costs without a broker.
+func BenchmarkNext(b *testing.B) {
+	const perSet = 4096
+	set := encodeBatch(0, perSet, bytes.Repeat([]byte("u"), 80))
+	sets := [2][]byte{bytes.Clone(set), bytes.Clone(set)}
+	turn := 0
+	l := loneLane(b, Options{}, fetchFunc(func(offset int64, _ int) (fetched, error) {
+		turn = 1 - turn // the other one is being read
+		binary.BigEndian.PutUint64(sets[turn], uint64(offset))
+		return fetched{set: sets[turn], buf: sets[turn][:0]}, nil
+	}))
+	batch := &pipeline.Batch{MaxRows: 4096, MaxBytes: 4 << 20}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for rows := 0; rows < b.N; rows += batch.Len() {
+		if err := l.Next(context.Background(), batch); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

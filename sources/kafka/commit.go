@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol/listoffsets"
 
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -19,40 +19,33 @@ import (
 // with the generation; this one survives a broker that restarts in between.
 //
 // It tries until ctx ends, which it does when the lane is lost, unless the partition is gone. After a refusal every lane of
-// the generation is lost, before it returns: the identity is the same for all.
-func (l *lane) commit(ctx context.Context, next int64) error {
-	return l.commitAll(ctx, []kafkago.OffsetCommit{{Partition: int(l.id.Partition), Offset: next}})
+// the generation is lost, before it returns: the identity is the same for all. It may be called from any goroutine.
+func (a *assignment) commit(ctx context.Context, next int64) error {
+	return a.commitAll(ctx, []kafkago.OffsetCommit{{Partition: int(a.id.Partition), Offset: next}})
 }
 
 // commitAll is commit for several partitions of the topic, at once.
-func (l *lane) commitAll(ctx context.Context, offsets []kafkago.OffsetCommit) error {
-	g, id, next := l.g, l.id, offsets[0].Offset
+func (a *assignment) commitAll(ctx context.Context, offsets []kafkago.OffsetCommit) error {
+	g, next := a.g, offsets[0].Offset
 	if g.member.GroupID == "" {
 		return nil // a generation of a [Sample], which leaves no trace
 	}
-	var pause backoff
-	var missing time.Time
-	for {
-		err := g.session.commit(ctx, g.member, id.Stream, offsets)
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case isFenced(err):
-			g.lose(err.Error())
-			return fmt.Errorf("%s: committing offset %d: %w: %w", id, next, pipeline.ErrLaneLost, err)
+	var fenced error
+	err := g.session.retry(ctx, nil, func(ctx context.Context) error {
+		err := g.session.commit(ctx, g.member, a.id.Stream, offsets)
+		if isFenced(err) && ctx.Err() == nil {
+			fenced, err = err, nil // no other try
 		}
-		if err = g.session.hopeless(err, &missing); isFatal(err) {
-			return fmt.Errorf("%s: committing offset %d: %w", id, next, err)
-		}
-		if pause.tries > 0 { // once is nothing: connections that were idle break
-			g.session.log.Warn("committing an offset failed; trying again", "lane", id.String(), "offset", next, "error", err)
-		}
-		if !pause.wait(ctx, nil) {
-			return ctx.Err()
-		}
+		return err
+	}, "committing an offset failed", "lane", a.id.String(), "offset", next)
+	switch {
+	case fenced != nil:
+		g.lose(fenced.Error())
+		return fmt.Errorf("%s: committing offset %d: %w: %w", a.id, next, pipeline.ErrLaneLost, fenced)
+	case kafkaconn.IsFatal(err):
+		return fmt.Errorf("%s: committing offset %d: %w", a.id, next, err)
 	}
+	return err
 }
 
 // commit makes one try.
@@ -61,7 +54,7 @@ func (s *session) commit(ctx context.Context, member *kafkago.Generation, topic 
 		return err
 	}
 	defer s.commits.leave()
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, kafkaconn.RequestTimeout)
 	defer cancel()
 	resp, err := s.client.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
 		GroupID:      member.GroupID,
@@ -105,9 +98,9 @@ func (s *session) heartbeat(ctx context.Context, member *kafkago.Generation) err
 // identity when it cannot reach the coordinator, and joins under a new one; the old one would hold up the
 // rebalance, and its partitions, until its session times out. It returns when that is done, cannot be done, or ctx ends.
 func (s *session) dismiss(ctx context.Context, member string) {
-	var pause backoff
-	for pause.wait(ctx, nil) {
-		try, cancel := context.WithTimeout(ctx, requestTimeout)
+	var pause kafkaconn.Backoff
+	for pause.Wait(ctx, nil) {
+		try, cancel := context.WithTimeout(ctx, kafkaconn.RequestTimeout)
 		resp, err := s.client.LeaveGroup(try, &kafkago.LeaveGroupRequest{
 			GroupID: s.opts.Group,
 			Members: []kafkago.LeaveGroupRequestMember{{ID: member}},
@@ -116,7 +109,7 @@ func (s *session) dismiss(ctx context.Context, member string) {
 		if err == nil {
 			err = cmp.Or(resp.Error, resp.Members[0].Error)
 		}
-		if err == nil || isFenced(err) || isFatal(s.classify(err)) {
+		if err == nil || isFenced(err) || kafkaconn.IsFatal(s.explain(err, 0)) {
 			return
 		}
 	}
@@ -129,7 +122,7 @@ func (s *session) committed(ctx context.Context, topic string, partitions ...int
 		return nil, err
 	}
 	defer s.commits.leave()
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, kafkaconn.RequestTimeout)
 	defer cancel()
 	resp, err := s.client.OffsetFetch(ctx, &kafkago.OffsetFetchRequest{
 		GroupID: s.opts.Group,
@@ -162,10 +155,10 @@ func (s *session) listOffset(ctx context.Context, id pipeline.LaneID, timestamp 
 		return 0, err
 	}
 	defer s.lookups.leave()
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, kafkaconn.RequestTimeout)
 	defer cancel()
 	// Client.ListOffsets mixes up times and offsets where the answer has no record.
-	resp, err := s.transport.RoundTrip(ctx, s.transportAddr(), &listoffsets.Request{
+	resp, err := s.transport.RoundTrip(ctx, s.client.Addr, &listoffsets.Request{
 		ReplicaID:      -1,
 		IsolationLevel: int8(isolationLevel(committed)),
 		Topics: []listoffsets.RequestTopic{{

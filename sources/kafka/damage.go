@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -23,49 +24,47 @@ type damage struct {
 // What is damaged says where it ends, and cannot be believed as such: d.next is only known where the fields of a header agree
 // ([records.Behind], [records.Reader.Broken]). Otherwise the lane stops under either policy, since going on too late would
 // lose sound records.
-func (l *lane) overcome(ctx context.Context, b *pipeline.Batch) error {
-	if l.failure != nil {
-		return l.failure
+func (r *reading) overcome(ctx context.Context, b *pipeline.Batch) error {
+	if r.failure != nil {
+		return r.failure
 	}
-	at, d := b.First, l.damage
-	if l.damagedAt != at { // the first time; the tries are counted by offset, since fetchFrom drops the damage
-		l.damagedAt, l.refetched = at, backoff{}
-		if l.unreadable != nil {
-			l.unreadable.Add(1)
-		}
+	at, d := b.First, r.damage
+	if r.damagedAt != at { // the first time; the tries are counted by offset, since fetchFrom drops the damage
+		r.damagedAt, r.refetched = at, kafkaconn.Backoff{}
+		r.g.source.unreadable.Add(1)
 	}
-	log := l.g.session.log.With("lane", l.id.String(), "offset", at, "error", d.err)
-	if l.refetched.tries < refetches {
+	log := r.g.session.log.With("lane", r.id.String(), "offset", at, "error", d.err)
+	if r.refetched.Tries() < refetches {
 		log.Warn("records cannot be read; fetching them again")
-		if !l.refetched.wait(ctx, l.g.ending) {
+		if !r.refetched.Wait(ctx, r.g.ending) {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			return io.EOF
 		}
-		l.fetchFrom(at)
+		r.fetchFrom(at)
 		return nil
 	}
-	if l.g.session.opts.OnCorrupt != PolicyDeadLetter || d.next < 0 {
-		l.failure = l.corrupt(at, d)
-		return l.failure
+	if r.g.session.opts.OnCorrupt != PolicyDeadLetter || d.next < 0 {
+		r.failure = r.corrupt(at, d)
+		return r.failure
 	}
 	log.Warn("records cannot be read; their bytes become a row with an error", "next", d.next, "bytes", len(d.entry))
-	l.addCorrupt(b, at, d.entry) // before fetchFrom, which gives back the memory that entry lies in
-	l.fetchFrom(d.next)
+	r.addCorrupt(b, at, d.entry) // before fetchFrom, which gives back the memory that entry lies in
+	r.fetchFrom(d.next)
 	return nil
 }
 
 // addCorrupt appends a row for bytes that could not be read: the row of a null, with the bytes in the place of the record, or
 // of the URL where records are not kept, and with a fault.
-func (l *lane) addCorrupt(b *pipeline.Batch, offset int64, entry []byte) {
-	l.codec.DecodeNull(b)
+func (r *reading) addCorrupt(b *pipeline.Batch, offset int64, entry []byte) {
+	r.codec.DecodeNull(b)
 	row := b.URLs.Len() - 1
 	column := &b.URLs
 	if b.Records.Len() > 0 {
 		column = &b.Records
 	}
-	column.Data = append(column.Data, entry[:min(len(entry), l.g.session.opts.MaxRecordBytes)]...)
+	column.Data = append(column.Data, entry[:min(len(entry), r.g.session.opts.MaxRecordBytes)]...)
 	column.Ends[row], column.Valid[row] = int32(len(column.Data)), true
 	fault := pipeline.Fault{Row: int32(row), Code: pipeline.FaultCorrupt, Pos: -1}
 	if n := len(b.Faults); n > 0 && b.Faults[n-1].Row == fault.Row {
@@ -78,7 +77,7 @@ func (l *lane) addCorrupt(b *pipeline.Batch, offset int64, entry []byte) {
 	b.Headers.EndRow()
 }
 
-func (l *lane) corrupt(offset int64, d *damage) error {
-	o := l.g.session.opts
-	return &CorruptError{Lane: l.id, Group: o.Group, Broker: o.Brokers[0], Offset: offset, Next: d.next, Err: d.err}
+func (r *reading) corrupt(offset int64, d *damage) error {
+	o := r.g.session.opts
+	return &CorruptError{Lane: r.id, Group: o.Group, Broker: o.Brokers[0], Offset: offset, Next: d.next, Err: d.err}
 }

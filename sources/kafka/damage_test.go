@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
-	"github.com/urlmill/urlmill/sources/kafka/internal/records"
+	"github.com/urlmill/urlmill/sources/kafka/internal/recordbatch"
 )
 
 // batches is a log of encoded batches that fetches are answered from, as a broker does that looks for offsets in
@@ -228,7 +227,7 @@ func TestDamageThenDrain(t *testing.T) {
 	l := loneLane(t, Options{}, fetchFunc(log.fetch))
 	l.g.end()
 	b := &pipeline.Batch{MaxRows: 1, MaxBytes: 1 << 20}
-	if err := l.Next(context.Background(), b); err == nil || errors.Is(err, records.ErrCorrupt) {
+	if err := l.Next(context.Background(), b); err == nil || errors.Is(err, recordbatch.ErrCorrupt) {
 		t.Errorf("%v", err)
 	}
 }
@@ -242,11 +241,9 @@ func TestCountTooHigh(t *testing.T) {
 			log.sets[1][60] = 5 // the count
 			seal(log.sets[1])
 			l := loneLane(t, Options{OnCorrupt: policy}, fetchFunc(log.fetch))
-			var unreadable atomic.Int64
-			l.unreadable = &unreadable
 			rows, err := readLane(t, l, 9)
-			if err != nil || len(rows) != 9 || unreadable.Load() != 1 {
-				t.Errorf("%d rows, %v; %d parts are counted", len(rows), err, unreadable.Load())
+			if err != nil || len(rows) != 9 || l.g.source.unreadable.Load() != 1 {
+				t.Errorf("%d rows, %v; %d parts are counted", len(rows), err, l.g.source.unreadable.Load())
 			}
 		})
 	}

@@ -1,16 +1,12 @@
 package kafka
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"strings"
-	"syscall"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
 
 	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
@@ -110,82 +106,36 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// fatalError is an error that trying again does not cure, with what does.
-type fatalError struct {
-	err    error
-	advice string
-}
-
-func (e *fatalError) Error() string { return e.err.Error() + ": " + e.advice }
-func (e *fatalError) Unwrap() error { return e.err }
-
-// classify returns err as a [fatalError] if it is one, and otherwise as it is: worth another try.
-func (s *session) classify(err error) error {
-	if err == nil {
-		return nil
-	}
-	// kafka-go begins with the name of its method, which tells a user nothing.
-	if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "kafka.(*Client).") {
-		err = inner
-	}
-	var fatal *fatalError
-	if errors.As(err, &fatal) {
-		return err
-	}
-	if advice := s.advice(err); advice != "" {
-		return &fatalError{err, advice}
-	}
-	return err
-}
-
-// hopeless returns err as a [fatalError] if it is one, or has become one by its duration, and err otherwise. since is when the
-// partition was first missing. It belongs to the caller's loop of tries: hopeless sets it, and clears it at any other error.
-func (s *session) hopeless(err error, since *time.Time) error {
-	err = s.classify(err)
-	if isFatal(err) || !isMissing(err) {
-		*since = time.Time{}
-		return err
-	}
-	if since.IsZero() {
-		*since = time.Now()
-	}
+// explain returns err as a [kafkaconn.FatalError] if trying again does not cure it, and otherwise as it is. A partition that has
+// been missing for longer than TopicTimeout is an error that it does not cure.
+func (s *session) explain(err error, missing time.Duration) error {
+	err = kafkaconn.Explain(err, s.opts.SASL, s.codeAdvice)
 	limit := s.opts.TopicTimeout
-	if limit < 0 || time.Since(*since) <= limit {
+	if kafkaconn.IsFatal(err) || limit == 0 || missing <= limit {
 		return err
 	}
-	return &fatalError{err, fmt.Sprintf("the partition is gone since %v: was the topic deleted? "+
-		"Create it again, or take it out of the topics; topic_timeout says how long to wait for it", time.Since(*since).Round(time.Second))}
+	return &kafkaconn.FatalError{Err: err, Advice: fmt.Sprintf("the partition has been missing for %v: was the topic deleted? "+
+		"Create it again, or take it out of the topics; topic_timeout says how long to wait for it", missing.Round(time.Second))}
 }
 
-func isFatal(err error) bool {
-	var fatal *fatalError
-	return errors.As(err, &fatal)
+// retry repeats try until it succeeds or fails for good, ctx ends, or stop is closed ([kafkaconn.ErrStopped]). It logs what,
+// with args, when a try but the first has failed.
+func (s *session) retry(ctx context.Context, stop <-chan struct{}, try func(context.Context) error, what string, args ...any) error {
+	return kafkaconn.Retry{
+		Explain: s.explain,
+		Warn:    func(err error) { s.log.With(args...).Warn(what+"; trying again", "error", err) },
+		Stop:    stop,
+	}.Do(ctx, try)
 }
 
-// advice says what to do about an error that trying again does not cure, and nothing about others.
-func (s *session) advice(err error) string {
-	var code kafkago.Error
-	if errors.As(err, &code) {
-		return s.codeAdvice(code)
-	}
-	return kafkaconn.Advice(err)
-}
-
+// codeAdvice returns what to do about an error of the protocol that has to do with topics and groups, "" for others.
 func (s *session) codeAdvice(code kafkago.Error) string {
 	o := s.opts
 	switch code {
-	case kafkago.SASLAuthenticationFailed:
-		return fmt.Sprintf("the brokers refused user %q with %s: check SASL username, password and mechanism", o.SASL.Username, o.SASL.Mechanism)
-	case kafkago.UnsupportedSASLMechanism:
-		return fmt.Sprintf("the listener does not offer %s: choose a SASL mechanism that it has enabled (sasl.enabled.mechanisms)", o.SASL.Mechanism)
-	case kafkago.IllegalSASLState:
-		return "the listener does not ask for a login: leave SASL out, or use the address of a listener with SASL"
 	case kafkago.TopicAuthorizationFailed:
 		return fmt.Sprintf("give the user the operations Read and Describe on the topics %q", o.Topics)
 	case kafkago.GroupAuthorizationFailed:
 		return fmt.Sprintf("give the user the operation Read on the group %q", o.Group)
-	case kafkago.ClusterAuthorizationFailed:
-		return "give the user access to the cluster"
 	case kafkago.InvalidGroupId:
 		return fmt.Sprintf("the brokers do not accept %q as a group name", o.Group)
 	case kafkago.InvalidTopic:
@@ -194,22 +144,8 @@ func (s *session) codeAdvice(code kafkago.Error) string {
 		return fmt.Sprintf("the brokers do not accept a session timeout of %v: choose one between their group.min.session.timeout.ms and group.max.session.timeout.ms", o.SessionTimeout)
 	case kafkago.InconsistentGroupProtocol:
 		return fmt.Sprintf("the group %q has members of another kind, which assign partitions neither by \"range\" nor by \"roundrobin\" (a client with the new consumer protocol or cooperative-sticky?): choose another group name", o.Group)
-	case kafkago.UnsupportedVersion:
-		return "the brokers are older than Apache Kafka 0.11, or newer than this client speaks"
 	}
 	return ""
-}
-
-// hungUp reports whether the other side closed the connection without an answer.
-func hungUp(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
-		errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
-}
-
-// isMissing reports whether err is that of a topic or partition that the brokers do not know.
-func isMissing(err error) bool {
-	return errors.Is(err, kafkago.UnknownTopicOrPartition) || errors.Is(err, kafkago.UnknownTopicID) || errors.Is(err, kafkago.InconsistentTopicID) ||
-		errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition)
 }
 
 // isFenced reports whether the brokers refused a request because its generation of the group is over.

@@ -33,7 +33,7 @@ func expectError(t *testing.T, err error, words ...string) {
 
 // inTrouble reports whether a source has failed at something and tries it again.
 func inTrouble(s *Source) func() bool {
-	return func() bool { _, err := s.Trouble(); return err != nil }
+	return func() bool { _, err := s.failing(); return err != nil }
 }
 
 func TestMissingTopic(t *testing.T) {
@@ -50,7 +50,7 @@ func TestWaitsForTopic(t *testing.T) {
 	k := kafkatest.Fake(t)
 	client := kafkatest.Client(t, k.ListenAddrs())
 	opts := quick(k.ListenAddrs(), "t")
-	opts.TopicTimeout = -1
+	opts.TopicTimeout = 0
 	c := newCollector(t)
 	asked := kafkatest.Count(k, func(r kmsg.Request) bool { return len(r.(*kmsg.MetadataRequest).Topics) > 0 }, kmsg.Metadata)
 	run := startRun(t, opts, c)

@@ -13,6 +13,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -67,9 +68,9 @@ func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64
 		buf: buf, leader: noBroker,
 	}
 	defer func() { leader = req.leader }()
-	ctx, cancel := context.WithTimeout(ctx, o.MaxWait+requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, o.MaxWait+kafkaconn.RequestTimeout)
 	defer cancel()
-	if _, err := f.session.transport.RoundTrip(ctx, f.session.transportAddr(), req); err != nil {
+	if _, err := f.session.transport.RoundTrip(ctx, f.session.client.Addr, req); err != nil {
 		f.memory.pool.Give(reserved)
 		f.session.fetchVersions.Delete(req.leader) // a broker may come back under its number in another version
 		return fetched{}, err

@@ -9,6 +9,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -80,9 +81,9 @@ func (g *generation) supervise(over context.Context, drain <-chan struct{}) (las
 		g.session.log.Info("partitions were added, or a topic was made anew; rejoining the consumer group", "generation", g.member.ID)
 	case <-g.failed:
 	case <-drain:
-		last, err = true, errStopped
+		last, err = true, kafkaconn.ErrStopped
 	case <-g.ctx.Done():
-		last, err = true, errStopped
+		last, err = true, kafkaconn.ErrStopped
 		if errors.Is(context.Cause(g.ctx), pipeline.ErrLaneLost) {
 			last = false // fenced: begin anew
 		}
@@ -144,7 +145,6 @@ func (g *generation) runLane(l *lane) {
 		return
 	}
 	g.source.mu.Lock()
-	l.trouble.retries, l.unreadable = &g.source.retries, &g.source.unreadable
 	g.source.lanes[l] = struct{}{}
 	g.source.mu.Unlock()
 	err := g.each(l.ctx, l)
@@ -243,7 +243,7 @@ func (g *generation) heartbeat(ctx context.Context) {
 			g.lose(err.Error())
 			return
 		}
-		if !sleep(ctx, nil, g.session.opts.HeartbeatInterval) {
+		if !kafkaconn.Sleep(ctx, nil, g.session.opts.HeartbeatInterval) {
 			return
 		}
 	}

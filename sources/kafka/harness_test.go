@@ -335,7 +335,7 @@ func quick(addrs []string, topics ...string) Options {
 	return Options{
 		Brokers: addrs, Topics: topics, Group: "g",
 		SessionTimeout: time.Minute, HeartbeatInterval: 100 * time.Millisecond, RebalanceTimeout: time.Minute,
-		MaxWait: 50 * time.Millisecond,
+		MaxWait: 50 * time.Millisecond, TopicTimeout: 15 * time.Second,
 	}
 }
 

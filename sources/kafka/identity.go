@@ -12,6 +12,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/apiversions"
+
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 )
 
 // identity says what the offsets of a topic are offsets of: a topic that is deleted and made again under its name is another
@@ -66,10 +68,10 @@ func (i identity) session() string {
 // identify asks a broker for the topics' numbers of partitions and identities. A topic that is gone, or that the broker has
 // an error for, is left out.
 func (s *session) identify(ctx context.Context) (layout, map[string]identity, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, kafkaconn.RequestTimeout)
 	defer cancel()
 	req := &topicsRequest{clientID: s.opts.ClientID, topics: s.opts.Topics, partitions: layout{}, identities: map[string]identity{}}
-	if _, err := s.transport.RoundTrip(ctx, s.transportAddr(), req); err != nil {
+	if _, err := s.transport.RoundTrip(ctx, s.client.Addr, req); err != nil {
 		return nil, nil, err
 	}
 	if !req.old {

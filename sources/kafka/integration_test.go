@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/dev/kafkatest"
 )
 
@@ -126,7 +127,7 @@ func realSecurity(t *testing.T, k *kafkatest.Cluster) {
 			o.TLS = TLS{Enabled: true, CAFile: k.CAFile()}
 		}
 		if mechanism != "" {
-			o.SASL = SASL{Mechanism: mechanism, Username: "ann", Password: word}
+			o.SASL = SASL{Mechanism: mechanism, Username: "ann", Password: config.Secret(word)}
 		}
 		return o
 	}

@@ -18,8 +18,9 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sources/kafka/internal/records"
+	"github.com/urlmill/urlmill/sources/kafka/internal/recordbatch"
 )
 
 // fetchFunc is a fetcher without brokers.
@@ -28,7 +29,7 @@ type fetchFunc func(offset int64, maxBytes int) (fetched, error)
 func (f fetchFunc) fetch(ctx context.Context, _ pipeline.LaneID, offset int64, maxBytes int, _ []byte) (fetched, error) {
 	got, err := f(offset, maxBytes)
 	if err == nil && got.set == nil { // as a broker that has nothing: it waits
-		sleep(ctx, nil, time.Millisecond)
+		kafkaconn.Sleep(ctx, nil, time.Millisecond)
 	}
 	return got, err
 }
@@ -57,11 +58,11 @@ func seal(e []byte) []byte {
 }
 
 // loneLane returns a lane that has begun at offset 0 and fetches from f.
-func loneLane(t *testing.T, opts Options, f fetcher) *lane {
+func loneLane(t testing.TB, opts Options, f fetcher) *lane {
 	t.Helper()
 	opts.Brokers, opts.Topics, opts.Group = []string{"x:1"}, []string{"t"}, "g"
 	source := newSource(t, opts)
-	decompressor, err := records.NewDecompressor(1 << 20)
+	decompressor, err := recordbatch.NewDecompressor(1 << 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestAnswerThatLeadsNowhere(t *testing.T) {
 	}
 	for range 2 {
 		var corrupt *CorruptError
-		if err := l.Next(context.Background(), b); !errors.As(err, &corrupt) || !errors.Is(err, records.ErrCorrupt) || corrupt.Offset != 3 {
+		if err := l.Next(context.Background(), b); !errors.As(err, &corrupt) || !errors.Is(err, recordbatch.ErrCorrupt) || corrupt.Offset != 3 {
 			t.Errorf("%v", err)
 		}
 	}
@@ -327,20 +328,6 @@ func TestFetchAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-func TestBackoff(t *testing.T) {
-	var b backoff
-	for i := range 70 {
-		most := min(minBackoff<<min(i, 10), maxBackoff)
-		if d := b.pause(); d < most/2 || d > most {
-			t.Errorf("pause %d is %v, want %v to %v", i, d, most/2, most)
-		}
-	}
-	b.reset()
-	if d := b.pause(); d > minBackoff {
-		t.Errorf("%v after a reset", d)
-	}
-}
-
 func TestMessagesNameTheRemedy(t *testing.T) {
 	s := &session{opts: Options{Topics: []string{"t"}, Group: "g", SASL: SASL{Mechanism: MechanismPlain, Username: "ann", Password: "s3cret"}}}
 	for err, word := range map[error]string{
@@ -354,12 +341,12 @@ func TestMessagesNameTheRemedy(t *testing.T) {
 		kafkago.UnsupportedSASLMechanism:   "does not offer plain",
 		kafkago.SASLAuthenticationFailed:   `user "ann"`,
 	} {
-		got := s.classify(err)
-		if !isFatal(got) || !errors.Is(got, err) || !strings.Contains(got.Error(), word) || strings.Contains(got.Error(), "s3cret") {
+		got := s.explain(err, 0)
+		if !kafkaconn.IsFatal(got) || !errors.Is(got, err) || !strings.Contains(got.Error(), word) || strings.Contains(got.Error(), "s3cret") {
 			t.Errorf("%v: %v", err, got)
 		}
 	}
-	if err := s.classify(kafkago.NotLeaderForPartition); isFatal(err) {
+	if err := s.explain(kafkago.NotLeaderForPartition, 0); kafkaconn.IsFatal(err) {
 		t.Errorf("%v", err)
 	}
 }

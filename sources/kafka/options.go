@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/urlmill/urlmill/internal/kafkaconn"
@@ -27,7 +28,7 @@ const (
 )
 
 // Options describes a Kafka source. The zero values of all but Brokers, Topics and Group stand for the defaults,
-// which [New] fills in.
+// which [New] fills in. They are those of a configuration, but for TopicTimeout, which a configuration bounds.
 type Options struct {
 	// Brokers are the addresses, host:port, to learn the cluster from.
 	Brokers []string
@@ -97,8 +98,7 @@ type Options struct {
 	DialTimeout time.Duration
 	// ConnectTimeout is how long a run waits at its start for a broker to be there. Default 0: for ever.
 	ConnectTimeout time.Duration
-	// TopicTimeout is how long a run waits at its start for missing topics to be created. Default 15 s;
-	// negative: for ever.
+	// TopicTimeout is how long a run waits at its start for missing topics to be created. Default 0: for ever.
 	TopicTimeout time.Duration
 }
 
@@ -113,32 +113,53 @@ const (
 	maxFetchBytesLimit  = 1 << 30
 )
 
+// defaults returns the options of which nothing is said.
+func defaults() Options {
+	return Options{
+		ClientID:          kafkaconn.DefaultClientID,
+		Start:             StartCommitted,
+		Isolation:         ReadCommitted,
+		OnAhead:           PolicyStop,
+		OnTruncated:       PolicyStop,
+		OnRecreated:       PolicyStop,
+		OnCorrupt:         PolicyStop,
+		SessionTimeout:    30 * time.Second,
+		HeartbeatInterval: 3 * time.Second,
+		RebalanceTimeout:  60 * time.Second,
+		MaxWait:           500 * time.Millisecond,
+		MinBytes:          1,
+		MaxBytes:          1 << 20,
+		FetchMemory:       256 << 20,
+		MaxRecordBytes:    16 << 20,
+		DialTimeout:       kafkaconn.DefaultDialTimeout,
+	}
+}
+
 func (o Options) withDefaults() Options {
-	defaultTo(&o.ClientID, "urlmill")
-	defaultTo(&o.Start, StartCommitted)
-	defaultTo(&o.Isolation, ReadCommitted)
-	defaultTo(&o.OnAhead, PolicyStop)
-	defaultTo(&o.OnTruncated, PolicyStop)
-	defaultTo(&o.OnRecreated, PolicyStop)
-	defaultTo(&o.OnCorrupt, PolicyStop)
-	defaultTo(&o.SessionTimeout, 30*time.Second)
-	defaultTo(&o.HeartbeatInterval, min(3*time.Second, o.SessionTimeout/3))
-	defaultTo(&o.RebalanceTimeout, 60*time.Second)
-	defaultTo(&o.MaxWait, 500*time.Millisecond)
-	defaultTo(&o.MinBytes, 1)
-	defaultTo(&o.MaxBytes, 1<<20)
-	defaultTo(&o.FetchMemory, 256<<20)
-	defaultTo(&o.MaxRecordBytes, 16<<20)
-	defaultTo(&o.DialTimeout, 10*time.Second)
-	defaultTo(&o.TopicTimeout, 15*time.Second)
+	d := defaults()
+	o.ClientID = cmp.Or(o.ClientID, d.ClientID)
+	o.Start = cmp.Or(o.Start, d.Start)
+	o.Isolation = cmp.Or(o.Isolation, d.Isolation)
+	o.OnAhead = cmp.Or(o.OnAhead, d.OnAhead)
+	o.OnTruncated = cmp.Or(o.OnTruncated, d.OnTruncated)
+	o.OnRecreated = cmp.Or(o.OnRecreated, d.OnRecreated)
+	o.OnCorrupt = cmp.Or(o.OnCorrupt, d.OnCorrupt)
+	o.SessionTimeout = cmp.Or(o.SessionTimeout, d.SessionTimeout)
+	o.HeartbeatInterval = cmp.Or(o.HeartbeatInterval, o.usualHeartbeat())
+	o.RebalanceTimeout = cmp.Or(o.RebalanceTimeout, d.RebalanceTimeout)
+	o.MaxWait = cmp.Or(o.MaxWait, d.MaxWait)
+	o.MinBytes = cmp.Or(o.MinBytes, d.MinBytes)
+	o.MaxBytes = cmp.Or(o.MaxBytes, d.MaxBytes)
+	o.FetchMemory = cmp.Or(o.FetchMemory, d.FetchMemory)
+	o.MaxRecordBytes = cmp.Or(o.MaxRecordBytes, d.MaxRecordBytes)
+	o.DialTimeout = cmp.Or(o.DialTimeout, d.DialTimeout)
 	return o
 }
 
-func defaultTo[T comparable](v *T, value T) {
-	var zero T
-	if *v == zero {
-		*v = value
-	}
+// usualHeartbeat returns the interval of heartbeats of which nothing is said: the default, or less in a session that is too short
+// for it.
+func (o Options) usualHeartbeat() time.Duration {
+	return min(defaults().HeartbeatInterval, o.SessionTimeout/3)
 }
 
 // Validate returns every problem of the options, joined, each a [*pipeline.FieldError]. It does not look at the files of TLS;

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 
-	"github.com/urlmill/urlmill/sources/kafka/internal/records"
+	"github.com/urlmill/urlmill/internal/kafkaconn"
+	"github.com/urlmill/urlmill/sources/kafka/internal/recordbatch"
 )
 
-// chunk is what the prefetcher hands to the lane: whole entries of a record set, or why there are no more. Its buffer, and
-// the memory that it holds of the budget, are the lane's from then on.
+// chunk is what the prefetcher hands to the reader: whole entries of a record set, or why there are no more. Its buffer, and
+// the memory that it holds of the budget, are the reader's from then on.
 type chunk struct {
 	from    int64  // records before it are not wanted
 	anew    bool   // what is before from is left out, and nothing is fetched yet
@@ -27,32 +27,40 @@ type chunk struct {
 // batch must not stay for ever.
 const maxKeptFetch = 4
 
-// prefetch fetches from offset from on, one set ahead of the lane, until ctx ends or there is an error that
-// trying again does not cure. After a chunk with an error or damage it ends: the lane decides, and may start another one.
-func (l *lane) prefetch(ctx context.Context, from int64) {
-	defer close(l.fetching)
-	f := prefetcher{lane: l, next: from, ask: l.maxBytes}
+// prefetcher fetches for a lane, one set ahead of what it reads. It belongs to the goroutine that runs [prefetcher.run]; what
+// others use is above. A lane has one at a time: the next one is made when ended is closed, and only then does the reader look
+// at fetchedAny, which the next one goes on with.
+type prefetcher struct {
+	*assignment
+	*progress
+	origin origin             // of the offset that the lane began at; constant
+	chunks chan<- chunk       // to the reader
+	cancel context.CancelFunc // called by the reader
+	ended  chan struct{}      // closed when run has returned
+
+	next       int64 // offset
+	ask        int   // bytes of the next fetch
+	fetchedAny bool  // since the lane began: origin is history then
+	pause      kafkaconn.Backoff
+	absence    kafkaconn.Absence // of the partition
+}
+
+// run fetches until ctx ends or there is an error that trying again does not cure. After a chunk with an error or damage it
+// ends: the reader decides, and may start another one.
+func (f *prefetcher) run(ctx context.Context) {
+	defer close(f.ended)
 	for {
 		c := f.chunk(ctx)
 		select {
-		case l.chunks <- c:
+		case f.chunks <- c:
 		case <-ctx.Done():
-			f.release(c.buf) // the lane will not have it, and others wait for its memory
+			f.release(c.buf) // the reader will not have it, and others wait for its memory
 			return
 		}
 		if c.err != nil || c.damage != nil {
 			return
 		}
 	}
-}
-
-// prefetcher is the state of one run of [lane.prefetch], which no other goroutine sees.
-type prefetcher struct {
-	*lane
-	next    int64 // offset
-	ask     int   // bytes of the next fetch
-	pause   backoff
-	missing time.Time // since when the partition is, or zero
 }
 
 // chunk returns the next chunk that has entries, or an error.
@@ -77,8 +85,8 @@ func (f *prefetcher) chunk(ctx context.Context) chunk {
 		if c, ok := f.tolerate(ctx, err); ok {
 			return c
 		}
-		f.trouble.add(err)
-		f.pause.wait(ctx, nil)
+		f.fetchTrouble.add(err)
+		f.pause.Wait(ctx, nil) // for no more than ctx: a drain lets the reader end first, which then ends this
 	}
 	return chunk{err: ctx.Err()}
 }
@@ -92,14 +100,14 @@ func (f *prefetcher) split(got fetched) (chunk, bool) {
 	if len(got.set) == 0 {
 		return chunk{}, false
 	}
-	whole, next, err := records.Whole(got.set)
+	whole, next, err := recordbatch.Whole(got.set)
 	rest := got.set[len(whole):]
 	switch {
 	case len(whole) > 0 && next > f.next: // what is wrong with the rest is seen when it comes first
 	case err != nil:
-		return chunk{damage: &damage{rest, records.Behind(rest, f.next), err}}, true
+		return chunk{damage: &damage{rest, recordbatch.Behind(rest, f.next), err}}, true
 	case len(whole) > 0: // nothing that is asked for: going on would fetch the same again, for ever
-		err = fmt.Errorf("%w: %d bytes, none of them after offset %d", records.ErrCorrupt, len(got.set), f.next)
+		err = fmt.Errorf("%w: %d bytes, none of them after offset %d", recordbatch.ErrCorrupt, len(got.set), f.next)
 		return chunk{damage: &damage{got.set, -1, err}}, true
 	case len(rest) >= f.ask && f.ask < maxFetchBytesLimit:
 		// Brokers send the first batch whole since version 0.10.1; one that does not wants to be
@@ -107,8 +115,8 @@ func (f *prefetcher) split(got fetched) (chunk, bool) {
 		f.ask = min(2*f.ask, maxFetchBytesLimit)
 		return chunk{}, false
 	default:
-		err = fmt.Errorf("%w: the batch at offset %d is cut off after %d bytes", records.ErrCorrupt, f.next, len(rest))
-		return chunk{damage: &damage{rest, records.Behind(rest, f.next), err}}, true
+		err = fmt.Errorf("%w: the batch at offset %d is cut off after %d bytes", recordbatch.ErrCorrupt, f.next, len(rest))
+		return chunk{damage: &damage{rest, recordbatch.Behind(rest, f.next), err}}, true
 	}
 	f.ask = f.maxBytes
 	c := chunk{from: f.next, set: whole, aborted: got.aborted}
@@ -118,12 +126,12 @@ func (f *prefetcher) split(got fetched) (chunk, bool) {
 
 // recovered notes that a fetch succeeded.
 func (f *prefetcher) recovered() {
-	if f.pause.tries > 1 {
+	if f.pause.Tries() > 1 {
 		f.g.session.log.Info("fetching again", "lane", f.id.String(), "offset", f.next)
 	}
-	f.pause.reset()
-	f.trouble.end()
-	f.missing = time.Time{}
+	f.pause.Reset()
+	f.fetchTrouble.end()
+	f.absence.End()
 }
 
 // tolerate returns false if the fetch that failed with err is worth another try, and otherwise the chunk that says what
@@ -142,13 +150,13 @@ func (f *prefetcher) tolerate(ctx context.Context, err error) (chunk, bool) {
 	if errors.Is(err, kafkago.InvalidMessage) || errors.Is(err, kafkago.UnsupportedCompressionType) {
 		return chunk{damage: &damage{nil, -1, err}}, true // the broker sends nothing of the batch
 	}
-	if isMissing(err) {
+	if kafkaconn.IsMissing(err) {
 		f.g.look(ctx) // the topic may be another one by now, which ends the generation
 	}
-	if err = f.g.session.hopeless(err, &f.missing); isFatal(err) {
+	if err = f.g.session.explain(err, f.absence.Note(err)); kafkaconn.IsFatal(err) {
 		return chunk{err: fmt.Errorf("%s: %w", f.id, err)}, true
 	}
-	if f.pause.tries > 0 { // once is nothing: connections that were idle break
+	if f.pause.Tries() > 0 { // once is nothing: connections that were idle break
 		f.g.session.log.Warn("fetching failed; trying again", "lane", f.id.String(), "offset", f.next, "error", err)
 	}
 	return chunk{}, false
@@ -173,7 +181,7 @@ func (f *prefetcher) outOfRange(ctx context.Context) (chunk, error) {
 		return chunk{}, err
 	}
 	switch {
-	case e.First <= f.next && f.next <= e.Next:
+	case e.First <= f.next && f.next <= e.Next: // a position at the very end is one to wait at
 		return chunk{}, nil // it was a replica that lagged behind
 	case f.next < e.First && f.origin == fromFirst && !f.fetchedAny:
 		err = f.commit(ctx, e.First)
@@ -183,6 +191,6 @@ func (f *prefetcher) outOfRange(ctx context.Context) (chunk, error) {
 	default:
 		err = e
 	}
-	f.next = e.First
+	f.next = e.First // in an error too: nothing is fetched after one
 	return chunk{from: e.First, anew: err == nil}, err
 }

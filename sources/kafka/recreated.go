@@ -3,20 +3,18 @@ package kafka
 import (
 	"context"
 	"fmt"
-	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
 // learnTopics finds out the identities and partitions of the topics. It tries as long as the generation lasts, unless one of
 // the assigned topics is gone for longer than TopicTimeout.
 func (g *generation) learnTopics() error {
-	var pause backoff
-	var missing time.Time
-	for {
-		partitions, identities, err := g.session.identify(g.ctx)
+	err := g.session.retry(g.ctx, g.ending, func(ctx context.Context) error {
+		partitions, identities, err := g.session.identify(ctx)
 		for topic := range g.member.Assignments {
 			if _, there := partitions[topic]; err == nil && !there {
 				err = fmt.Errorf("topic %q: %w", topic, kafkago.UnknownTopicOrPartition)
@@ -24,18 +22,13 @@ func (g *generation) learnTopics() error {
 		}
 		if err == nil {
 			g.learned(partitions, identities)
-			return nil
 		}
-		if err = g.session.hopeless(err, &missing); isFatal(err) {
-			return err
-		}
-		if pause.tries > 0 && g.ctx.Err() == nil {
-			g.session.log.Warn("the brokers do not tell what the topics are; trying again", "error", err)
-		}
-		if !pause.wait(g.ctx, g.ending) {
-			return pipeline.ErrLaneLost
-		}
+		return err
+	}, "the brokers do not tell what the topics are")
+	if err != nil && !kafkaconn.IsFatal(err) {
+		return pipeline.ErrLaneLost // the generation is over
 	}
+	return err
 }
 
 // learned keeps what learnTopics has found, for the lanes and, since fetches name topics by their IDs, for the session.
@@ -97,7 +90,7 @@ func (g *generation) watchTopics() (stop func()) {
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
-		for sleep(ctx, g.ending, g.source.watch) && !g.look(ctx) {
+		for kafkaconn.Sleep(ctx, g.ending, g.source.watch) && !g.look(ctx) {
 		}
 	}()
 	return func() {

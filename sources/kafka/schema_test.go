@@ -13,7 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sr/srfake"
 
 	"github.com/urlmill/urlmill/internal/dev/kafkatest"
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/sources/codec/avro"
 	"github.com/urlmill/urlmill/sources/codec/schema"
 )
@@ -27,7 +27,7 @@ func avroRecord(id uint32, url string) []byte {
 // startAvro runs a source of the topic t, whose records have schemas of a registry.
 func startAvro(t *testing.T, k *kfake.Cluster, fake *srfake.Registry) (*Source, *collector, *running) {
 	t.Helper()
-	factory, err := avro.New(schema.Options{Registry: &registry.Options{URLs: []string{fake.URL()}}, URL: "/url"})
+	factory, err := avro.New(schema.Options{Registry: &schemaregistry.Options{URLs: []string{fake.URL()}}, URL: "/url"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestRegistryDown(t *testing.T) {
 	sent = append(sent, &kgo.Record{Topic: "t"}, &kgo.Record{Topic: "t", Value: []byte("x")})
 	kafkatest.Produce(t, client, sent)
 	source, c, run := startAvro(t, k, fake)
-	c.await("trouble", func() bool { _, err := source.Trouble(); return err != nil && source.Retries() > 2 })
+	c.await("trouble", func() bool { _, err := source.failing(); return err != nil && source.retries.Load() > 2 })
 	c.await("what came before", func() bool { return len(c.rows) >= 200 })
 	for _, r := range c.sorted() {
 		if binary.BigEndian.Uint32([]byte(r.value)[1:]) == 2 {
@@ -84,7 +84,7 @@ func TestRegistryDown(t *testing.T) {
 	}
 	down.Store(false)
 	c.awaitRows(len(sent))
-	c.await("no trouble", func() bool { _, err := source.Trouble(); return err == nil })
+	c.await("no trouble", func() bool { _, err := source.failing(); return err == nil })
 	run.stop()
 	faults := faultsInOrder(t, c.sorted(), len(sent))
 	unknown := 0

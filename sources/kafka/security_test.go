@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/dev/kafkatest"
 )
 
@@ -46,7 +47,7 @@ func TestCredentials(t *testing.T) {
 	kafkatest.Produce(t, client, numbered("t", 1, 0, 10))
 	with := func(mechanism, user, password string) Options {
 		o := quick(k.ListenAddrs(), "t")
-		o.SASL = SASL{Mechanism: mechanism, Username: user, Password: password}
+		o.SASL = SASL{Mechanism: mechanism, Username: user, Password: config.Secret(password)}
 		return o
 	}
 	for _, o := range []Options{
@@ -135,7 +136,6 @@ func TestForbidden(t *testing.T) {
 		kfake.Superuser("PLAIN", "root", "s3cret"), kfake.User("PLAIN", "ann", "s3cret"))
 	o := quick(k.ListenAddrs(), "t")
 	o.SASL = SASL{Mechanism: MechanismPlain, Username: "ann", Password: "s3cret"}
-	o.TopicTimeout = 0
 	fails(t, o, "Read and Describe", `"t"`)
 }
 

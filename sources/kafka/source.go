@@ -13,9 +13,10 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
-	"github.com/urlmill/urlmill/sources/kafka/internal/records"
+	"github.com/urlmill/urlmill/sources/kafka/internal/recordbatch"
 )
 
 const (
@@ -121,7 +122,7 @@ func (s *Source) run(ctx context.Context, drain <-chan struct{}, each func(conte
 		return fmt.Errorf("kafka: %w", err)
 	}
 	defer session.close()
-	decompressor, err := records.NewDecompressor(maxDecodedBytes)
+	decompressor, err := recordbatch.NewDecompressor(maxDecodedBytes)
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
@@ -142,7 +143,7 @@ func (s *Source) run(ctx context.Context, drain <-chan struct{}, each func(conte
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, errStopped):
+	case errors.Is(err, kafkaconn.ErrStopped):
 		return nil
 	case err != nil:
 		return fmt.Errorf("kafka: %w", err)
@@ -155,7 +156,7 @@ func (s *Source) run(ctx context.Context, drain <-chan struct{}, each func(conte
 type consumer struct {
 	source       *Source
 	session      *session
-	decompressor *records.Decompressor
+	decompressor *recordbatch.Decompressor
 	fetcher      fetcher
 	turns        *turns
 	memory       *fetchMemory
@@ -184,15 +185,15 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 		case <-soft.Done():
 		}
 	}()
-	var pause backoff
+	var pause kafkaconn.Backoff
 	member := "" // identity in the last generation
 	for {
 		next, err := group.Next(soft)
 		switch {
 		case soft.Err() != nil:
-			return errStopped
+			return kafkaconn.ErrStopped
 		case err != nil:
-			if err = r.session.classify(err); isFatal(err) {
+			if err = r.session.explain(err, 0); kafkaconn.IsFatal(err) {
 				return err
 			}
 			r.session.log.Warn("no place in the consumer group yet; trying again", "error", err)
@@ -204,12 +205,12 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 				member = ""
 			}
 			r.source.trouble.add(err)
-			if !pause.wait(soft, nil) {
-				return errStopped
+			if !pause.Wait(soft, nil) {
+				return kafkaconn.ErrStopped
 			}
 			continue
 		}
-		pause.reset()
+		pause.Reset()
 		r.source.trouble.end()
 		member = next.MemberID
 		g := newGeneration(ctx, r, next)
@@ -231,13 +232,13 @@ func joinGroup(s *session) (*groupMember, error) {
 	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
 		ID:                s.opts.Group,
 		Brokers:           s.opts.Brokers,
-		Dialer:            s.dialer(),
+		Dialer:            s.dialer.ForGroup(),
 		Topics:            s.opts.Topics,
 		SessionTimeout:    s.opts.SessionTimeout,
 		HeartbeatInterval: s.opts.HeartbeatInterval,
 		RebalanceTimeout:  s.opts.RebalanceTimeout,
 		// consume paces the tries: kafka-go does not try again before its last error was taken from Next.
-		JoinGroupBackoff: minBackoff,
+		JoinGroupBackoff: kafkaconn.MinBackoff,
 		// Negative assignments then mean: nothing committed.
 		StartOffset: kafkago.FirstOffset,
 		Logger:      kafkago.LoggerFunc(func(format string, args ...any) { s.log.Debug(fmt.Sprintf(format, args...)) }),

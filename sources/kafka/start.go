@@ -1,8 +1,10 @@
 package kafka
 
 import (
+	"slices"
 	"time"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -10,6 +12,33 @@ import (
 type start struct {
 	timestamp int64
 	text      string
+}
+
+// startValue is a start policy, or a time, which is set in UTC.
+func startValue(p *string) config.Value {
+	policies := []string{StartEarliest, StartLatest, StartCommitted}
+	return config.Single{
+		Wanted: "one of " + config.Listed(policies, "or") + ", or a time such as 2026-07-01T00:00:00Z",
+		Shape: config.Shape{"anyOf": []config.Shape{
+			{"enum": policies}, {"type": "string", "format": "date-time", "pattern": `^\d{4}-\d\d-\d\dT`},
+		}},
+		Get:     func() any { return *p },
+		Current: func() string { return *p },
+		Set: func(s config.Scalar) (bool, string) {
+			if slices.Contains(policies, s.Text) {
+				*p = s.Text
+				return true, ""
+			}
+			if t, err := time.Parse(time.RFC3339Nano, s.Text); err == nil {
+				*p = t.UTC().Format(time.RFC3339Nano)
+				return true, ""
+			}
+			if !s.Written() {
+				return false, ""
+			}
+			return false, config.Suggest(s.Text, policies)
+		},
+	}
 }
 
 // Special times of the protocol's ListOffsets request.

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // trouble is what keeps failing and is tried again. Its zero value is none, and a nil *trouble keeps nothing. Its methods may
@@ -45,14 +47,24 @@ func (t *trouble) get() (since time.Time, err error) {
 	return t.since, t.err
 }
 
-// Trouble returns since when something fails that is tried again, such as reaching a broker, and how it failed last;
-// zero and nil when nothing does. It may be called at any time.
-func (s *Source) Trouble() (since time.Time, err error) {
+// Count implements [pipeline.Counter]. Unreadable are batches that are damaged, or whose header says of their records what is
+// not true.
+func (s *Source) Count(c *pipeline.Counts) {
+	c.Input = &pipeline.InputCounts{Retries: s.retries.Load(), Unreadable: s.unreadable.Load()}
+	c.Input.Since, c.Input.Err = s.failing()
+	for _, l := range s.Lags() {
+		c.Input.Lags = append(c.Input.Lags, pipeline.Lag{Lane: l.Lane, Behind: l.Behind()})
+	}
+}
+
+// failing returns since when something fails that is tried again, such as reaching a broker, and how it failed last;
+// zero and nil when nothing does.
+func (s *Source) failing() (since time.Time, err error) {
 	since, err = s.trouble.get()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := range s.lanes {
-		for _, t := range []*trouble{&l.trouble, &l.unknown} {
+		for _, t := range []*trouble{&l.fetchTrouble, &l.schemaTrouble} {
 			if at, e := t.get(); e != nil && (err == nil || at.Before(since)) {
 				since, err = at, e
 			}
@@ -60,10 +72,3 @@ func (s *Source) Trouble() (since time.Time, err error) {
 	}
 	return since, err
 }
-
-// Unreadable returns how many parts of the log could not be read when they were first fetched: batches that are damaged,
-// or whose header says of their records what is not true. It may be called at any time.
-func (s *Source) Unreadable() int64 { return s.unreadable.Load() }
-
-// Retries returns how often something was tried again. It may be called at any time.
-func (s *Source) Retries() int64 { return s.retries.Load() }

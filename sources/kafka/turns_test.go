@@ -134,10 +134,7 @@ func TestManyLanes(t *testing.T) {
 	c.await(fmt.Sprint(n, " rows"), func() bool {
 		run.source.mu.Lock()
 		for l := range run.source.lanes {
-			set := &l.g.session.conns
-			set.mu.Lock()
-			most = max(most, len(set.open))
-			set.mu.Unlock()
+			most = max(most, l.g.session.dialer.Open())
 			break
 		}
 		run.source.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 )
@@ -21,10 +22,19 @@ func (p *problems) topics(topics []string) {
 			p.Value("topics", t, "is there twice")
 		}
 		if !kafkaconn.IsTopic(t) {
-			p.Value("topics", t, "is no topic name: those have 1 to 249 of a-z A-Z 0-9 . _ -; patterns are not supported")
+			p.Value("topics", t, kafkaconn.NoTopic+"; patterns are not supported")
 		}
 	}
 }
+
+// What the options of that kind may be.
+var (
+	isolationLevels   = []string{ReadCommitted, ReadUncommitted}
+	aheadPolicies     = []string{PolicyStop, PolicyRewind, PolicySkip}
+	truncatedPolicies = []string{PolicyStop, PolicySkip}
+	recreatedPolicies = []string{PolicyStop, PolicyRestart}
+	corruptPolicies   = []string{PolicyStop, PolicyDeadLetter}
+)
 
 func (p *problems) policies(o Options) {
 	o = o.withDefaults()
@@ -32,11 +42,11 @@ func (p *problems) policies(o Options) {
 		key, value string
 		choices    []string
 	}{
-		{"isolation", o.Isolation, []string{ReadCommitted, ReadUncommitted}},
-		{"on_ahead", o.OnAhead, []string{PolicyStop, PolicyRewind, PolicySkip}},
-		{"on_truncated", o.OnTruncated, []string{PolicyStop, PolicySkip}},
-		{"on_recreated", o.OnRecreated, []string{PolicyStop, PolicyRestart}},
-		{"on_corrupt", o.OnCorrupt, []string{PolicyStop, PolicyDeadLetter}},
+		{"isolation", o.Isolation, isolationLevels},
+		{"on_ahead", o.OnAhead, aheadPolicies},
+		{"on_truncated", o.OnTruncated, truncatedPolicies},
+		{"on_recreated", o.OnRecreated, recreatedPolicies},
+		{"on_corrupt", o.OnCorrupt, corruptPolicies},
 	} {
 		if !slices.Contains(c.choices, c.value) {
 			p.Value(c.key, c.value, "is not known").Advise("use one of %s", strings.Join(c.choices, ", "))
@@ -55,6 +65,7 @@ func (p *problems) timing(o Options) {
 		{"max_wait", o.MaxWait},
 		{"dial_timeout", o.DialTimeout},
 		{"connect_timeout", o.ConnectTimeout},
+		{"topic_timeout", o.TopicTimeout},
 	} {
 		if d.value < 0 || d.value > 24*time.Hour {
 			p.Value(d.key, d.value, "is out of range").Advise("use up to 24h")
@@ -62,7 +73,7 @@ func (p *problems) timing(o Options) {
 	}
 	o = o.withDefaults()
 	if o.HeartbeatInterval > o.SessionTimeout/3 {
-		p.Value("heartbeat_interval", o.HeartbeatInterval, "is more than a third of session_timeout, %v: one lost heartbeat would cost the membership", o.SessionTimeout)
+		p.Value("heartbeat_interval", o.HeartbeatInterval, "is more than a third of session_timeout, %v", o.SessionTimeout).Advise("give at most a third, so that one may be lost")
 	}
 	if o.RebalanceTimeout < 2*o.HeartbeatInterval {
 		p.Value("rebalance_timeout", o.RebalanceTimeout, "is less than two heartbeats of %v: a member would not hear of a rebalance in time", o.HeartbeatInterval)
@@ -86,6 +97,6 @@ func (p *problems) sizes(o Options) {
 		p.Value("max_record_bytes", o.MaxRecordBytes, "is out of range").Advise("use up to 128 MiB")
 	}
 	if o = o.withDefaults(); o.MinBytes > o.MaxBytes {
-		p.Value("min_bytes", o.MinBytes, "is more than max_bytes, %d", o.MaxBytes)
+		p.Add("min_bytes", "%s is more than max_bytes, %s", config.FormatSize(int64(o.MinBytes)), config.FormatSize(int64(o.MaxBytes)))
 	}
 }

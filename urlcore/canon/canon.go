@@ -6,6 +6,7 @@ package canon
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -85,6 +86,37 @@ const (
 
 var stepNames = [...]string{
 	"credentials", "host", "www", "escapes", "documents", "slash", "sessions", "tracking", "sort", "empty", "https",
+}
+
+var stepTexts = [...]string{
+	"user name and password are left out",
+	"the root's dot is taken from the end of the host",
+	"the label www is taken from the front of the host",
+	"percent-escapes are in upper case, and not used for letters, digits and -._~",
+	"a default document, such as index.html, is taken from the end of the path",
+	"slashes are taken from the end of the path",
+	"session identifiers are taken from path and query",
+	"tracking parameters, such as utm_source, are left out",
+	"parameters are in the order of their names",
+	"empty parameters, and an empty query, are left out",
+	"http becomes https",
+}
+
+// Steps returns all steps, each by itself, in their order. The caller owns the slice.
+func Steps() []Step {
+	all := make([]Step, len(stepNames))
+	for i := range all {
+		all[i] = 1 << i
+	}
+	return all
+}
+
+// Text says what a step does, in words that begin with a small letter; of several steps, what the first does.
+func (s Step) Text() string {
+	if i := bits.TrailingZeros16(uint16(s)); i < len(stepTexts) {
+		return stepTexts[i]
+	}
+	return ""
 }
 
 // ParseStep finds a step by its name.

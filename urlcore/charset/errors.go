@@ -19,18 +19,11 @@ const (
 
 // String returns a short name in lower case.
 func (c Code) String() string {
-	switch c {
-	case CodeIllFormed:
-		return "ill-formed"
-	case CodeUnencodable:
-		return "unencodable"
-	case CodeNoEncoder:
-		return "no-encoder"
-	case CodeUnknownLabel:
-		return "unknown-label"
-	default:
-		return fmt.Sprintf("Code(%d)", uint8(c))
+	names := [...]string{"", "ill-formed", "unencodable", "no-encoder", "unknown-label"}
+	if 0 < c && int(c) < len(names) {
+		return names[c]
 	}
+	return fmt.Sprintf("Code(%d)", uint8(c))
 }
 
 // Error is the type of every error of this package.

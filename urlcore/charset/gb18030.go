@@ -72,12 +72,7 @@ var gb18030Zones = []gb18030Zone{
 }
 
 func buildGB18030Index() index {
-	r := reader{decoder: simplifiedchinese.GB18030.NewDecoder()}
-	x := make(index, (0xFE-0x81+1)*gb18030Row)
-	for p := range x {
-		lead, trail := gb18030Bytes(p)
-		x[p] = r.read(lead, trail)
-	}
+	x := buildIndex(simplifiedchinese.GB18030, (0xFE-0x81+1)*gb18030Row, gb18030Bytes)
 	for _, z := range gb18030Zones {
 		c := z.first
 		for lead := int(z.firstLead); lead <= int(z.lastLead); lead++ {
@@ -179,36 +174,35 @@ func gb18030RangesPointer(c rune) int {
 	return runs[i].pointer + int(c-runs[i].first)
 }
 
-// gb18030Side holds the private use code points that GBK and gb18030 keep encoding to where they stood
+// gb18030Sides holds the private use code points that GBK and gb18030 keep encoding to where they stood
 // before GB 18030-2022 gave these bytes to other characters.
 //
 // Encoding Standard: the table of the gb18030 encoder (section 10.2.2).
+var gb18030Sides = [...]struct {
+	first, last rune
+	lead, trail byte // of first
+}{
+	{0xE78D, 0xE793, 0xA6, 0xD9},
+	{0xE794, 0xE795, 0xA6, 0xEC},
+	{0xE796, 0xE796, 0xA6, 0xF3},
+	{0xE81E, 0xE81E, 0xFE, 0x59},
+	{0xE826, 0xE826, 0xFE, 0x61},
+	{0xE82B, 0xE82C, 0xFE, 0x66},
+	{0xE832, 0xE832, 0xFE, 0x6D},
+	{0xE843, 0xE843, 0xFE, 0x7E},
+	{0xE854, 0xE854, 0xFE, 0x90},
+	{0xE864, 0xE864, 0xFE, 0xA0},
+}
+
+// gb18030Side looks c up in gb18030Sides.
 func gb18030Side(c rune) (lead, trail byte, ok bool) {
-	switch {
-	case 0xE78D <= c && c <= 0xE793:
-		return 0xA6, byte(c-0xE78D) + 0xD9, true
-	case 0xE794 <= c && c <= 0xE795:
-		return 0xA6, byte(c-0xE794) + 0xEC, true
+	if c < 0xE78D || c > 0xE864 { // most are not
+		return 0, 0, false
 	}
-	switch c {
-	case 0xE796:
-		return 0xA6, 0xF3, true
-	case 0xE81E:
-		return 0xFE, 0x59, true
-	case 0xE826:
-		return 0xFE, 0x61, true
-	case 0xE82B:
-		return 0xFE, 0x66, true
-	case 0xE82C:
-		return 0xFE, 0x67, true
-	case 0xE832:
-		return 0xFE, 0x6D, true
-	case 0xE843:
-		return 0xFE, 0x7E, true
-	case 0xE854:
-		return 0xFE, 0x90, true
-	case 0xE864:
-		return 0xFE, 0xA0, true
+	for _, s := range gb18030Sides {
+		if s.first <= c && c <= s.last {
+			return s.lead, s.trail + byte(c-s.first), true
+		}
 	}
 	return 0, 0, false
 }

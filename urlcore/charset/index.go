@@ -80,25 +80,26 @@ func buildSingleByteIndex(page *charmap.Charmap) index {
 	return x
 }
 
-func buildBig5Index() index {
-	r := reader{decoder: traditionalchinese.Big5.NewDecoder()}
-	x := make(index, (0xFE-0x81+1)*big5Row)
+// buildIndex reads n code points off a decoder, at the bytes of their pointers.
+func buildIndex(from encoding.Encoding, n int, bytes func(pointer int) (lead, trail byte)) index {
+	r := reader{decoder: from.NewDecoder()}
+	x := make(index, n)
 	for p := range x {
-		lead, trail := big5Bytes(p)
+		lead, trail := bytes(p)
 		x[p] = r.read(lead, trail)
 	}
 	return x
 }
 
+func buildBig5Index() index {
+	return buildIndex(traditionalchinese.Big5, (0xFE-0x81+1)*big5Row, big5Bytes)
+}
+
+func buildEUCKRIndex() index { return buildIndex(korean.EUCKR, (0xFE-0x81+1)*eucKRRow, eucKRBytes) }
+
 // buildJIS0208Index reads Shift_JIS, not EUC-JP, because only Shift_JIS reaches the pointers from 8836 on.
 func buildJIS0208Index() index {
-	r := reader{decoder: japanese.ShiftJIS.NewDecoder()}
-	x := make(index, (0xFC-0xC1+1)*sjisRow)
-	for p := range x {
-		lead, trail := shiftJISBytes(p)
-		x[p] = r.read(lead, trail)
-	}
-	return x
+	return buildIndex(japanese.ShiftJIS, (0xFC-0xC1+1)*sjisRow, shiftJISBytes)
 }
 
 func buildJIS0212Index() index {
@@ -106,16 +107,6 @@ func buildJIS0212Index() index {
 	x := make(index, jisRow*jisRow)
 	for p := range x {
 		x[p] = r.read(0x8F, byte(p/jisRow+0xA1), byte(p%jisRow+0xA1))
-	}
-	return x
-}
-
-func buildEUCKRIndex() index {
-	r := reader{decoder: korean.EUCKR.NewDecoder()}
-	x := make(index, (0xFE-0x81+1)*eucKRRow)
-	for p := range x {
-		lead, trail := eucKRBytes(p)
-		x[p] = r.read(lead, trail)
 	}
 	return x
 }

@@ -1,5 +1,10 @@
 package charset
 
+import (
+	"strings"
+	"sync"
+)
+
 // maxLabel is the length of the longest label, cseucpkdfmtjapanese; longer input cannot be one.
 const maxLabel = 19
 
@@ -8,12 +13,7 @@ const maxLabel = 19
 //
 // Encoding Standard: "get an encoding" (section 4.2).
 func Lookup(label string) (*Encoding, bool) {
-	for label != "" && isASCIISpace(label[0]) {
-		label = label[1:]
-	}
-	for label != "" && isASCIISpace(label[len(label)-1]) {
-		label = label[:len(label)-1]
-	}
+	label = strings.Trim(label, " \t\n\f\r") // no vertical tab, no U+00A0
 	if len(label) > maxLabel {
 		return nil, false
 	}
@@ -25,145 +25,71 @@ func Lookup(label string) (*Encoding, bool) {
 		}
 		lower[i] = c
 	}
-	e := byLabel(lower[:len(label)])
-	return e, e != nil
+	e, ok := byLabel()[string(lower[:len(label)])]
+	return e, ok
 }
 
-// isASCIISpace reports whether c is one of the Infra Standard's ASCII whitespace: no vertical tab, no U+00A0.
-func isASCIISpace(c byte) bool {
-	return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r'
+// labels are the labels of every encoding, in lower case.
+//
+// Source: Encoding Standard, section 4.2, "Names and labels"
+var labels = []struct {
+	encoding *Encoding
+	labels   string
+}{
+	{UTF8, "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8"},
+	{Replacement, "csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement"},
+	{UTF16BE, "unicodefffe utf-16be"},
+	{UTF16LE, "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le"},
+	{XUserDefined, "x-user-defined"},
+	{ISO8859_2, "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2"},
+	{ISO8859_3, "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3"},
+	{ISO8859_4, "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4"},
+	{ISO8859_5, "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988"},
+	{ISO8859_6, "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e iso-8859-6-i " +
+		"iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987"},
+	{ISO8859_7, "csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597 iso_8859-7 " +
+		"iso_8859-7:1987 sun_eu_greek"},
+	{ISO8859_8, "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8 " +
+		"iso_8859-8:1988 visual"},
+	{ISO8859_8I, "csiso88598i iso-8859-8-i logical"},
+	{ISO8859_10, "csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6"},
+	{ISO8859_13, "iso-8859-13 iso8859-13 iso885913"},
+	{ISO8859_14, "iso-8859-14 iso8859-14 iso885914"},
+	{ISO8859_15, "csisolatin9 iso-8859-15 iso8859-15 iso885915 iso_8859-15 l9"},
+	{ISO8859_16, "iso-8859-16"},
+	{IBM866, "866 cp866 csibm866 ibm866"},
+	{KOI8R, "cskoi8r koi koi8 koi8-r koi8_r"},
+	{KOI8U, "koi8-ru koi8-u"},
+	{Macintosh, "csmacintosh mac macintosh x-mac-roman"},
+	{Windows874, "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874"},
+	{Windows1250, "cp1250 windows-1250 x-cp1250"},
+	{Windows1251, "cp1251 windows-1251 x-cp1251"},
+	{Windows1252, "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 " +
+		"iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252"},
+	{Windows1253, "cp1253 windows-1253 x-cp1253"},
+	{Windows1254, "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 " +
+		"windows-1254 x-cp1254"},
+	{Windows1255, "cp1255 windows-1255 x-cp1255"},
+	{Windows1256, "cp1256 windows-1256 x-cp1256"},
+	{Windows1257, "cp1257 windows-1257 x-cp1257"},
+	{Windows1258, "cp1258 windows-1258 x-cp1258"},
+	{XMacCyrillic, "x-mac-cyrillic x-mac-ukrainian"},
+	{GBK, "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk"},
+	{GB18030, "gb18030"},
+	{Big5, "big5 big5-hkscs cn-big5 csbig5 x-x-big5"},
+	{EUCJP, "cseucpkdfmtjapanese euc-jp x-euc-jp"},
+	{ISO2022JP, "csiso2022jp iso-2022-jp"},
+	{ShiftJIS, "csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis"},
+	{EUCKR, "cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949"},
 }
 
-// byLabel returns the encoding of a lower-case label, or nil. A switch needs no table built at start-up.
-func byLabel(label []byte) *Encoding {
-	if e := byUnicodeLabel(label); e != nil {
-		return e
+// byLabel is labels turned round, built on first use.
+var byLabel = sync.OnceValue(func() map[string]*Encoding {
+	m := make(map[string]*Encoding)
+	for _, l := range labels {
+		for label := range strings.FieldsSeq(l.labels) {
+			m[label] = l.encoding
+		}
 	}
-	if e := byISOLabel(label); e != nil {
-		return e
-	}
-	if e := bySingleByteLabel(label); e != nil {
-		return e
-	}
-	return byEastAsianLabel(label)
-}
-
-// byUnicodeLabel knows the labels of the UTF encodings, replacement and x-user-defined.
-func byUnicodeLabel(label []byte) *Encoding {
-	switch string(label) {
-	case "unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "utf-8", "utf8", "x-unicode20utf8":
-		return UTF8
-	case "csiso2022kr", "hz-gb-2312", "iso-2022-cn", "iso-2022-cn-ext", "iso-2022-kr", "replacement":
-		return Replacement
-	case "unicodefffe", "utf-16be":
-		return UTF16BE
-	case "csunicode", "iso-10646-ucs-2", "ucs-2", "unicode", "unicodefeff", "utf-16", "utf-16le":
-		return UTF16LE
-	case "x-user-defined":
-		return XUserDefined
-	}
-	return nil
-}
-
-// byISOLabel knows the labels of the ISO-8859 family.
-func byISOLabel(label []byte) *Encoding {
-	switch string(label) {
-	case "csisolatin2", "iso-8859-2", "iso-ir-101", "iso8859-2", "iso88592", "iso_8859-2",
-		"iso_8859-2:1987", "l2", "latin2":
-		return ISO8859_2
-	case "csisolatin3", "iso-8859-3", "iso-ir-109", "iso8859-3", "iso88593", "iso_8859-3",
-		"iso_8859-3:1988", "l3", "latin3":
-		return ISO8859_3
-	case "csisolatin4", "iso-8859-4", "iso-ir-110", "iso8859-4", "iso88594", "iso_8859-4",
-		"iso_8859-4:1988", "l4", "latin4":
-		return ISO8859_4
-	case "csisolatincyrillic", "cyrillic", "iso-8859-5", "iso-ir-144", "iso8859-5", "iso88595",
-		"iso_8859-5", "iso_8859-5:1988":
-		return ISO8859_5
-	case "arabic", "asmo-708", "csiso88596e", "csiso88596i", "csisolatinarabic", "ecma-114", "iso-8859-6",
-		"iso-8859-6-e", "iso-8859-6-i", "iso-ir-127", "iso8859-6", "iso88596", "iso_8859-6", "iso_8859-6:1987":
-		return ISO8859_6
-	case "csisolatingreek", "ecma-118", "elot_928", "greek", "greek8", "iso-8859-7", "iso-ir-126",
-		"iso8859-7", "iso88597", "iso_8859-7", "iso_8859-7:1987", "sun_eu_greek":
-		return ISO8859_7
-	case "csiso88598e", "csisolatinhebrew", "hebrew", "iso-8859-8", "iso-8859-8-e", "iso-ir-138",
-		"iso8859-8", "iso88598", "iso_8859-8", "iso_8859-8:1988", "visual":
-		return ISO8859_8
-	case "csiso88598i", "iso-8859-8-i", "logical":
-		return ISO8859_8I
-	case "csisolatin6", "iso-8859-10", "iso-ir-157", "iso8859-10", "iso885910", "l6", "latin6":
-		return ISO8859_10
-	case "iso-8859-13", "iso8859-13", "iso885913":
-		return ISO8859_13
-	case "iso-8859-14", "iso8859-14", "iso885914":
-		return ISO8859_14
-	case "csisolatin9", "iso-8859-15", "iso8859-15", "iso885915", "iso_8859-15", "l9":
-		return ISO8859_15
-	case "iso-8859-16":
-		return ISO8859_16
-	}
-	return nil
-}
-
-// bySingleByteLabel knows the labels of the other single-byte encodings.
-func bySingleByteLabel(label []byte) *Encoding {
-	switch string(label) {
-	case "866", "cp866", "csibm866", "ibm866":
-		return IBM866
-	case "cskoi8r", "koi", "koi8", "koi8-r", "koi8_r":
-		return KOI8R
-	case "koi8-ru", "koi8-u":
-		return KOI8U
-	case "csmacintosh", "mac", "macintosh", "x-mac-roman":
-		return Macintosh
-	case "dos-874", "iso-8859-11", "iso8859-11", "iso885911", "tis-620", "windows-874":
-		return Windows874
-	case "cp1250", "windows-1250", "x-cp1250":
-		return Windows1250
-	case "cp1251", "windows-1251", "x-cp1251":
-		return Windows1251
-	case "ansi_x3.4-1968", "ascii", "cp1252", "cp819", "csisolatin1", "ibm819", "iso-8859-1", "iso-ir-100",
-		"iso8859-1", "iso88591", "iso_8859-1", "iso_8859-1:1987", "l1", "latin1", "us-ascii", "windows-1252",
-		"x-cp1252":
-		return Windows1252
-	case "cp1253", "windows-1253", "x-cp1253":
-		return Windows1253
-	case "cp1254", "csisolatin5", "iso-8859-9", "iso-ir-148", "iso8859-9", "iso88599", "iso_8859-9",
-		"iso_8859-9:1989", "l5", "latin5", "windows-1254", "x-cp1254":
-		return Windows1254
-	case "cp1255", "windows-1255", "x-cp1255":
-		return Windows1255
-	case "cp1256", "windows-1256", "x-cp1256":
-		return Windows1256
-	case "cp1257", "windows-1257", "x-cp1257":
-		return Windows1257
-	case "cp1258", "windows-1258", "x-cp1258":
-		return Windows1258
-	case "x-mac-cyrillic", "x-mac-ukrainian":
-		return XMacCyrillic
-	}
-	return nil
-}
-
-// byEastAsianLabel knows the labels of the Chinese, Japanese and Korean encodings.
-func byEastAsianLabel(label []byte) *Encoding {
-	switch string(label) {
-	case "chinese", "csgb2312", "csiso58gb231280", "gb2312", "gb_2312", "gb_2312-80", "gbk", "iso-ir-58",
-		"x-gbk":
-		return GBK
-	case "gb18030":
-		return GB18030
-	case "big5", "big5-hkscs", "cn-big5", "csbig5", "x-x-big5":
-		return Big5
-	case "cseucpkdfmtjapanese", "euc-jp", "x-euc-jp":
-		return EUCJP
-	case "csiso2022jp", "iso-2022-jp":
-		return ISO2022JP
-	case "csshiftjis", "ms932", "ms_kanji", "shift-jis", "shift_jis", "sjis", "windows-31j", "x-sjis":
-		return ShiftJIS
-	case "cseuckr", "csksc56011987", "euc-kr", "iso-ir-149", "korean", "ks_c_5601-1987", "ks_c_5601-1989",
-		"ksc5601", "ksc_5601", "windows-949":
-		return EUCKR
-	}
-	return nil
-}
+	return m
+})

@@ -149,6 +149,7 @@ type Columns struct {
 	baseEnds []int32
 	current  *urlcore.URL
 	first    int
+	large    bool // a column may become longer than maxText
 
 	// Of the stretch being parsed: bitmaps, what the kernel finds, positions, queries.
 	maps      scan.Bitmaps

@@ -38,13 +38,19 @@ func (c *Columns) isSparse(flag Flags) bool {
 }
 
 // emit copies the text of a stretch of rows, size bytes of data, into the columns. Behind the first safe rows
-// scan.Slack bytes of data may be read.
-func (c *Columns) emit(data []byte, size, safe int) {
+// scan.Slack bytes of data may be read. It returns false, with nothing copied, if a column would become too large.
+func (c *Columns) emit(data []byte, size, safe int) bool {
 	p := &c.pos
 	n := len(p.Parts)
 	p.Side = slices.Grow(p.Side, scan.Slack)
+	if size > MaxURL {
+		size = 0 // one row, which is an error: more than stretchBytes are not of several
+	}
 	// No column takes the same byte twice, but for the path that a URL without one has.
 	room := size + len(p.Side) + n + scan.Slack
+	if !c.fits(room) {
+		return false
+	}
 	words := scan.PartsWords32(p.Parts)
 	gathered := c.gatherRows(data, room, safe)
 	gather := func(t *Text, col *textColumn) {
@@ -64,7 +70,7 @@ func (c *Columns) emit(data []byte, size, safe int) {
 		}
 	}
 	if c.want&Params == 0 {
-		return
+		return true
 	}
 	queries := &c.Query
 	if c.want&Query == 0 {
@@ -73,6 +79,7 @@ func (c *Columns) emit(data []byte, size, safe int) {
 		gather(queries, &textColumns[queryColumn])
 	}
 	c.emitParams(queries, n)
+	return true
 }
 
 // rowColumns are the columns that scan.GatherRows fills, in its order.

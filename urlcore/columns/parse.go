@@ -22,21 +22,25 @@ const rowMemory = 64
 // Once dst's buffers have grown to the size of the batches it allocates nothing, except for hosts that need
 // IDNA and were not seen lately. A URL of more than [MaxURL] bytes is the error [urlcore.CodeInputTooLong].
 //
-// A byte that is no UTF-8 becomes nine in a serialized URL, so that the columns' 32-bit offsets suffice while the URLs, with the
-// bases that they are resolved against, have at most 227 MiB together; ASCII has no more than three.
-func Parse(dst *Columns, data []byte, ends []int32) { dst.parseAll(data, ends, nil, nil) }
+// An error is of kind [ErrEnds], where the ends do not ascend or lead beyond data, or [ErrTooLarge]; dst has no rows then. A byte
+// that is no UTF-8 becomes nine in a serialized URL, so that nothing is too large while the URLs, with the bases that they are
+// resolved against, have at most 227 MiB together.
+func Parse(dst *Columns, data []byte, ends []int32) error { return dst.parseAll(data, ends, nil, nil) }
 
 // ParseWithBases is [Parse] with a base URL for every row: that of row i is bases[baseEnds[i-1]:baseEnds[i]],
 // where an empty one means none. Runs of rows with the same base are parsed against one parsed base.
-func ParseWithBases(dst *Columns, data []byte, ends []int32, bases []byte, baseEnds []int32) {
-	dst.parseAll(data, ends, bases, baseEnds)
+func ParseWithBases(dst *Columns, data []byte, ends []int32, bases []byte, baseEnds []int32) error {
+	return dst.parseAll(data, ends, bases, baseEnds)
 }
 
 // Locate finds where the parts of a batch's URLs are, without copying them: URL i is data[ends[i-1]:ends[i]]. c.Want
 // says which parts are needed, and c.PSL what list is used, as for [Parse]; nothing else of c is touched. The
-// result belongs to c and is valid until its next use; its spans are of data, and of its own side buffer. They
-// suffice while data is at most 128 MiB long.
-func (c *Columns) Locate(data []byte, ends []int32) *Positions {
+// result belongs to c and is valid until its next use; its spans are of data, and of its own side buffer. An error is
+// as for [Parse].
+func (c *Columns) Locate(data []byte, ends []int32) (*Positions, error) {
+	if err := checkEnds("URL", ends, len(data)); err != nil {
+		return nil, err
+	}
 	c.spareBuffers(len(data) + rowMemory*len(ends))
 	c.prepare()
 	all := &c.located
@@ -46,32 +50,47 @@ func (c *Columns) Locate(data []byte, ends []int32) *Positions {
 		stretch := nextStretch(ends[c.first:], start)
 		c.pos.resetSide()
 		c.locate(data, int(start), stretch)
+		if len(all.Side)+len(c.pos.Side) > maxText { // the highest bit of a span tells the side buffer
+			return nil, ErrTooLarge
+		}
 		all.add(&c.pos)
 		c.first += len(stretch)
 		start = stretch[len(stretch)-1]
 	}
 	all.Flags = append(all.Flags, c.pos.Flags...)
 	all.ports, all.users, all.errors = append(all.ports, c.pos.ports...), append(all.users, c.pos.users...), append(all.errors, c.pos.errors...)
-	return all
+	return all, nil
 }
 
-func (c *Columns) parseAll(data []byte, ends []int32, bases []byte, baseEnds []int32) {
+func (c *Columns) parseAll(data []byte, ends []int32, bases []byte, baseEnds []int32) error {
+	if err := c.check(data, ends, bases, baseEnds); err != nil {
+		c.reset()
+		return err
+	}
 	c.spareBuffers(len(data) + len(bases) + rowMemory*len(ends))
 	c.reset()
 	c.bases, c.baseEnds = bases, baseEnds
 	safe := safeRows(data, ends)
-	start := int32(0)
+	defer func() { c.bases, c.baseEnds, c.current = nil, nil, nil }()
+	start, baseStart := int32(0), int32(0)
 	for c.first = 0; c.first < len(ends); {
 		stretch := nextStretch(ends[c.first:], start)
+		if c.large && baseEnds != nil { // long bases would make a side buffer that spans cannot count
+			stretch = stretch[:len(nextStretch(baseEnds[c.first:c.first+len(stretch)], baseStart))]
+			baseStart = baseEnds[c.first+len(stretch)-1]
+		}
 		end := stretch[len(stretch)-1]
 		c.pos.resetSide()
 		c.locate(data, int(start), stretch)
-		c.emit(data, int(end-start), min(max(safe-c.first, 0), len(stretch)))
+		if !c.emit(data, int(end-start), min(max(safe-c.first, 0), len(stretch))) {
+			c.reset()
+			return ErrTooLarge
+		}
 		c.first += len(stretch)
 		start = end
 	}
 	c.finish()
-	c.bases, c.baseEnds, c.current = nil, nil, nil
+	return nil
 }
 
 // locate finds the positions of the rows of a stretch that begins at start.

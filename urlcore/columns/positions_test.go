@@ -17,7 +17,10 @@ func TestLocate(t *testing.T) {
 		}
 		var parsed, located Columns
 		Parse(&parsed, data, ends)
-		p := located.Locate(data, ends)
+		p, err := located.Locate(data, ends)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(p.Parts) != parsed.Rows || len(p.Flags) != parsed.Rows {
 			t.Fatalf("%d rows, want %d", len(p.Parts), parsed.Rows)
 		}

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -30,19 +31,16 @@ func javaText(s string) string {
 // malformed returns how many bytes of s, which begins with none that is well-formed, Java replaces by one U+FFFD.
 func malformed(s string) int {
 	length, low, high := 1, byte(0x80), byte(0xbf) // of the character, and of its second byte
-	switch c := s[0]; {
-	case c >= 0xc2 && c <= 0xdf:
-		length = 2
-	case c == 0xe0:
-		length, low = 3, 0xa0
-	case c >= 0xe1 && c <= 0xef:
-		length = 3
-	case c == 0xf0:
-		length, low = 4, 0x90
-	case c >= 0xf1 && c <= 0xf3:
-		length = 4
-	case c == 0xf4:
-		length, high = 4, 0x8f
+	if s[0] >= 0xc2 && s[0] <= 0xf4 {
+		length = bits.LeadingZeros8(^s[0])
+	}
+	switch s[0] {
+	case 0xe0:
+		low = 0xa0
+	case 0xf0:
+		low = 0x90
+	case 0xf4:
+		high = 0x8f
 	}
 	n := 1
 	for n < length && n < len(s) && s[n] >= low && s[n] <= high {

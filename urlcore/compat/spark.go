@@ -74,25 +74,15 @@ func (u Spark) File() (string, bool) {
 	return u.path.get()
 }
 
+var sparkParts = map[string]func(Spark) (string, bool){
+	"HOST": Spark.Host, "PATH": Spark.Path, "QUERY": Spark.Query, "REF": Spark.Ref,
+	"PROTOCOL": Spark.Protocol, "FILE": Spark.File, "AUTHORITY": Spark.Authority, "USERINFO": Spark.UserInfo,
+}
+
 // Part is parse_url(url, name). Names that Spark does not know, also those in lower case, give NULL.
 func (u Spark) Part(name string) (string, bool) {
-	switch name {
-	case "HOST":
-		return u.Host()
-	case "PATH":
-		return u.Path()
-	case "QUERY":
-		return u.Query()
-	case "REF":
-		return u.Ref()
-	case "PROTOCOL":
-		return u.Protocol()
-	case "FILE":
-		return u.File()
-	case "AUTHORITY":
-		return u.Authority()
-	case "USERINFO":
-		return u.UserInfo()
+	if get, ok := sparkParts[name]; ok {
+		return get(u)
 	}
 	return "", false
 }

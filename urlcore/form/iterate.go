@@ -39,21 +39,17 @@ func (p *Params) All() iter.Seq2[string, string] {
 }
 
 // Keys ranges over the names, as [Params.All] does.
-func (p *Params) Keys() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := 0; i < len(p.pairs); i++ {
-			if !yield(p.pairs[i].Name) {
-				return
-			}
-		}
-	}
-}
+func (p *Params) Keys() iter.Seq[string] { return p.each(func(pair *Pair) string { return pair.Name }) }
 
 // Values ranges over the values, as [Params.All] does.
 func (p *Params) Values() iter.Seq[string] {
+	return p.each(func(pair *Pair) string { return pair.Value })
+}
+
+func (p *Params) each(part func(*Pair) string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; i < len(p.pairs); i++ {
-			if !yield(p.pairs[i].Value) {
+			if !yield(part(&p.pairs[i])) {
 				return
 			}
 		}

@@ -31,28 +31,14 @@ const (
 
 // String returns a short description.
 func (c Code) String() string {
-	switch c {
-	case CodeScheme:
-		return "not a scheme"
-	case CodeUserinfo:
-		return "character not allowed in userinfo"
-	case CodeHost:
-		return "not a host"
-	case CodePort:
-		return "character not allowed in a port"
-	case CodePath:
-		return "character not allowed in a path"
-	case CodeColon:
-		return "colon in the first segment of a relative reference"
-	case CodeQuery:
-		return "character not allowed in a query"
-	case CodeFragment:
-		return "character not allowed in a fragment"
-	case CodeBase:
-		return "base without a scheme"
-	default:
-		return fmt.Sprintf("rfc3986.Code(%d)", uint8(c))
+	names := [...]string{
+		"", "not a scheme", "character not allowed in userinfo", "not a host", "character not allowed in a port", "character not allowed in a path",
+		"colon in the first segment of a relative reference", "character not allowed in a query", "character not allowed in a fragment", "base without a scheme",
 	}
+	if 0 < c && int(c) < len(names) {
+		return names[c]
+	}
+	return fmt.Sprintf("rfc3986.Code(%d)", uint8(c))
 }
 
 // An Error says what is wrong with an input and at which byte. Functions return it as a pointer.

@@ -83,6 +83,10 @@ function result(input, ours, base) {
   if (!ours.error || theirs) box.append(table(ours, theirs, differ));
   const notes = (ours.noticed ?? []).map((n) => el("li", {}, `${n.code} at byte ${n.position}: ${n.text}`));
   if (notes.length) box.append(el("p", { class: "hint" }, "Noticed, and no obstacle:"), el("ul", {}, ...notes));
+  if (ours.key) {
+    const steps = (ours.key_steps ?? []).map((c) => el("li", {}, `${c.rule}: ${c.text}: `, shown(c.url, 200)));
+    box.append(el("p", { class: "hint" }, "Key by the canonical form dedupe: ", shown(ours.key, 200)), el("ol", {}, ...steps));
+  }
   return { box, same: differ.length === 0 };
 }
 

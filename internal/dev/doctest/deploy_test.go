@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/urlmill/urlmill/config"
-	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/internal/wire"
 )
 
 // TestKubernetes checks that the manifests are YAML, and the configuration in them one.
@@ -35,7 +35,7 @@ func TestKubernetes(t *testing.T) {
 		for name, pipeline := range doc.Data {
 			// Everything that is secret comes from variables, which the Deployment has of a Secret.
 			env := config.Env{Lookup: func(string) (string, bool) { return "0123456789abcdef", true }, ReadFile: os.ReadFile}
-			if _, err := settings.Parse(name, []byte(pipeline), env); err != nil {
+			if _, err := wire.Standard().Parse(name, []byte(pipeline), env); err != nil {
 				t.Error(err)
 			}
 		}

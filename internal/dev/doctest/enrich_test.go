@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/urlmill/urlmill/config"
-	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/sources/codec/codectest"
 )
 
@@ -104,6 +103,9 @@ func TestCodecExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := map[string]bool{}
+	for _, k := range wire.Standard().Codecs {
+		found[k.Name] = false
+	}
 	for part := range strings.SplitSeq(string(text), "```yaml\n") {
 		example, _, ok := strings.Cut(part, "```")
 		if !ok || !strings.HasPrefix(example, "codec:") {
@@ -114,15 +116,12 @@ func TestCodecExamples(t *testing.T) {
 			source = "file: {paths: [-]}"
 		}
 		whole := "source:\n  " + source + "\n  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ") + "\nsink: {parquet: {path: out}}\n"
-		c, err := settings.Parse("enrich.md", []byte(whole), config.OSEnv())
+		c, err := wire.Standard().Parse("enrich.md", []byte(whole), config.OSEnv())
 		if err != nil {
 			t.Errorf("%s\n%v", example, err)
 			continue
 		}
-		kinds := reflect.ValueOf(c.Source.Codec)
-		for i := range kinds.NumField() {
-			found[kinds.Type().Field(i).Name] = found[kinds.Type().Field(i).Name] || !kinds.Field(i).IsNil()
-		}
+		found[c.Codec.Name] = true
 	}
 	for name, there := range found {
 		if !there {

@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"github.com/urlmill/urlmill/config"
-	"github.com/urlmill/urlmill/internal/settings"
+	"github.com/urlmill/urlmill/internal/wire"
 )
 
 var (
@@ -150,7 +150,7 @@ var (
 // TestNames checks that the configuration has every key, and the Makefile every target, that a page names.
 func TestNames(t *testing.T) {
 	known, sections := map[string]bool{}, map[string]bool{}
-	for _, k := range config.Keys(settings.Standard()) {
+	for _, k := range config.Keys(wire.Standard().New().Section()) {
 		parts := strings.Split(strings.ReplaceAll(k.Path, "[]", ""), ".")
 		sections[parts[0]] = true
 		for i := range parts { // a page may begin anywhere, and stop at a section

@@ -53,7 +53,7 @@ func TestIceberg(t *testing.T) {
 			}
 		}
 		o := iceberg.Options{Table: "web.clicks", CatalogFile: catalog, PartitionBy: []string{"date(ts)", "site"}}
-		deliver(t, parquet.Options{Path: out, Files: parquet.Files{PartitionBy: o.PartitionBy}, Registrar: iceberg.New(o, slog.New(slog.DiscardHandler))},
+		deliver(t, parquet.Options{Path: out, Files: parquet.Files{PartitionBy: o.PartitionBy}, Follower: iceberg.New(o, slog.New(slog.DiscardHandler))},
 			s, b.NewRecord(), pipeline.Span{First: int64(run * rows), Next: int64((run + 1) * rows)})
 	}
 	got := readers.Pyiceberg(t, catalog, "web.clicks", "n", "ts >= '2026-11-21T00:00:00+00:00' and ts < '2026-11-22T00:00:00+00:00' and site = 'a/b=1'")

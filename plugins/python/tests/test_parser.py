@@ -365,7 +365,7 @@ def test_parsers_are_values() -> None:
     a = Parser(columns=["host"], promote=["q"])
     b = pickle.loads(pickle.dumps(a))
     assert a == b and hash(a) == hash(b) and a != Parser()
-    assert b.parse(["http://x/?q=1"]).to_pylist() == [{"host": "x"}]
+    assert b.parse(["http://x/?q=1"]).to_pylist() == [{"host": "x", "q": "1"}]
 
 
 def test_map_batches() -> None:

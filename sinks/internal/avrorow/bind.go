@@ -5,6 +5,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/urlmill/urlmill/internal/take"
 )
 
 // column is a column, or what is within one, and how its values are written. What it has of an array is valid from bind
@@ -75,39 +77,30 @@ func (c *column) bind(a arrow.Array) {
 		}
 	case opText, opLargeText:
 		c.bindOffsets(data)
-		c.data = bufferOf(data, 2)
+		c.data = take.Buffer(data, 2)
 	case opBool:
-		c.data = bufferOf(data, 1)
+		c.data = take.Buffer(data, 1)
 	default:
 		width := c.width
 		if width == 0 {
 			width = widths[c.op]
 		}
 		if data.Len() > 0 {
-			c.data = bufferOf(data, 1)[data.Offset()*width:][:data.Len()*width]
+			c.data = take.Buffer(data, 1)[data.Offset()*width:][:data.Len()*width]
 		}
 	}
 }
 
 // bindOffsets takes the offsets of values of different lengths, of which there are none in a fixed list.
 func (c *column) bindOffsets(data arrow.ArrayData) {
-	n := data.Len()
-	if n == 0 || c.op == opFixedList {
+	if data.Len() == 0 || c.op == opFixedList {
 		return
 	}
 	if c.op == opLargeText || c.op == opLargeList {
-		c.large = arrow.Int64Traits.CastFromBytes(bufferOf(data, 1))[data.Offset():][:n+1]
-		return
+		c.large = arrow.GetOffsets[int64](data, 1)
+	} else {
+		c.offsets = arrow.GetOffsets[int32](data, 1)
 	}
-	c.offsets = arrow.Int32Traits.CastFromBytes(bufferOf(data, 1))[data.Offset():][:n+1]
-}
-
-func bufferOf(data arrow.ArrayData, i int) []byte {
-	b := data.Buffers()[i]
-	if b == nil {
-		return nil
-	}
-	return b.Bytes()
 }
 
 // span returns where value i of a text, list or map is.

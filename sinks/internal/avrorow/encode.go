@@ -86,23 +86,15 @@ func (e *Encoder) value(dst []byte, c *column, i int) []byte {
 			return append(dst, 1)
 		}
 		return append(dst, 0)
-	case opList, opLargeList, opFixedList:
+	case opList, opLargeList, opFixedList, opMap:
 		from, to := c.span(i)
 		if to > from {
 			dst = appendLong(dst, int64(to-from))
 		}
 		for ; from < to; from++ {
-			dst = e.value(dst, &c.next[0], from)
-		}
-		return append(dst, 0)
-	case opMap:
-		from, to := c.span(i)
-		if to > from {
-			dst = appendLong(dst, int64(to-from))
-		}
-		for ; from < to; from++ {
-			dst = e.value(dst, &c.next[0], from)
-			dst = e.value(dst, &c.next[1], from)
+			for j := range c.next { // the items, or keys and values
+				dst = e.value(dst, &c.next[j], from)
+			}
 		}
 		return append(dst, 0)
 	case opRecord:

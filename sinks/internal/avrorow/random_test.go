@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	twmb "github.com/twmb/avro"
 
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/sinktest"
@@ -67,7 +67,7 @@ func FuzzRows(f *testing.F) {
 // everyColumn returns the codec that carries every column, as JSON.
 func everyColumn(tb testing.TB, s *arrow.Schema, text string) codec.Factory {
 	tb.Helper()
-	o := schema.Options{Schema: registry.Schema{Type: "AVRO", Text: text}, URL: "/none"}
+	o := schema.Options{Schema: schemaregistry.Schema{Type: "AVRO", Text: text}, URL: "/none"}
 	for _, f := range s.Fields() {
 		o.Carry = append(o.Carry, codec.CarriedField{Name: f.Name, Pointer: "/" + f.Name, Type: pipeline.JSON})
 	}

@@ -27,7 +27,7 @@ func New(s *arrow.Schema, fullName string) (*Rows, error) {
 		return nil, err
 	}
 	c := compiler{named: map[string]string{}}
-	record := avroRecord{Type: "record", Name: name, Namespace: namespace, Fields: []avroField{}}
+	record := avroType{Type: "record", Name: name, Namespace: namespace, Fields: []avroField{}}
 	rows := &Rows{}
 	var errs []error
 	for _, f := range s.Fields() {
@@ -59,12 +59,18 @@ func New(s *arrow.Schema, fullName string) (*Rows, error) {
 // Schema returns the text of the schema. It is the same for the same columns.
 func (r *Rows) Schema() string { return r.text }
 
-// avroRecord is a record in a schema.
-type avroRecord struct {
-	Type      string      `json:"type"`
-	Name      string      `json:"name"`
-	Namespace string      `json:"namespace,omitempty"`
-	Fields    []avroField `json:"fields"`
+// avroType is a type in the text of a schema. Each kind has some of the members; numbers are any, so that 0 is there.
+type avroType struct {
+	Type        string      `json:"type"`
+	LogicalType string      `json:"logicalType,omitempty"`
+	Name        string      `json:"name,omitempty"`
+	Namespace   string      `json:"namespace,omitempty"`
+	Fields      []avroField `json:"fields,omitzero"`
+	Items       any         `json:"items,omitempty"`
+	Values      any         `json:"values,omitempty"`
+	Size        any         `json:"size,omitempty"`
+	Precision   any         `json:"precision,omitempty"`
+	Scale       any         `json:"scale,omitempty"`
 }
 
 type avroField struct {
@@ -74,31 +80,10 @@ type avroField struct {
 	Default json.RawMessage `json:"default,omitempty"`
 }
 
-type avroLogical struct {
-	Type        string `json:"type"`
-	LogicalType string `json:"logicalType"`
-}
+func logical(typ, name string) avroType { return avroType{Type: typ, LogicalType: name} }
 
-type avroDecimal struct {
-	avroLogical
-	Precision int32 `json:"precision"`
-	Scale     int32 `json:"scale"`
-}
-
-type avroFixed struct {
-	Type string `json:"type"`
-	Name string `json:"name"`
-	Size int    `json:"size"`
-}
-
-type avroArray struct {
-	Type  string `json:"type"`
-	Items any    `json:"items"`
-}
-
-type avroMap struct {
-	Type   string `json:"type"`
-	Values any    `json:"values"`
+func decimal(precision, scale int32) avroType {
+	return avroType{Type: "bytes", LogicalType: "decimal", Precision: precision, Scale: scale}
 }
 
 const nameRule = "a name in Avro has letters of ASCII, digits and _, and begins with no digit"
@@ -200,7 +185,7 @@ func (c *compiler) nested(t arrow.DataType, typeName, path string) (any, column,
 func (c *compiler) array(elem arrow.Field, col column, typeName, path string) (any, column, error) {
 	items, inner, err := c.value(elem, typeName, path)
 	col.next = []column{inner}
-	return avroArray{"array", items}, col, err
+	return avroType{Type: "array", Items: items}, col, err
 }
 
 func (c *compiler) mapping(t *arrow.MapType, typeName, path string) (any, column, error) {
@@ -214,14 +199,14 @@ func (c *compiler) mapping(t *arrow.MapType, typeName, path string) (any, column
 		return nil, column{}, err
 	}
 	values, inner, err := c.value(t.ItemField(), typeName, path)
-	return avroMap{"map", values}, column{op: opMap, next: []column{keys, inner}}, err
+	return avroType{Type: "map", Values: values}, column{op: opMap, next: []column{keys, inner}}, err
 }
 
 func (c *compiler) record(t *arrow.StructType, typeName, path string) (any, column, error) {
 	if err := c.name(typeName, path); err != nil {
 		return nil, column{}, err
 	}
-	record, col := avroRecord{Type: "record", Name: typeName, Fields: []avroField{}}, column{op: opRecord}
+	record, col := avroType{Type: "record", Name: typeName, Fields: []avroField{}}, column{op: opRecord}
 	seen := map[string]bool{}
 	for _, f := range t.Fields() {
 		if !isName(f.Name) {

@@ -51,7 +51,7 @@ var simple = map[arrow.Type]struct {
 	arrow.UINT8:        {opUint8, "int"},
 	arrow.UINT16:       {opUint16, "int"},
 	arrow.UINT32:       {opUint32, "long"},
-	arrow.UINT64:       {opUint64, avroDecimal{avroLogical{"bytes", "decimal"}, 20, 0}},
+	arrow.UINT64:       {opUint64, decimal(20, 0)},
 	arrow.FLOAT16:      {opHalf, "float"},
 	arrow.FLOAT32:      {opFloat, "float"},
 	arrow.FLOAT64:      {opDouble, "double"},
@@ -59,8 +59,8 @@ var simple = map[arrow.Type]struct {
 	arrow.LARGE_STRING: {opLargeText, "string"},
 	arrow.BINARY:       {opText, "bytes"},
 	arrow.LARGE_BINARY: {opLargeText, "bytes"},
-	arrow.DATE32:       {opInt32, avroLogical{"int", "date"}},
-	arrow.DATE64:       {opMillisOfDays, avroLogical{"int", "date"}},
+	arrow.DATE32:       {opInt32, logical("int", "date")},
+	arrow.DATE64:       {opMillisOfDays, logical("int", "date")},
 }
 
 // typeOf returns the form of values of a type that are not null.
@@ -70,24 +70,24 @@ func (c *compiler) typeOf(t arrow.DataType, typeName, path string) (any, column,
 	}
 	switch t := t.(type) {
 	case *arrow.FixedSizeBinaryType:
-		return avroFixed{"fixed", typeName, t.ByteWidth}, column{op: opFixed, width: t.ByteWidth}, c.name(typeName, path)
+		return avroType{Type: "fixed", Name: typeName, Size: t.ByteWidth}, column{op: opFixed, width: t.ByteWidth}, c.name(typeName, path)
 	case arrow.DecimalType:
 		precision, scale := t.GetPrecision(), t.GetScale()
 		if scale < 0 || scale > precision {
 			return nil, column{}, fmt.Errorf("decimals have a scale from 0 to their precision, %d, in Avro, not %d; leave the column out", precision, scale)
 		}
 		width := t.(arrow.FixedWidthDataType).BitWidth() / 8
-		return avroDecimal{avroLogical{"bytes", "decimal"}, precision, scale}, column{op: opDecimal, width: width}, nil
+		return decimal(precision, scale), column{op: opDecimal, width: width}, nil
 	case *arrow.TimestampType:
 		return timestamp(t)
 	case *arrow.Time32Type:
 		if t.Unit == arrow.Second {
-			return avroLogical{"int", "time-millis"}, column{op: opSeconds, width: 4}, nil
+			return logical("int", "time-millis"), column{op: opSeconds, width: 4}, nil
 		}
-		return avroLogical{"int", "time-millis"}, column{op: opInt32}, nil
+		return logical("int", "time-millis"), column{op: opInt32}, nil
 	case *arrow.Time64Type:
 		if t.Unit == arrow.Microsecond {
-			return avroLogical{"long", "time-micros"}, column{op: opInt64}, nil
+			return logical("long", "time-micros"), column{op: opInt64}, nil
 		}
 	case *arrow.DictionaryType:
 		values, inner, err := c.typeOf(t.ValueType, typeName, path)
@@ -116,5 +116,5 @@ func timestamp(t *arrow.TimestampType) (any, column, error) {
 	case arrow.Nanosecond:
 		name += "-nanos"
 	}
-	return avroLogical{"long", name}, col, nil
+	return logical("long", name), col, nil
 }

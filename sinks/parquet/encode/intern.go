@@ -26,8 +26,11 @@ type interner struct {
 	expect int      // values that the first table is made for
 }
 
-// release gives all memory back.
+// release gives all memory back. Called again, it keeps the size that it has noted the first time.
 func (d *interner) release() {
+	if d.ends == nil {
+		return
+	}
 	bytePool.put(d.data)
 	int32Pool.put(d.ends)
 	uint32Pool.put(d.slots)

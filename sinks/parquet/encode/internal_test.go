@@ -188,6 +188,10 @@ func TestInterner(t *testing.T) {
 		}
 		if round == 10 {
 			d.release()
+			d.release() // as reset does after a group was written
+			if d.expect != len(want) {
+				t.Fatalf("the next table is made for %d values, want %d", d.expect, len(want))
+			}
 			clear(want)
 		}
 	}

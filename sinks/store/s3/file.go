@@ -26,8 +26,8 @@ type sent []types.CompletedPart
 type file struct {
 	store  *Store
 	name   string
-	upload string // identifier
-	ctx    context.Context
+	upload string          // identifier
+	ctx    context.Context // of Begin, since Write has none
 	cancel context.CancelFunc
 
 	buf    []byte // of the part that is being filled
@@ -60,8 +60,7 @@ func (s *Store) Begin(ctx context.Context, name string) (store.File, error) {
 	s.open++
 	s.mu.Unlock()
 	f := &file{store: s, name: name, upload: id, sum: store.NewChecksum()}
-	// Parts are sent until the file is discarded, whatever the context of this call is.
-	f.ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	f.ctx, f.cancel = context.WithCancel(ctx)
 	return f, nil
 }
 
@@ -87,8 +86,11 @@ func (s *Store) createUpload(ctx context.Context, name string) (string, error) {
 // Size implements [store.File].
 func (f *file) Size() int64 { return f.size }
 
-// Memory returns the number of bytes that the file holds now. It may be called at any time.
+// Memory implements [store.File]. It may be called at any time.
 func (f *file) Memory() int64 { return f.memory.Load() }
+
+// Flush implements [store.File]. It writes nothing: what is not a whole part has to wait for more.
+func (f *file) Flush() error { return f.Err() }
 
 // Err implements [store.File].
 func (f *file) Err() error {
@@ -159,11 +161,17 @@ func (s *Store) release(b []byte) {
 	}
 }
 
-// send starts sending the part in the buffer, as soon as another one has arrived if there are too many on their way.
+// send starts sending the part in the buffer, as soon as another one has arrived if there are too many on their way. It waits
+// for that until the context of the file ends.
 func (f *file) send() error {
 	if f.parts == maxParts {
 		return f.fail(fmt.Errorf("%s has %d parts of %d bytes, and S3 allows no more: lower the sink's roll.bytes, or raise part_size in its section s3",
 			f.store.url(f.name), f.parts, f.store.opts.PartSize))
+	}
+	select {
+	case f.store.shared.slots <- struct{}{}:
+	case <-f.ctx.Done(): // the buffer is given back when the file is discarded
+		return f.fail(fmt.Errorf("writing to %s: %w", f.store.url(f.name), context.Cause(f.ctx)))
 	}
 	f.parts++
 	number, content := int32(f.parts), f.buf
@@ -171,7 +179,6 @@ func (f *file) send() error {
 	f.mu.Lock()
 	f.sent = append(f.sent, types.CompletedPart{})
 	f.mu.Unlock()
-	f.store.shared.slots <- struct{}{} // those who have one give it back in the time of a request
 	f.group.Go(func() {
 		defer func() {
 			f.memory.Add(-int64(cap(content)))

@@ -2,6 +2,7 @@ package s3
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -136,6 +137,70 @@ func TestMemory(t *testing.T) {
 	}
 	if most.Load() != 2 {
 		t.Errorf("%d parts were on their way at a time", most.Load())
+	}
+	must(t, s.Close())
+}
+
+// The context of a file ends its waits, for its turn to send a part and for the parts on their way, while the server answers
+// nothing. What is discarded then leaves nothing there, and other files go on.
+func TestWaitsEnd(t *testing.T) {
+	server, direct := s3test.Direct(t)
+	o := options(t, server)
+	o.PartSize, o.Parallel = minPartSize, 1
+	silent, asked := false, make(chan struct{}, 1)
+	o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
+		if operation(r) != "UploadPart" || !silent {
+			return direct.RoundTrip(r)
+		}
+		asked <- struct{}{}
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	})
+	s := open(t, o, Scheme+server.Bucket+"/out")
+	must(t, s.Prepare(t.Context()))
+	silent = true
+	within := func(what string, f func() error) {
+		t.Helper()
+		done := make(chan error, 1)
+		go func() { done <- f() }()
+		select {
+		case err := <-done:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v", what, err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s waits for the server", what)
+		}
+	}
+	piece := make([]byte, minPartSize)
+	begin := func() (store.File, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(t.Context())
+		f, err := s.Begin(ctx, "a-"+s.Run()+"0001.bin")
+		must(t, err)
+		return f, cancel
+	}
+	one, endOne := begin()
+	_, err := one.Write(piece)
+	must(t, err)
+	<-asked
+	two, endTwo := begin()
+	endTwo()
+	within("a turn", func() error { _, err := two.Write(piece); return err })
+	must(t, two.Discard())
+	endOne()
+	within("a part on its way", func() error { _, err := one.Finish(); return err })
+	must(t, one.Discard())
+	silent = false
+	three, endThree := begin()
+	defer endThree()
+	_, err = three.Write(piece)
+	must(t, err)
+	p, err := three.Finish()
+	must(t, err, s.Discard(t.Context(), []store.Pending{p}))
+	for i, f := range []store.File{one, two, three} {
+		if f.Memory() != 0 {
+			t.Errorf("file %d holds %d bytes", i+1, f.Memory())
+		}
 	}
 	must(t, s.Close())
 }

@@ -16,10 +16,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // Scheme begins the locations of this package: s3://bucket/prefix.
-const Scheme = "s3://"
+const Scheme = store.S3
 
 const (
 	minPartSize = 5 << 20 // smaller ones are refused by S3, but for the last
@@ -89,11 +90,12 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	o.Checksum = cmp.Or(o.Checksum, DefaultChecksum)
-	o.PartSize = cmp.Or(o.PartSize, DefaultPartSize)
-	o.Parallel = cmp.Or(o.Parallel, DefaultParallel)
-	o.Attempts = cmp.Or(o.Attempts, DefaultAttempts)
-	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
+	d := Default()
+	o.Checksum = cmp.Or(o.Checksum, d.Checksum)
+	o.PartSize = cmp.Or(o.PartSize, d.PartSize)
+	o.Parallel = cmp.Or(o.Parallel, d.Parallel)
+	o.Attempts = cmp.Or(o.Attempts, d.Attempts)
+	o.Timeout = cmp.Or(o.Timeout, d.Timeout)
 	if o.Trouble == nil {
 		o.Trouble = new(Trouble)
 	}
@@ -122,7 +124,7 @@ func (o Options) Validate() error {
 		p.Value("encryption", o.Encryption, "is not known").Advise("use %s or %s", EncryptionS3, EncryptionKMS)
 	}
 	if o.KMSKey != "" && o.Encryption != EncryptionKMS {
-		p.Add("kms_key", "has no effect without the encryption %s", EncryptionKMS)
+		p.Add("kms_key", "has no effect without encryption: %s", EncryptionKMS)
 	}
 	if o.Checksum != ChecksumCRC32C && o.Checksum != ChecksumNone {
 		p.Value("checksum", o.Checksum, "is not known").Advise("use %s or %s", ChecksumCRC32C, ChecksumNone)
@@ -141,9 +143,6 @@ func (o Options) Validate() error {
 	}
 	return p.Err()
 }
-
-// IsLocation reports whether a location is a URL of this package, and not the path of a directory.
-func IsLocation(location string) bool { return strings.HasPrefix(location, Scheme) }
 
 // bucketName matches names of buckets, also those of old buckets and other servers.
 var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$`)

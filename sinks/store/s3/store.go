@@ -63,7 +63,7 @@ func Opener(o Options) store.Opener {
 	common := &shared{slots: make(chan struct{}, o.Parallel)}
 	client := sync.OnceValues(func() (*s3.Client, error) { return newClient(context.Background(), o) })
 	return func(location string, log *slog.Logger) (store.Store, error) {
-		if !IsLocation(location) {
+		if !store.OnS3(location) {
 			return store.Open(location, log)
 		}
 		bucket, prefix, err := ParseLocation(location)

@@ -1,7 +1,9 @@
 package accesslog
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -31,8 +33,12 @@ func (o Options) Validate() error {
 	return err
 }
 
+// named returns the format that a name stands for.
+func named(format string) string { return cmp.Or(synonyms[format], format) }
+
 func (o Options) compile() (pattern, error) {
 	var all pipeline.Problems
+	o.Format = named(o.Format)
 	given := 0
 	for _, s := range []string{o.Format, o.Nginx, o.Apache} {
 		if s != "" {
@@ -51,11 +57,20 @@ func (o Options) compile() (pattern, error) {
 	if o.Base != "" {
 		all.Join(checkBase(o.Base))
 	}
+	switch o.Format {
+	case Caddy, Cloudflare:
+		if o.Base != "" {
+			all.Add("base", "%s has the host in its records", o.Format).Advise("take it out")
+		}
+		return pattern{}, all.Err()
+	case Auto:
+		return pattern{}, all.Err()
+	}
 	p, key, err := o.pattern()
 	if err != nil {
 		all.Add(key, "%w", err)
 	} else if o.Format != W3C {
-		whole := o.Format == "alb" || o.Format == "elb" // they log whole URLs
+		whole := o.Format == "alb" || o.Format == "elb" || o.Format == "squid" // they log whole URLs
 		all.Join(p.check(key, whole || o.Base != ""))
 	}
 	return p, all.Err()
@@ -103,7 +118,7 @@ func (p *pattern) check(key string, hasOrigin bool) error {
 	switch {
 	case !have[request] && !have[target] && !have[path]:
 		return pipeline.FieldErrorf(key, "it has no request").Advise("add $request or %%r, or a field with the path")
-	case !have[host] && !hasOrigin:
+	case !have[host] && !have[edge] && !hasOrigin:
 		return pipeline.FieldErrorf("base", "the format does not say the host").Advise("give the origin that was asked, such as https://www.example.com")
 	}
 	return nil
@@ -120,30 +135,74 @@ func New(o Options) (codec.Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &factory{pattern: p, base: strings.TrimSuffix(o.Base, "/"), scheme: o.Scheme, w3c: o.Format == W3C}
-	if f.scheme == "" {
-		f.scheme = "https"
+	o.Format = named(o.Format)
+	switch o.Format {
+	case Auto:
+		return newAuto(o)
+	case Caddy, Cloudflare:
+		return codec.NewNDJSON(jsonFormats[o.Format](o.Scheme))
+	}
+	return newFactory(o, p, nil), nil
+}
+
+// newFactory returns the codec of p with those columns, nil for all that p has.
+func newFactory(o Options, p pattern, columns []pipeline.Field) *factory {
+	f := &factory{pattern: p, base: strings.TrimSuffix(o.Base, "/"), scheme: cmp.Or(o.Scheme, "https"), w3c: o.Format == W3C, columns: columns}
+	if p.client > 0 && o.Scheme == "" && strings.HasPrefix(o.Base, "http:") {
+		f.scheme = "http" // of a virtual host that stands before a line
 	}
 	if f.w3c {
 		f.extra = make(map[string]bool)
 		for _, name := range o.Fields {
 			f.extra[strings.ToLower(name)] = true
 		}
-		f.columns = w3cColumns(o.Fields)
-		return f, nil
+		if columns == nil {
+			f.columns = w3cColumns(o.Fields)
+		}
+		f.layouts = []layout{{}}
+	} else {
+		f.addLayouts(columns != nil)
 	}
-	f.binding = bind(p.tokens, &f.columns)
-	return f, nil
+	f.Shape = codec.NewShape(f.columns, false, true) // a line is more than its URL
+	return f
+}
+
+// addLayouts adds the layouts of the pattern, and their columns unless those are fixed.
+func (f *factory) addLayouts(fixed bool) {
+	for _, p := range append([]pattern{f.pattern}, f.others...) {
+		l := layout{tokens: p.tokens, own: len(p.tokens), after: p.after, list: p.list}
+		if f.client > 0 {
+			l.tokens = slices.Concat(l.tokens, []token{{field: text("forwarded_for")}, {field: apacheFields["v"]}, {field: apacheFields["p"]}})
+		}
+		columns := slices.Clip(f.columns)
+		l.binding = bind(l.tokens, &columns)
+		if !fixed {
+			f.columns = columns
+		}
+		f.layouts = append(f.layouts, l)
+		f.spans = max(f.spans, len(l.tokens))
+	}
 }
 
 // factory is what all instances share and none changes.
 type factory struct {
+	codec.Shape
 	pattern
+	layouts      []layout
+	spans        int // of the layout with most of them
 	base, scheme string
 	w3c          bool
 	extra        map[string]bool // further fields of a W3C log, in lower case
 	columns      []pipeline.Field
-	binding      binding
+}
+
+// layout is a way in which a line is written.
+type layout struct {
+	tokens  []token
+	own     int // how many tokens the format has; those behind are of what the lead has
+	after   string
+	list    int // see [pattern]
+	binding binding
 }
 
 // binding says where the fields of a line go.
@@ -192,14 +251,5 @@ func columnOf(columns *[]pipeline.Field, name string, typ pipeline.FieldType) in
 
 // New implements [codec.Factory].
 func (f *factory) New() codec.Codec {
-	return &lines{factory: f, tokens: f.tokens, binding: f.binding, spans: make([]span, 0, len(f.tokens))}
+	return &lines{factory: f, layout: &f.layouts[0], spans: make([]span, 0, f.spans)}
 }
-
-// Fields implements [codec.Factory].
-func (f *factory) Fields() []pipeline.Field { return f.columns }
-
-// HasBase implements [codec.Factory]: URLs are put together whole.
-func (f *factory) HasBase() bool { return false }
-
-// KeepsRecords implements [codec.Factory]: a line is more than its URL.
-func (f *factory) KeepsRecords() bool { return true }

@@ -17,6 +17,7 @@ const (
 	path            // without the query
 	query           // with or without the question mark
 	host            // perhaps with a port
+	edge            // the host of the server, where the log does not have the one that was asked
 	port            // of the server
 	scheme          // http or https
 	secure          // on, 1 or a protocol of TLS where the request was encrypted, - or nothing else
@@ -129,7 +130,11 @@ var apacheHeaders = map[string]field{
 
 // w3cFields are the fields of W3C Extended Log Files as IIS and CloudFront write them.
 //
-// Source: https://www.w3.org/TR/WD-logfile.html, IIS and CloudFront documentation
+// CloudFront's x-host-header is the header Host of the request, and cs(Host) the name of the distribution, which is what the
+// viewer asked for only where it has no name of its own.
+//
+// Source: https://www.w3.org/TR/WD-logfile.html, IIS documentation,
+// https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/standard-logs-reference.html
 var w3cFields = map[string]field{
 	"date":                {role: dateOnly},
 	"time":                {name: "time", typ: pipeline.Timestamp, role: clock},
@@ -148,7 +153,7 @@ var w3cFields = map[string]field{
 	"cs-uri":              {name: "request_uri", role: target},
 	"cs-host":             {name: "http_host", role: host},
 	"x-host-header":       {name: "http_host", role: host},
-	"cs(host)":            {name: "cs_host", role: host},
+	"cs(host)":            {name: "cs_host", role: edge},
 	"cs-protocol":         {name: "scheme_logged", role: scheme},
 	"cs-version":          text("protocol"),
 	"cs-protocol-version": text("protocol"),

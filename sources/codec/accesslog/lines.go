@@ -8,7 +8,6 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
-	"github.com/urlmill/urlmill/urlcore/charset"
 )
 
 // span is where a field stands in the line.
@@ -17,9 +16,9 @@ type span struct{ start, end int }
 // lines implements [codec.Codec].
 type lines struct {
 	*factory
+	*layout                  // of the line: one of the factory's, or that of the last #Fields line
+	current int              // index of the factory's
 	fault   codec.FirstFault // of the current record
-	tokens  []token          // the factory's, or those of the last #Fields line
-	binding binding
 
 	spans   []span // of the tokens
 	row     int    // number of the current one; a column has its value when it has more entries
@@ -27,11 +26,6 @@ type lines struct {
 	line    []byte
 	plain   bool // it has neither backslashes nor bytes beyond ASCII; false also where nobody looked
 	slow    bool // for tests: no line is taken for plain, so that all of them go the readable way
-}
-
-// Prepare implements [codec.Codec].
-func (c *lines) Prepare(b *pipeline.Batch) {
-	codec.PrepareCarried(b, c.columns)
 }
 
 // Observe implements [codec.Observer].
@@ -60,9 +54,7 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 		at, ok = c.split(line)
 	}
 	if !ok {
-		codec.AppendNulls(b, false)
-		codec.AddFault(b, pipeline.FaultMalformed, int64(at))
-		return true
+		return c.Nulls(b, pipeline.FaultMalformed, at)
 	}
 	c.line = line
 	c.row = len(b.URLs.Valid)
@@ -74,32 +66,107 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 	return true
 }
 
-// DecodeNull implements [codec.Codec].
-func (c *lines) DecodeNull(b *pipeline.Batch) {
-	b.Records.AppendNull()
-	codec.AppendNulls(b, false)
-	codec.AddFault(b, pipeline.FaultNull, -1)
-}
-
 // split finds the fields of a line. Where it does not fit the format it returns the byte from which on.
 func (c *lines) split(line []byte) (at int, ok bool) {
-	if c.syslog {
+	switch {
+	case c.syslog:
 		at = headerEnd(line)
+	case c.header:
+		at = syslogEnd(line)
 	}
 	c.plain = !c.slow && isPlain(line)
-	if c.plain && !c.open && c.splitPlain(line, at) {
+	if c.plain && !c.open && !c.padded && c.splitPlain(line, at) && (c.client == 0 || c.isBare(line)) && c.isListed(line) {
 		return len(line), true
 	}
+	var l lead
+	if c.client > 0 {
+		if l, ok = readLead(line, c.client > 1); !ok {
+			return l.at, false
+		}
+		at = l.at
+	}
+	before, furthest := c.current, 0
+	for i := range c.layouts {
+		c.use(i)
+		end, ok := c.splitLayout(line, at, &l)
+		if ok {
+			return end, true
+		}
+		furthest = max(furthest, end)
+	}
+	c.use(before)
+	return furthest, false
+}
+
+// use makes the factory's layout i that of the line.
+func (c *lines) use(i int) { c.current, c.layout = i, &c.layouts[i] }
+
+// isBare reports whether nothing stands before the client's address, and nothing was shifted, in a line that splitPlain has
+// split. It is false for lines that have to be looked at closer.
+func (c *lines) isBare(line []byte) bool {
+	s := c.spans[c.client-1:]
+	if c.client > 1 {
+		host, port := hostPort(line, span{0, c.spans[1].end})
+		if host != c.spans[0] || port != c.spans[1] {
+			return false
+		}
+	}
+	return s[1].end == s[1].start+1 && line[s[1].start] == '-' && isClient(line[s[0].start:s[0].end])
+}
+
+// isListed reports whether the field that has to be a list of addresses is one, or empty.
+func (c *lines) isListed(line []byte) bool {
+	if c.layout.list == 0 {
+		return true
+	}
+	s := c.spans[c.layout.list-1]
+	return s.start == s.end || s.is(line, "-") || isList(line[s.start:s.end])
+}
+
+// splitLayout finds the fields of a line in the current layout, from at on, behind lead.
+func (c *lines) splitLayout(line []byte, at int, l *lead) (end int, ok bool) {
 	c.spans = c.spans[:0]
-	for i := range c.tokens {
-		t := &c.tokens[i]
-		if !hasPrefix(line[at:], t.before) {
-			if c.open && i > 0 && strings.HasPrefix(t.before, string(line[at:])) {
+	if c.client == 0 {
+		return c.splitTokens(line, at, c.layout.tokens[:c.own])
+	}
+	if c.client > 1 {
+		c.spans = append(c.spans, l.host, l.port)
+	}
+	if end, ok = c.splitTokens(line, at, c.layout.tokens[c.client-1:c.own]); !ok {
+		return end, false
+	}
+	s := c.spans[c.client-1:]
+	if !isClient(line[s[0].start:s[0].end]) && l.first.end == 0 || !isUser(line[s[1].start:s[1].end], line[s[2].start:s[2].end]) {
+		return at, false
+	}
+	if !c.isListed(line) {
+		return c.spans[c.layout.list-1].start, false
+	}
+	if l.first.end > 0 {
+		s[0] = l.first
+	}
+	c.spans = append(c.spans, l.list, l.host, l.port)
+	return end, true
+}
+
+// splitTokens finds the fields of tokens from at to the end of the line.
+func (c *lines) splitTokens(line []byte, at int, tokens []token) (end int, ok bool) {
+	for i := range tokens {
+		t := &tokens[i]
+		before := t.before
+		if i == 0 && c.client > 1 {
+			before = "" // the lead has it
+		}
+		if !hasPrefix(line[at:], before) {
+			if c.open && i > 0 && strings.HasPrefix(before, string(line[at:])) {
 				return len(line), true // a vendor's older format, which ends earlier
 			}
 			return at, false
 		}
-		at += len(t.before)
+		at += len(before)
+		for t.padded && at < len(line) && line[at] == ' ' {
+			at++
+		}
 		end := c.fieldEnd(line, at, t)
 		if end < 0 {
 			return at, false
@@ -110,13 +177,13 @@ func (c *lines) split(line []byte) (at int, ok bool) {
 	if c.open {
 		return at, true
 	}
-	return at, string(line[at:]) == c.after
+	return at, string(line[at:]) == c.layout.after
 }
 
 // splitPlain is split for most lines: those that are plain and fit the format. It returns false where it is not sure, for
 // split to look closer.
 func (c *lines) splitPlain(line []byte, at int) bool {
-	tokens := c.tokens
+	tokens := c.layout.tokens[:c.own]
 	if at > len(line) || !hasPrefix(line[at:], tokens[0].before) {
 		return false
 	}
@@ -153,9 +220,15 @@ func (c *lines) fieldEnd(line []byte, start int, t *token) int {
 		return quotedEnd(line, start)
 	}
 	if t.next == "" {
+		if c.strict && bytes.IndexByte(line[start:], ' ') >= 0 {
+			return -1
+		}
 		return len(line)
 	}
 	n := bytes.Index(line[start:], []byte(t.next))
+	if c.strict && n != bytes.IndexByte(line[start:], t.next[0]) {
+		return -1
+	}
 	if n < 0 && c.open {
 		// The last field that an older format has.
 		if n = bytes.IndexAny(line[start:], " \"]"); n < 0 {
@@ -278,19 +351,18 @@ func (c *lines) appendFields(b *pipeline.Batch) {
 
 // appendField adds value, that of field i.
 func (c *lines) appendField(dst *pipeline.Values, i int, value []byte) {
-	f := &c.tokens[i].field
-	ok := true
-	switch dst.Field.Type {
-	case pipeline.Int64, pipeline.Float64:
-		ok = codec.AppendNumber(dst, value)
-	case pipeline.Timestamp:
+	f := &c.layout.tokens[i].field
+	var ok bool
+	switch {
+	case dst.Field.Type == pipeline.Timestamp && (f.role == timeCLF || f.role == clock):
 		var t int64
 		if t, ok = c.time(value, f.role); ok {
 			dst.Ints = append(dst.Ints, t)
 		}
+	case dst.Field.Type == pipeline.String:
+		ok = codec.AppendScalar(dst, c.unescaped(value, f.escape), 0)
 	default:
-		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, c.unescaped(value, f.escape))
-		dst.Text.End()
+		ok = codec.AppendScalar(dst, value, f.role.format())
 	}
 	if !ok {
 		c.fault.Note(pipeline.FaultFieldType, int64(c.spans[i].start))
@@ -299,19 +371,24 @@ func (c *lines) appendField(dst *pipeline.Values, i int, value []byte) {
 	dst.Valid = append(dst.Valid, true)
 }
 
-func (c *lines) time(value []byte, r role) (int64, bool) {
+// format returns how a time is written that not access logs alone have.
+func (r role) format() codec.TimeFormat {
 	switch r {
-	case timeCLF:
-		return codec.ParseCLF(value)
 	case timeISO:
-		return codec.ParseRFC3339(value)
+		return codec.RFC3339
 	case timeMillis:
-		return codec.ParseEpoch(value, codec.EpochMillis)
-	case clock:
-		day, ok := codec.ParseDay(c.value(c.binding.roles[dateOnly]))
-		of, valid := codec.ParseClock(value)
-		return day + of, ok && valid
+		return codec.EpochMillis
 	default:
-		return codec.ParseEpoch(value, codec.EpochSeconds)
+		return codec.EpochSeconds
 	}
+}
+
+// time reads a time as access logs alone have them.
+func (c *lines) time(value []byte, r role) (int64, bool) {
+	if r == timeCLF {
+		return codec.ParseCLF(value)
+	}
+	day, ok := codec.ParseDay(c.value(c.binding.roles[dateOnly]))
+	of, valid := codec.ParseClock(value)
+	return day + of, ok && valid
 }

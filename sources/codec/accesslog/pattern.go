@@ -15,10 +15,12 @@ type token struct {
 	word, mask uint64
 	field      field
 	quoted     bool // quotation marks stand around it, within which a backslash escapes one
+	padded     bool // spaces may stand before it
 }
 
 // endsBefore says what stands behind the field.
 func (t *token) endsBefore(next string) {
+	t.quoted = strings.HasSuffix(t.before, `"`) && strings.HasPrefix(next, `"`)
 	t.next, t.word, t.mask = next, 0, 0
 	if len(next) > 8 {
 		return
@@ -40,10 +42,16 @@ func (t *token) isAt(s []byte) bool {
 // pattern is a compiled format.
 type pattern struct {
 	tokens []token
-	after  string // text behind the last field
-	open   bool   // more may follow
-	syslog bool   // a syslog header may go before
-	tabs   bool   // tabs stand between the fields, and nothing else but them; see [RealTime]
+	after  string    // text behind the last field
+	open   bool      // more may follow
+	syslog bool      // the header of a syslog with the process in brackets may go before
+	header bool      // any header of syslog may go before
+	strict bool      // no field has the first byte of what follows it
+	padded bool      // a token is
+	client int       // 1 + the index of the client's address, before which may stand what a lead has; 0: it does not
+	list   int       // 1 + the index of a field that has to be a list of addresses; 0: there is none
+	others []pattern // in which a line may be written as well
+	tabs   bool      // tabs stand between the fields, and nothing else but them; see [RealTime]
 }
 
 // parseNginx compiles the format of nginx's directive log_format.
@@ -193,10 +201,6 @@ func (p *pattern) add(before string, f field, name string) error {
 	if before == "" && len(p.tokens) > 0 {
 		return fmt.Errorf("nothing stands between %s and the field before it, so that nobody can tell where one ends", name)
 	}
-	if n := len(p.tokens); n > 0 {
-		last := &p.tokens[n-1]
-		last.quoted = strings.HasSuffix(last.before, `"`) && strings.HasPrefix(before, `"`)
-	}
 	p.tokens = append(p.tokens, token{before: before, field: f})
 	return nil
 }
@@ -205,12 +209,13 @@ func (p *pattern) finish(after string) (pattern, error) {
 	if len(p.tokens) == 0 {
 		return *p, errors.New("it has no field")
 	}
-	last := &p.tokens[len(p.tokens)-1]
-	last.quoted = strings.HasSuffix(last.before, `"`) && strings.HasPrefix(after, `"`)
 	p.after = after
-	for i := range p.tokens[1:] {
-		p.tokens[i].endsBefore(p.tokens[i+1].before)
+	for i := range p.tokens {
+		next := after
+		if i+1 < len(p.tokens) {
+			next = p.tokens[i+1].before
+		}
+		p.tokens[i].endsBefore(next)
 	}
-	last.endsBefore(after)
 	return *p, nil
 }

@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,13 +13,22 @@ import (
 const (
 	common   = `%h %l %u %t "%r" %>s %b`
 	combined = common + ` "%{Referer}i" "%{User-Agent}i"`
+	vhost    = `%v:%p `
+	// forwarded is what follows in the format main of the nginx.conf that nginx comes with.
+	forwarded = ` "%{forwarded_for}x"`
 )
 
 // presets make the formats by their names. W3C is none of them: its lines say themselves what they have.
 var presets = map[string]func() pattern{
-	"common":         func() pattern { return mustApache(common) },
-	"combined":       func() pattern { return mustApache(combined) },
-	"vhost_combined": func() pattern { return mustApache(`%v:%p ` + combined) },
+	"common":         func() pattern { return clients(1, common) },
+	"combined":       func() pattern { return clients(1, combined, combined+forwarded).listed(1) },
+	"vhost_combined": func() pattern { return clients(3, vhost+combined, vhost+combined+forwarded).listed(1) },
+	"nginx":          nginx,
+	"main":           nginx,
+	"fastly":         func() pattern { return clients(1, common) },
+	"traefik":        traefik,
+	"envoy":          envoy,
+	"squid":          squid,
 	"alb":            alb,
 	"elb":            elb,
 	"s3":             s3,
@@ -28,12 +38,13 @@ var presets = map[string]func() pattern{
 // W3C is the name of the format whose lines say what they have.
 const W3C = "w3c"
 
+// synonyms are other names of formats, by the programs that write them.
+var synonyms = map[string]string{"iis": W3C, "cloudfront": W3C}
+
 // Formats returns the names of all formats. The caller owns the slice.
 func Formats() []string {
-	names := []string{W3C, RealTime}
-	for name := range presets {
-		names = append(names, name)
-	}
+	names := slices.AppendSeq([]string{Auto, W3C, RealTime, Caddy, Cloudflare}, maps.Keys(presets))
+	names = slices.AppendSeq(names, maps.Keys(synonyms))
 	slices.Sort(names)
 	return names
 }
@@ -43,6 +54,70 @@ func mustApache(format string) pattern {
 	if err != nil {
 		panic(fmt.Sprintf("accesslog: %s: %v", format, err)) // TestPresets keeps this from happening
 	}
+	return p
+}
+
+// clients makes a pattern of lines in one of the formats, whose field with number client, from 1, is the address of the client, with
+// the names of its user behind.
+func clients(client int, formats ...string) pattern {
+	p := mustApache(formats[0])
+	for _, format := range formats[1:] {
+		p.others = append(p.others, mustApache(format))
+	}
+	p.client = client
+	return p
+}
+
+// listed returns p, in whose other layout i, from 1, the last field has to be a list of addresses: of any other field, it is not known
+// what it is.
+func (p pattern) listed(i int) pattern {
+	p.others[i-1].list = len(p.others[i-1].tokens)
+	return p
+}
+
+// refine replaces the fields of p that have these names.
+func (p *pattern) refine(fields map[string]field) {
+	for i := range p.tokens {
+		if f, ok := fields[p.tokens[i].field.name]; ok {
+			p.tokens[i].field = f
+		}
+	}
+}
+
+// nginx is the format main, or the one that nginx has built in, which is Apache's combined.
+//
+// Source: https://nginx.org/en/docs/http/ngx_http_log_module.html#log_format, https://github.com/nginx/nginx/blob/master/conf/nginx.conf
+func nginx() pattern { return clients(1, combined+forwarded, combined) }
+
+// Source: https://doc.traefik.io/traefik/observability/access-logs/#common-log-format
+func traefik() pattern {
+	p := clients(1, combined+` %{requests}x "%{router}x" "%{server_url}x" %{request_time_ms}xms`)
+	p.refine(map[string]field{"requests": count("requests"), "request_time_ms": count("request_time_ms")})
+	return p
+}
+
+// Source: https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage#default-format-string
+func envoy() pattern {
+	p := mustApache(`[%{start}x] "%r" %s %{response_flags}x %I %B %{request_time_ms}x %{upstream_time_ms}x ` +
+		`"%{forwarded_for}x" "%{User-Agent}i" "%{request_id}x" "%{Host}i" "%{upstream_host}x"`)
+	p.refine(map[string]field{
+		"start": timestamp(timeISO), "request_time_ms": count("request_time_ms"), "upstream_time_ms": count("upstream_time_ms"),
+	})
+	p.strict, p.header = true, true
+	return p
+}
+
+// squid is the native format. Its third field and those before are padded with spaces.
+//
+// Source: https://www.squid-cache.org/Doc/config/logformat
+func squid() pattern {
+	p := mustApache(`%{sec}t %{request_time_ms}x %a %{cache_result}x/%s %O %m %{request_uri}x %u %{hierarchy}x/%{peer}x %{content_type}x`)
+	p.tokens[1].padded = true
+	p.refine(map[string]field{
+		"request_time_ms": count("request_time_ms"),
+		"request_uri":     {name: "request_uri", role: target, escape: asIs},
+	})
+	p.strict, p.header, p.padded = true, true, true
 	return p
 }
 
@@ -120,16 +195,24 @@ func s3() pattern {
 	})
 }
 
-// Source: https://docs.haproxy.org/3.0/configuration.html#8.2.3
+// haproxy is the format of option httplog. Captured headers stand in braces with | between: those of the request, then those of
+// the response. Where one of them is not captured, HAProxy leaves it out without a trace, so that a single one is taken for the
+// request's. It writes braces within as #7B and #7D.
+//
+// Source: https://docs.haproxy.org/3.0/configuration.html#8.2.3, section 8.8 of the same
 func haproxy() pattern {
-	p := mustApache(`%a:%{remote_port}x [%{%d/%b/%Y:%H:%M:%S %z}t] %{frontend}x %{backend}x/%{server}x ` +
-		`%{timers}x %s %O %{captured_request_cookie}x %{captured_response_cookie}x %{termination_state}x ` +
-		`%{connections}x %{queues}x "%r"`)
-	p.syslog = true
-	for i := range p.tokens {
-		if p.tokens[i].field.name == "remote_port" {
-			p.tokens[i].field.typ = pipeline.Int64
-		}
+	format := func(captures string) pattern {
+		p := mustApache(`%a:%{remote_port}x [%{%d/%b/%Y:%H:%M:%S %z}t] %{frontend}x %{backend}x/%{server}x ` +
+			`%{timers}x %s %O %{captured_request_cookie}x %{captured_response_cookie}x %{termination_state}x ` +
+			`%{connections}x %{queues}x ` + captures + `"%r"`)
+		p.refine(map[string]field{"remote_port": count("remote_port")})
+		return p
 	}
+	p := format("")
+	p.others = []pattern{
+		format(`{%{captured_request_headers}x} `),
+		format(`{%{captured_request_headers}x} {%{captured_response_headers}x} `),
+	}
+	p.syslog, p.strict = true, true
 	return p
 }

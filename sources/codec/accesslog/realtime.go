@@ -46,6 +46,9 @@ func realTime(names []string) (p pattern, err error) {
 		if slices.Contains(names[:i], name) {
 			return p, fmt.Errorf("%q is there twice", name)
 		}
+		if name == "cs-host" && slices.Contains(names, "x-host-header") {
+			name = "cs(host)" // see w3cFields
+		}
 		f, ok := realTimeFields[name]
 		if !ok {
 			if f, ok = w3cFields[name]; !ok {

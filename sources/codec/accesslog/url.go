@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/urlcore/charset"
@@ -13,6 +14,10 @@ func (c *lines) appendURL(b *pipeline.Batch) {
 	r := &c.binding.roles
 	if i := r[request]; i >= 0 && i < len(c.spans) {
 		c.appendRequest(b, i)
+		return
+	}
+	if verb := c.value(r[method]); string(verb) == "CONNECT" || string(verb) == "NONE" { // Squid's for what was no request
+		c.noURL(b, pipeline.FaultFieldMissing, r[method])
 		return
 	}
 	text := c.value(r[target])
@@ -30,7 +35,7 @@ func (c *lines) appendURL(b *pipeline.Batch) {
 	}
 	e := byBackslash
 	if at >= 0 {
-		e = c.tokens[at].field.escape
+		e = c.layout.tokens[at].field.escape
 	}
 	c.appendTarget(b, text, rest, e)
 }
@@ -68,10 +73,10 @@ func (c *lines) appendRequest(b *pipeline.Batch, i int) {
 	c.putText(b, c.binding.method, verb)
 	c.putText(b, c.binding.version, version)
 	switch {
-	case len(text) == 0 || string(text) == "*" || string(verb) == "CONNECT":
+	case len(text) == 0 || string(text) == "*" || string(text) == "-" || string(verb) == "CONNECT":
 		c.noURL(b, pipeline.FaultFieldMissing, i) // about the server or a connection, not about a resource
 	default:
-		c.appendTarget(b, text, nil, c.tokens[i].field.escape)
+		c.appendTarget(b, text, nil, c.layout.tokens[i].field.escape)
 	}
 }
 
@@ -130,6 +135,9 @@ func (c *lines) appendTarget(b *pipeline.Batch, text, rest []byte, e escape) {
 func (c *lines) appendOrigin(dst []byte) []byte {
 	r := &c.binding.roles
 	name := c.value(r[host])
+	if len(name) == 0 {
+		name = c.value(r[edge])
+	}
 	if len(name) == 0 {
 		return append(dst, c.base...)
 	}
@@ -212,15 +220,10 @@ func unbackslashed(value []byte, i int) (b byte, end int) {
 			return v, i + 3
 		}
 		return '\\', i
-	case 'n':
-		return '\n', i + 1
-	case 't':
-		return '\t', i + 1
-	case 'r':
-		return '\r', i + 1
-	case '"', '\\':
-		return next, i + 1
 	default:
+		if at := strings.IndexByte(`ntr"\`, next); at >= 0 {
+			return "\n\t\r\"\\"[at], i + 1
+		}
 		return '\\', i
 	}
 }

@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,12 +14,7 @@ import (
 func w3cColumns(extra []string) []pipeline.Field {
 	var columns []pipeline.Field
 	columnOf(&columns, "time", pipeline.Timestamp)
-	names := make([]string, 0, len(w3cFields))
-	for name := range w3cFields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(w3cFields)) {
 		if f := w3cFields[name]; f.role != dateOnly {
 			columnOf(&columns, f.name, f.typ)
 		}
@@ -42,7 +38,7 @@ func (c *lines) directive(line []byte) {
 	if cloudFront {
 		e = byPercent
 	}
-	c.tokens = c.tokens[:0:0]
+	var tokens []token
 	for name := range strings.FieldsSeq(string(names)) {
 		f, known := w3cFields[strings.ToLower(name)]
 		if !known {
@@ -51,10 +47,10 @@ func (c *lines) directive(line []byte) {
 				f = text(columnName(name))
 			}
 		}
-		c.tokens = append(c.tokens, token{field: f.escapedBy(e)})
+		tokens = append(tokens, token{field: f.escapedBy(e)})
 	}
-	columns := c.columns
-	c.binding = bind(c.tokens, &columns)
+	columns := slices.Clip(c.columns)
+	c.layout = &layout{tokens: tokens, binding: bind(tokens, &columns)}
 }
 
 // escapedBy returns f with the escape of its text, if it has any.
@@ -77,7 +73,7 @@ func (c *lines) splitW3C(line []byte) (at int, ok bool) {
 // splitBy finds the fields of a line that has as many as there are tokens, with separators between.
 func (c *lines) splitBy(line []byte, separator byte) (at int, ok bool) {
 	c.spans = c.spans[:0]
-	if len(c.tokens) == 0 {
+	if len(c.layout.tokens) == 0 {
 		return 0, false
 	}
 	for {
@@ -86,12 +82,12 @@ func (c *lines) splitBy(line []byte, separator byte) (at int, ok bool) {
 		if n >= 0 {
 			end = at + n
 		}
-		if len(c.spans) == len(c.tokens) {
+		if len(c.spans) == len(c.layout.tokens) {
 			return at, false
 		}
 		c.spans = append(c.spans, span{start: at, end: end})
 		if n < 0 {
-			return at, len(c.spans) == len(c.tokens)
+			return at, len(c.spans) == len(c.layout.tokens)
 		}
 		at = end + 1
 	}

@@ -4,12 +4,11 @@ package avro
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/twmb/avro"
 
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
 )
@@ -54,10 +53,13 @@ const (
 	uuid
 )
 
-var logicals = map[string]logical{
-	"decimal": decimal, "date": date, "time-millis": clockMillis, "time-micros": clockMicros, "uuid": uuid,
-	"timestamp-millis": instantMillis, "timestamp-micros": instantMicros, "timestamp-nanos": instantNanos,
-	"local-timestamp-millis": instantMillis, "local-timestamp-micros": instantMicros, "local-timestamp-nanos": instantNanos,
+// logicals are the logical types on the types that they may be on. A uuid on a string is text already.
+var logicals = map[[2]string]logical{
+	{"decimal", "bytes"}: decimal, {"decimal", "fixed"}: decimal, {"uuid", "fixed"}: uuid,
+	{"date", "int"}: date, {"time-millis", "int"}: clockMillis, {"time-micros", "long"}: clockMicros,
+	{"timestamp-millis", "long"}: instantMillis, {"local-timestamp-millis", "long"}: instantMillis,
+	{"timestamp-micros", "long"}: instantMicros, {"local-timestamp-micros", "long"}: instantMicros,
+	{"timestamp-nanos", "long"}: instantNanos, {"local-timestamp-nanos", "long"}: instantNanos,
 }
 
 // node is a place in a schema, and what is wanted of it. Places of which nothing is wanted are shared, and may be within
@@ -71,9 +73,8 @@ type node struct {
 	names   []string // of a record
 	next    []*node  // the fields of a record, the branches of a union, the items or values of the rest
 
-	want   bool  // something is wanted here or within
 	slots  []int // values that are this place
-	within []int // values that are within: those that a second key of the same name has to forget
+	within []int // values that are this place or within: those that a second key of the same name has to forget
 	// Of an array, what is wanted of single items; of a map, of single values.
 	picks []pick
 	empty bool // it takes no bytes
@@ -86,14 +87,8 @@ type pick struct {
 	node  *node
 }
 
-// path is a pointer on its way through the schema.
-type path struct {
-	tokens []string
-	slot   int
-}
-
 // compile makes a schema ready.
-func compile(s registry.Schema, pointers [][]string) (schema.Compiled, error) {
+func compile(s schemaregistry.Schema, pointers [][]string) (schema.Compiled, error) {
 	var cache avro.SchemaCache
 	for _, ref := range s.References {
 		if _, err := cache.Parse(ref.Text); err != nil {
@@ -107,11 +102,7 @@ func compile(s registry.Schema, pointers [][]string) (schema.Compiled, error) {
 	c := compiler{named: map[string]*avro.SchemaNode{}, skips: map[string]*node{}}
 	root := parsed.Root()
 	c.collect(root)
-	var paths []path
-	for i, tokens := range pointers {
-		paths = append(paths, path{tokens, i})
-	}
-	n, err := c.node(root, "", paths, 0)
+	n, err := c.node(root, "", schema.Paths(pointers), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +155,13 @@ var primitives = map[string]op{
 }
 
 // node returns the node of s, which stands in that namespace, for what is wanted of it.
-func (c *compiler) node(s *avro.SchemaNode, namespace string, paths []path, depth int) (*node, error) {
+func (c *compiler) node(s *avro.SchemaNode, namespace string, paths []schema.Path, depth int) (*node, error) {
 	if depth > maxNesting {
 		return nil, errors.New("the schema is nested too deep")
 	}
 	if o, ok := primitives[s.Type]; ok {
 		n := &node{op: o, logical: logicalOf(s), scale: int32(s.Scale), empty: o == opNull}
-		n.take(paths)
+		n.slots, n.within = schema.Slots(paths)
 		return n, nil
 	}
 	switch s.Type {
@@ -195,7 +186,7 @@ func (c *compiler) node(s *avro.SchemaNode, namespace string, paths []path, dept
 	if s.Name != "" && len(paths) == 0 {
 		c.skips[name] = n // before its fields, which may be of the same type
 	}
-	n.take(paths)
+	n.slots, n.within = schema.Slots(paths)
 	if s.Name != "" {
 		namespace = namespaceOf(name)
 	}
@@ -203,8 +194,8 @@ func (c *compiler) node(s *avro.SchemaNode, namespace string, paths []path, dept
 }
 
 // fill adds what is within n.
-func (c *compiler) fill(n *node, s *avro.SchemaNode, namespace string, paths []path, depth int) error {
-	add := func(s *avro.SchemaNode, paths []path) error {
+func (c *compiler) fill(n *node, s *avro.SchemaNode, namespace string, paths []schema.Path, depth int) error {
+	add := func(s *avro.SchemaNode, paths []schema.Path) error {
 		child, err := c.node(s, namespace, paths, depth+1)
 		n.next = append(n.next, child)
 		return err
@@ -233,7 +224,7 @@ func (c *compiler) fill(n *node, s *avro.SchemaNode, namespace string, paths []p
 		for i := range s.Fields {
 			f := &s.Fields[i]
 			n.names = append(n.names, f.Name)
-			if err := add(&f.Type, within(paths, func(name string) bool { return name == f.Name || slices.Contains(f.Aliases, name) })); err != nil {
+			if err := add(&f.Type, schema.Within(paths, append([]string{f.Name}, f.Aliases...)...)); err != nil {
 				return err
 			}
 			n.empty = n.empty && n.next[i].empty
@@ -242,37 +233,10 @@ func (c *compiler) fill(n *node, s *avro.SchemaNode, namespace string, paths []p
 	return nil
 }
 
-// take notes what the paths want of n: those that end here, and that there are others.
-func (n *node) take(paths []path) {
-	for _, p := range paths {
-		n.want = true
-		n.within = append(n.within, p.slot)
-		if len(p.tokens) == 0 {
-			n.slots = append(n.slots, p.slot)
-		}
-	}
-}
-
-// within returns the paths whose next step is one of those, from there on.
-func within(paths []path, step func(name string) bool) (inner []path) {
-	for _, p := range paths {
-		if len(p.tokens) > 0 && step(p.tokens[0]) {
-			inner = append(inner, path{p.tokens[1:], p.slot})
-		}
-	}
-	return inner
-}
-
 // picks adds what is wanted of single items or values.
-func (c *compiler) picks(n *node, s *avro.SchemaNode, namespace string, paths []path, depth int) error {
-	seen := map[string]bool{}
-	for _, p := range paths {
-		if len(p.tokens) == 0 || seen[p.tokens[0]] {
-			continue
-		}
-		key := p.tokens[0]
-		seen[key] = true
-		child, err := c.node(s, namespace, within(paths, func(name string) bool { return name == key }), depth+1)
+func (c *compiler) picks(n *node, s *avro.SchemaNode, namespace string, paths []schema.Path, depth int) error {
+	for _, key := range schema.Steps(paths) {
+		child, err := c.node(s, namespace, schema.Within(paths, key), depth+1)
 		if err != nil {
 			return err
 		}
@@ -282,15 +246,8 @@ func (c *compiler) picks(n *node, s *avro.SchemaNode, namespace string, paths []
 }
 
 func logicalOf(s *avro.SchemaNode) logical {
-	l := logicals[s.LogicalType]
-	if l == uuid && s.Type == "string" {
-		return plain // it is text already
-	}
-	fits := map[logical][]string{
-		decimal: {"bytes", "fixed"}, date: {"int"}, clockMillis: {"int"}, clockMicros: {"long"}, uuid: {"fixed"},
-		instantMillis: {"long"}, instantMicros: {"long"}, instantNanos: {"long"},
-	}
-	if !slices.Contains(fits[l], s.Type) || l == uuid && s.Size != 16 {
+	l := logicals[[2]string{s.LogicalType, s.Type}]
+	if l == uuid && s.Size != 16 {
 		return plain
 	}
 	return l

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/avro"
 
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
@@ -56,7 +56,7 @@ func click() map[string]any {
 
 func clickOptions() schema.Options {
 	return schema.Options{
-		Schema: registry.Schema{Text: clickSchema}, URL: "/request/url", Base: "/site",
+		Schema: schemaregistry.Schema{Text: clickSchema}, URL: "/request/url", Base: "/site",
 		Carry: []codec.CarriedField{
 			{Name: "id", Pointer: "/id", Type: pipeline.Int64},
 			{Name: "referer", Pointer: "/request/headers/Referer"},
@@ -134,7 +134,7 @@ func TestClick(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	const text = `{"type":"record","name":"R","fields":[{"name":"url","type":["null","string","long"]},{"name":"n","type":"long"}]}`
-	o := schema.Options{Schema: registry.Schema{Text: text}, URL: "/url", Carry: []codec.CarriedField{{Name: "n", Pointer: "/n"}}}
+	o := schema.Options{Schema: schemaregistry.Schema{Text: text}, URL: "/url", Carry: []codec.CarriedField{{Name: "n", Pointer: "/n"}}}
 	for _, test := range []struct {
 		record string
 		want   map[string]any
@@ -162,7 +162,7 @@ func TestBombs(t *testing.T) {
 		`{"type":"map","values":"null"}`:                                    "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00",
 	} {
 		o := schema.Options{
-			Schema: registry.Schema{Text: `{"type":"record","name":"R","fields":[{"name":"u","type":` + text + `}]}`},
+			Schema: schemaregistry.Schema{Text: `{"type":"record","name":"R","fields":[{"name":"u","type":` + text + `}]}`},
 			URL:    "/x", Carry: []codec.CarriedField{{Name: "u", Pointer: "/u", Type: pipeline.JSON}},
 		}
 		if got := row(t, o, []byte(record)); got["fault"] != "record-malformed" {
@@ -171,7 +171,7 @@ func TestBombs(t *testing.T) {
 	}
 	deep := `{"type":"record","name":"R","fields":[{"name":"r","type":["null","R"]},{"name":"a","type":["null","string"]}]}`
 	record := strings.Repeat("\x02", 1<<20)
-	if got := row(t, schema.Options{Schema: registry.Schema{Text: deep}, URL: "/a"}, []byte(record)); got["fault"] != "record-malformed" {
+	if got := row(t, schema.Options{Schema: schemaregistry.Schema{Text: deep}, URL: "/a"}, []byte(record)); got["fault"] != "record-malformed" {
 		t.Error(got)
 	}
 }
@@ -179,9 +179,9 @@ func TestBombs(t *testing.T) {
 // TestReferences: a schema may name types of others.
 func TestReferences(t *testing.T) {
 	o := schema.Options{
-		Schema: registry.Schema{
+		Schema: schemaregistry.Schema{
 			Text: `{"type":"record","name":"R","namespace":"a","fields":[{"name":"p","type":"b.Page"},{"name":"q","type":["null","b.Page"]}]}`,
-			References: []registry.Reference{
+			References: []schemaregistry.Reference{
 				{Name: "b.URL", Text: `{"type":"record","name":"b.URL","fields":[{"name":"text","type":"string"}]}`},
 				{Name: "b.Page", Text: `{"type":"record","name":"b.Page","fields":[{"name":"url","type":"b.URL"}]}`},
 			},

@@ -262,7 +262,7 @@ func (s *scanner) blocks(n *node, depth int) bool {
 		if count == 0 {
 			return true
 		}
-		if size >= 0 && !n.want {
+		if size >= 0 && len(n.within) == 0 {
 			s.pos += int(size)
 			continue
 		}

@@ -117,6 +117,7 @@ func logCases() []Case {
 		return fmt.Sprintf(`%s - %s [%s] "%s" %d %d`, h.IP, dash(h.User), h.clf(), h.request(), h.Status, h.Bytes)
 	}
 	combined := func(h *Hit) string { return fmt.Sprintf(`%s "%s" "%s"`, common(h), dash(h.Referer), h.Agent) }
+	main := func(h *Hit) string { return combined(h) + ` "198.51.100.7, 10.0.0.9"` }
 	cases := []Case{
 		preset("common", origin, common, map[string]string{"": "record-malformed 0", "x": "record-malformed 0", "1.2.3.4 - - [x": "record-malformed 13"}),
 		preset("combined", origin, combined, map[string]string{
@@ -125,18 +126,28 @@ func logCases() []Case {
 		}),
 		preset("vhost_combined", "", func(h *Hit) string { return h.Host + ":443 " + combined(h) },
 			map[string]string{"www.example.com 1.2.3.4": "record-malformed 0"}),
+		preset("nginx", origin, main, map[string]string{`1.2.3.4 - - [21/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 1 "-" "x" "-" 1`: "record-malformed 74"}),
+		preset("main", origin, main, map[string]string{"web 1 1.2.3.4 - - [": "record-malformed 19"}),
+		preset("fastly", origin, func(h *Hit) string { return "<134>2026-11-21T12:00:00Z cache-fra19128 log[62959]: " + common(h) },
+			map[string]string{"<134>2026-11-21T12:00:00Z cache-fra19128 log[62959]: ": "record-malformed 53"}),
+		preset("traefik", origin, func(h *Hit) string {
+			return fmt.Sprintf(`%s %d "web@docker" "http://10.0.0.1:80" %dms`, combined(h), h.Micros, h.Micros/1000)
+		}, map[string]string{`1.2.3.4 - - [21/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 1 "-" "x"`: "record-malformed 70"}),
+		preset("envoy", "", envoy, map[string]string{`[2026-11-21T12:00:00.000Z] "GET / HTTP/1.1" 200 - via_upstream - "-" 0`: "record-malformed 69"}),
+		preset("squid", "", squid, map[string]string{"1795262400.000    921 192.0.2.1 TCP_MISS 200": "record-malformed 32"}),
+		preset("auto", origin, combined, map[string]string{"": "record-malformed 0", "x": "record-malformed 0"}),
 		preset("alb", "", alb, map[string]string{"https 2026-11-21T12:00:00Z": "record-field-missing -1"}),
 		preset("elb", "", elb, map[string]string{"2026-11-21T12:00:00Z x y z": "record-field-missing -1"}),
 		preset("s3", "", s3, map[string]string{"owner bucket 21/Nov/2026": "record-malformed 12"}),
 		preset("haproxy", origin, haproxy, map[string]string{"haproxy[1]: Proxy http-in started.": "record-malformed 12"}),
-		log("nginx", accesslog.Options{Nginx: nginxFormat}, nginx, map[string]string{"203.0.113.9 -": "record-malformed 0"}),
+		log("log_format", accesslog.Options{Nginx: nginxFormat}, nginx, map[string]string{"203.0.113.9 -": "record-malformed 0"}),
 		log("apache", accesslog.Options{Apache: `%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\" %v %D`},
 			func(h *Hit) string { return fmt.Sprintf("%s %s %d", combined(h), h.Host, h.Micros) },
 			map[string]string{"x y": "record-malformed 2"}),
 	}
 	for i := range cases {
 		switch cases[i].Name {
-		case "access_log/common", "access_log/alb", "access_log/elb", "access_log/haproxy":
+		case "access_log/common", "access_log/alb", "access_log/elb", "access_log/haproxy", "access_log/fastly", "access_log/envoy", "access_log/squid":
 			cases[i].Referer = ""
 		}
 	}

@@ -34,6 +34,16 @@ func haproxy(h *Hit) string {
 		h.IP, h.Time.Format("02/Jan/2006:15:04:05.000"), h.Status, h.Bytes, h.request())
 }
 
+func envoy(h *Hit) string {
+	return fmt.Sprintf(`[%s] "%s" %d - 0 %d %d %d "%s" "%s" "%s" "%s" "10.0.0.1:80"`, h.Time.Format("2006-01-02T15:04:05.000Z"), h.request(), h.Status,
+		h.Bytes, h.Micros/1000, h.Micros/1000, h.IP, h.Agent, h.ID, h.Host)
+}
+
+func squid(h *Hit) string {
+	return fmt.Sprintf(`%d.%03d %6d %s TCP_MISS/%03d %d %s %s %s HIER_DIRECT/10.0.0.1 text/html`, h.Time.Unix(), h.Time.Nanosecond()/1e6, h.Micros/1000,
+		h.IP, h.Status, h.Bytes, h.Method, h.URL(), dash(h.User))
+}
+
 const nginxFormat = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $host $request_time $request_id`
 
 func nginx(h *Hit) string {
@@ -43,12 +53,12 @@ func nginx(h *Hit) string {
 
 // w3cCases are those of W3C Extended Log Files and what is like them.
 func w3cCases() []Case {
-	w3c := func() (codec.Factory, error) {
-		return accesslog.New(accesslog.Options{Format: accesslog.W3C, Base: origin})
+	named := func(name string) func() (codec.Factory, error) {
+		return func() (codec.Factory, error) { return accesslog.New(accesslog.Options{Format: name, Base: origin}) }
 	}
 	escaped := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
-	return []Case{{
-		Codec: "access_log", Name: "access_log/w3c", New: w3c, Referer: "referer",
+	w3c := Case{
+		Codec: "access_log", Name: "access_log/w3c", New: named(accesslog.W3C), Referer: "referer",
 		Prologue: []string{
 			"#Software: Microsoft Internet Information Services 10.0", "#Version: 1.0", "#Date: 2026-11-21 12:00:00",
 			"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) cs-host sc-status sc-substatus sc-win32-status time-taken",
@@ -59,8 +69,11 @@ func w3cCases() []Case {
 				dash(h.User), h.IP, plus.Replace(h.Agent), dash(h.Referer), h.Host, h.Status, h.Micros/1000)
 		}),
 		Malformed: map[string]string{"": "record-malformed 0", "2026-11-21 12:00:00 x": "record-malformed 20"},
-	}, {
-		Codec: "access_log", Name: "access_log/cloudfront", New: w3c, Referer: "referer",
+	}
+	iis := w3c
+	iis.Name, iis.New = "access_log/iis", named("iis")
+	return []Case{w3c, iis, {
+		Codec: "access_log", Name: "access_log/cloudfront", New: named("cloudfront"), Referer: "referer",
 		Prologue: []string{
 			"#Version: 1.0",
 			"#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) " +
@@ -115,11 +128,21 @@ func jsonCases() []Case {
 		Malformed: map[string]string{`{"host":"e.com","request_uri":`: "record-malformed 30"},
 	}, {
 		Codec: "access_log", Name: "access_log/caddy", Referer: "referer",
-		New: func() (codec.Factory, error) { return codec.NewNDJSON(codec.Caddy()) },
+		New: func() (codec.Factory, error) { return accesslog.New(accesslog.Options{Format: accesslog.Caddy}) },
 		Record: record(func(h *Hit) string {
 			return fmt.Sprintf(`{"level":"info","ts":%d.%06d,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":%q,"proto":%q,`+
 				`"method":%q,"host":%q,"uri":%q,"headers":{"User-Agent":[%q],"Referer":[%q]},"tls":{"resumed":false}},"user_id":"","duration":0.000929675,"size":%d,"status":%d}`,
 				h.Time.Unix(), h.Time.Nanosecond()/1000, h.IP, h.Protocol, h.Method, h.Host, h.Target(), h.Agent, h.Referer, h.Bytes, h.Status)
+		}),
+		Malformed: map[string]string{"{": "record-malformed 1"},
+	}, {
+		Codec: "access_log", Name: "access_log/cloudflare", Referer: "referer",
+		New: func() (codec.Factory, error) { return accesslog.New(accesslog.Options{Format: accesslog.Cloudflare}) },
+		Record: record(func(h *Hit) string {
+			return fmt.Sprintf(`{"CacheCacheStatus":"dynamic","ClientASN":3320,"ClientCountry":"de","ClientIP":%q,"ClientRequestBytes":512,"ClientRequestHost":%q,`+
+				`"ClientRequestMethod":%q,"ClientRequestProtocol":%q,"ClientRequestReferer":%q,"ClientRequestScheme":"https","ClientRequestURI":%q,`+
+				`"ClientRequestUserAgent":%q,"EdgeColoCode":"FRA","EdgeResponseBytes":%d,"EdgeResponseStatus":%d,"EdgeStartTimestamp":%d,"RayID":%q}`,
+				h.IP, h.Host, h.Method, h.Protocol, h.Referer, h.Target(), h.Agent, h.Bytes, h.Status, h.Time.UnixNano(), h.ID)
 		}),
 		Malformed: map[string]string{"{": "record-malformed 1"},
 	}}

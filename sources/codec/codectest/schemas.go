@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/avro"
@@ -113,7 +113,7 @@ func schemaCases() []Case {
 	return []Case{{
 		Codec: "avro", Name: "avro", Referer: "referer", Record: avroRecord,
 		New: func() (codec.Factory, error) {
-			return avro.New(schema.Options{Schema: registry.Schema{Text: avroHit}, Framed: true, URL: "/request/url", Carry: hitFields()})
+			return avro.New(schema.Options{Schema: schemaregistry.Schema{Text: avroHit}, Framed: true, URL: "/request/url", Carry: hitFields()})
 		},
 		Malformed: map[string]string{
 			"": "record-malformed 0", "x": "record-malformed 0", "\x01\x00\x00\x00\x07\x00": "record-malformed 0", "\x00\x00\x00\x00\x07": "record-malformed 5",
@@ -123,7 +123,7 @@ func schemaCases() []Case {
 		Codec: "protobuf", Name: "protobuf", Referer: "referer", Record: protobufRecord,
 		New: func() (codec.Factory, error) {
 			return protobuf.New(protobuf.Options{Options: schema.Options{
-				Schema: registry.Schema{Text: protobufHit}, Framed: true, URL: "/request/url", Carry: hitFields(),
+				Schema: schemaregistry.Schema{Text: protobufHit}, Framed: true, URL: "/request/url", Carry: hitFields(),
 			}})
 		},
 		Malformed: map[string]string{

@@ -3,6 +3,7 @@ package delimited
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,12 +11,11 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
-	"github.com/urlmill/urlmill/urlcore/charset"
 )
 
 // Options configures the codec.
 type Options struct {
-	// Separator is the byte between values; 0 stands for a comma.
+	// Separator is the byte between values; 0 stands for DefaultSeparator.
 	Separator byte
 	// Columns are the names of the values in their order. Empty: the first line of every file has them.
 	Columns []string
@@ -46,12 +46,9 @@ func (o Options) Validate() error {
 	}
 	known("url", o.URL)
 	known("base", o.Base)
+	codec.CheckColumns(o.Carry, types, &p)
 	for i, c := range o.Carry {
-		key := codec.CheckNames(o.Carry, i, &p)
-		if c.Type > pipeline.Timestamp {
-			p.Add(key+".type", "a value is text, int64, float64, bool or timestamp")
-		}
-		known(key+".column", c.Column)
+		known(fmt.Sprintf("carry[%d].column", i), c.Source())
 	}
 	return p.Err()
 }
@@ -67,38 +64,24 @@ func New(o Options) (codec.Factory, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	if o.Separator == 0 {
-		o.Separator = ','
-	}
-	f := &factory{Options: o}
-	for _, c := range o.Carry {
-		f.fields = append(f.fields, pipeline.Field{Name: c.Name, Type: c.Type})
-	}
-	return f, nil
+	o.Separator = cmp.Or(o.Separator, DefaultSeparator)
+	// A line is more than its URL.
+	return &factory{codec.NewShape(codec.FieldsOf(o.Carry), o.Base != "", true), o}, nil
 }
 
 type factory struct {
+	codec.Shape
 	Options
-	fields []pipeline.Field
 }
 
 // New implements [codec.Factory].
 func (f *factory) New() codec.Codec {
-	l := &lines{factory: f, carry: make([]int, len(f.fields))}
+	l := &lines{factory: f, carry: make([]int, len(f.Carry)), keep: maxColumns}
 	if len(f.Columns) > 0 {
 		l.bind(func(name string) int { return slices.Index(f.Columns, name) })
 	}
 	return l
 }
-
-// Fields implements [codec.Factory].
-func (f *factory) Fields() []pipeline.Field { return f.fields }
-
-// HasBase implements [codec.Factory].
-func (f *factory) HasBase() bool { return f.Base != "" }
-
-// KeepsRecords implements [codec.Factory]: a line is more than its URL.
-func (f *factory) KeepsRecords() bool { return true }
 
 // value is a value of a line. Quotes that stood around it are gone, and doubled ones are still there.
 type value struct {
@@ -114,7 +97,8 @@ type lines struct {
 	bound     bool             // url, base and carry are known
 	url, base int              // number of the value, -1 for none
 	carry     []int
-	values    []value
+	values    []value // the first ones, up to keep
+	keep      int
 	scratch   []byte
 	lacks     error // see CheckHeader
 }
@@ -125,10 +109,17 @@ func (c *lines) bind(index func(name string) int) {
 	if c.Base != "" {
 		c.base = index(c.Base)
 	}
+	last := max(c.url, c.base)
 	for i, f := range c.Carry {
-		c.carry[i] = index(f.Column)
+		c.carry[i] = index(f.Source())
+		last = max(last, c.carry[i])
 	}
+	c.keep = last + 1
 }
+
+// maxColumns is how many names of a header are looked at. A line may be nothing but separators, and a value that is kept takes
+// more memory than it has bytes there: of other lines the values up to the last column that is wanted are kept.
+const maxColumns = 1 << 16
 
 // header takes the names of the columns.
 func (c *lines) header(line []byte) {
@@ -145,6 +136,7 @@ func (c *lines) header(line []byte) {
 		return slices.IndexFunc(c.values, func(v value) bool { return string(c.plain(v)) == name })
 	})
 	c.lacks = c.missing()
+	c.values = nil
 }
 
 // CheckHeader implements [codec.Headed].
@@ -162,7 +154,7 @@ func (c *lines) missing() error {
 	note(c.URL, c.url)
 	note(c.Base, c.base)
 	for i, f := range c.Carry {
-		note(f.Column, c.carry[i])
+		note(f.Source(), c.carry[i])
 	}
 	if len(lost) == 0 {
 		return nil
@@ -175,11 +167,6 @@ func (c *lines) missing() error {
 	}
 	return fmt.Errorf("there is no column %s, and what would be in it is null; there are %s",
 		strings.Join(lost, ", "), strings.Join(found, ", "))
-}
-
-// Prepare implements [codec.Codec].
-func (c *lines) Prepare(b *pipeline.Batch) {
-	codec.PrepareCarried(b, c.fields)
 }
 
 // Observe implements [codec.Observer].
@@ -198,8 +185,7 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 	}
 	b.Records.Append(record)
 	if at, ok := c.split(line); !ok {
-		c.nulls(b, pipeline.FaultMalformed, int64(at))
-		return true
+		return c.Nulls(b, pipeline.FaultMalformed, at)
 	}
 	c.fault.Reset()
 	if v, ok := c.at(c.url); ok {
@@ -228,17 +214,6 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 
 // maxScratch bounds what a giant value leaves behind, in bytes.
 const maxScratch = 64 << 10
-
-// DecodeNull implements [codec.Codec].
-func (c *lines) DecodeNull(b *pipeline.Batch) {
-	b.Records.AppendNull()
-	c.nulls(b, pipeline.FaultNull, -1)
-}
-
-func (c *lines) nulls(b *pipeline.Batch, code pipeline.FaultCode, at int64) {
-	codec.AppendNulls(b, c.HasBase())
-	codec.AddFault(b, code, at)
-}
 
 // split finds the values of a line. Where its quotes do not fit it returns the byte at which.
 func (c *lines) split(line []byte) (at int, ok bool) {
@@ -273,7 +248,9 @@ func (c *lines) split(line []byte) (at int, ok bool) {
 			v.text = line[at : at+n]
 			at += n
 		}
-		c.values = append(c.values, v)
+		if len(c.values) < c.keep {
+			c.values = append(c.values, v)
+		}
 		if at == len(line) {
 			return at, true
 		}
@@ -314,27 +291,13 @@ func (c *lines) appendField(dst *pipeline.Values, i int) {
 		return
 	}
 	text := c.plain(v)
-	switch dst.Field.Type {
-	case pipeline.Int64, pipeline.Float64:
-		ok = codec.AppendNumber(dst, text)
-	case pipeline.Bool:
+	if dst.Field.Type == pipeline.Bool {
 		yes := bytes.EqualFold(text, []byte("true")) || string(text) == "1"
 		if ok = yes || bytes.EqualFold(text, []byte("false")) || string(text) == "0"; ok {
 			dst.Bools = append(dst.Bools, yes)
 		}
-	case pipeline.Timestamp:
-		var t int64
-		if c.Carry[i].Time == codec.RFC3339 {
-			t, ok = codec.ParseRFC3339(text)
-		} else {
-			t, ok = codec.ParseEpoch(text, c.Carry[i].Time)
-		}
-		if ok {
-			dst.Ints = append(dst.Ints, t)
-		}
-	default:
-		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, text)
-		dst.Text.End()
+	} else {
+		ok = codec.AppendScalar(dst, text, c.Carry[i].Time)
 	}
 	if !ok {
 		c.fault.Note(pipeline.FaultFieldType, int64(v.start))

@@ -141,10 +141,12 @@ func TestOptionErrors(t *testing.T) {
 		"columns[1]: \"u\" is the name":  {URL: "u", Columns: []string{"u", "u"}},
 		"url: there is no column \"v\"":  {URL: "v", Columns: []string{"u"}},
 		"base: there is no column \"v\"": {URL: "u", Base: "v", Columns: []string{"u"}},
-		"carry[0]: give both":            {URL: "u", Carry: []codec.CarriedColumn{{Name: "x"}}},
+		"carry[0].name: empty":           {URL: "u", Carry: []codec.CarriedColumn{{Column: "x"}}},
+		"carry[0].time: for timestamps":  {URL: "u", Carry: []codec.CarriedColumn{{Name: "x", Time: codec.EpochMillis}}},
 		"carry[1].name: \"x\" is":        {URL: "u", Carry: []codec.CarriedColumn{{Name: "x", Column: "a"}, {Name: "x", Column: "b"}}},
-		"carry[0].type: a value is text": {URL: "u", Carry: []codec.CarriedColumn{{Name: "x", Column: "a", Type: pipeline.JSON}}},
-		"carry[0].column: there is no":   {URL: "u", Columns: []string{"u"}, Carry: []codec.CarriedColumn{{Name: "x", Column: "a"}}},
+		"carry[0].type: json is none of [string int64 float64 bool timestamp]": {URL: "u", Carry: []codec.CarriedColumn{{Name: "x", Column: "a", Type: pipeline.JSON}}},
+		"carry[0].column: there is no column \"x\"":                            {URL: "u", Columns: []string{"u"}, Carry: []codec.CarriedColumn{{Name: "x"}}},
+		"carry[0].column: there is no":                                         {URL: "u", Columns: []string{"u"}, Carry: []codec.CarriedColumn{{Name: "x", Column: "a"}}},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", o, err, want)
@@ -162,7 +164,7 @@ func TestAgainstEncodingCSV(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Flush()
-		var c lines
+		c := lines{keep: maxColumns}
 		c.factory = &factory{Options: Options{Separator: ','}}
 		if at, ok := c.split([]byte(strings.TrimSuffix(line.String(), "\n"))); !ok || len(c.values) != len(values) {
 			t.Fatalf("%q: %d values, stopped at %d", line.String(), len(c.values), at)

@@ -3,8 +3,15 @@ package framing
 
 import (
 	"bytes"
+	"errors"
 	"io"
+
+	"github.com/urlmill/urlmill/sources/codec"
 )
+
+// ErrAgain is the error of a reader that has nothing to return now and may have later. [Lines.Next] returns it, and reads on when
+// it is called again.
+var ErrAgain = errors.New("nothing to read yet")
 
 const (
 	// firstBuffer is the memory a reader of lines begins with.
@@ -45,7 +52,7 @@ func NewLines(r io.Reader, maxRecord int) *Lines { return &Lines{r: r, max: maxR
 // longer than the limit: record is its start, and the rest is left out.
 //
 // The error is io.EOF at the end of the stream, and else the one that reading ended with, after all whole lines
-// before it. What follows the last of them is in Rest then.
+// before it. What follows the last of them is in Rest then. Only [ErrAgain] is no end.
 func (l *Lines) Next() (record []byte, cut bool, err error) {
 	for !l.begun && l.err == nil {
 		l.Fill()
@@ -59,7 +66,7 @@ func (l *Lines) Next() (record []byte, cut bool, err error) {
 				l.skipping = false
 				continue
 			}
-			record, cut = l.limit(trimCR(line))
+			record, cut = l.limit(codec.TrimReturn(line))
 			return record, cut, nil
 		}
 		l.scanned = l.end
@@ -90,6 +97,10 @@ func (l *Lines) Rest() []byte { return l.buf[l.start:l.end] }
 
 // last returns the line that ends with the stream, and then the error.
 func (l *Lines) last() (record []byte, cut bool, err error) {
+	if l.err == ErrAgain { //nolint:errorlint // a wrapped one is an error like others
+		l.err = nil
+		return nil, false, ErrAgain
+	}
 	if l.skipping {
 		l.start = l.end
 	}
@@ -98,7 +109,7 @@ func (l *Lines) last() (record []byte, cut bool, err error) {
 	}
 	line := l.buf[l.start:l.end]
 	l.start = l.end
-	record, cut = l.limit(trimCR(line))
+	record, cut = l.limit(codec.TrimReturn(line))
 	return record, cut, nil
 }
 
@@ -171,12 +182,4 @@ func (l *Lines) skipBOM() {
 		return
 	}
 	l.begun = !bytes.HasPrefix(bom, head)
-}
-
-// trimCR removes the carriage return that is part of a line end.
-func trimCR(line []byte) []byte {
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		return line[:n-1]
-	}
-	return line
 }

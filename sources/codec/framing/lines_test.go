@@ -100,6 +100,42 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// TestAgain reads on after a reader that has nothing for a while, also within a line, one that was cut, or a byte order mark.
+func TestAgain(t *testing.T) {
+	for _, text := range []string{"a\r\nbb\ncc", "\ufeffa\n\n123456\nb\n", "\ufeff", ""} {
+		want, err := read(NewLines(strings.NewReader(text), 3))
+		if !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		l := NewLines(&hesitant{r: iotest.OneByteReader(strings.NewReader(text))}, 3)
+		var got []string
+		again := 0
+		for {
+			lines, err := read(l)
+			if got = append(got, lines...); err != ErrAgain { //nolint:errorlint // as it is
+				break
+			}
+			again++
+		}
+		if !slices.Equal(got, want) || again != len(text)+1 {
+			t.Errorf("%q: %q after %d, want %q", text, got, again, want)
+		}
+	}
+}
+
+// hesitant has nothing each time before it has something.
+type hesitant struct {
+	r    io.Reader
+	wait bool
+}
+
+func (h *hesitant) Read(p []byte) (int, error) {
+	if h.wait = !h.wait; h.wait {
+		return 0, ErrAgain
+	}
+	return h.r.Read(p)
+}
+
 func TestReady(t *testing.T) {
 	c := &chunks{"a\nb", "b\n", "12345", "6\nc", "\n"}
 	l := NewLines(c, 3)

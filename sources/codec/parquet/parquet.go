@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/urlmill/urlmill/internal/pqread"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -27,12 +28,7 @@ func (o Options) Validate() error {
 	if o.URL == "" {
 		p.Add("url", "empty").Advise("give the name of the column that has the URL")
 	}
-	for i, c := range o.Carry {
-		key := codec.CheckNames(o.Carry, i, &p)
-		if c.Type > pipeline.JSON {
-			p.Add(key+".type", "unknown")
-		}
-	}
+	codec.CheckColumns(o.Carry, pipeline.FieldTypes(), &p)
 	return p.Err()
 }
 
@@ -46,57 +42,31 @@ func New(o Options) (codec.Tables, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &factory{o: o}
-	for _, c := range o.Carry {
-		f.fields = append(f.fields, pipeline.Field{Name: c.Name, Type: c.Type})
-	}
-	return f, nil
+	return &factory{codec.NewShape(codec.FieldsOf(o.Carry), o.Base != "", false), o}, nil // a row has no bytes
 }
 
 type factory struct {
-	o      Options
-	fields []pipeline.Field
+	codec.Shape
+	o Options
 }
 
 // New implements [codec.Factory].
 func (f *factory) New() codec.Codec { return rows{f} }
 
-// Fields implements [codec.Factory].
-func (f *factory) Fields() []pipeline.Field { return f.fields }
-
-// HasBase implements [codec.Factory].
-func (f *factory) HasBase() bool { return f.o.Base != "" }
-
-// KeepsRecords implements [codec.Factory]: a row has no bytes.
-func (f *factory) KeepsRecords() bool { return false }
-
 // rows implements [codec.Codec]. A record that is not a row of a file is none of a table.
 type rows struct{ *factory }
 
-// Prepare implements [codec.Codec].
-func (r rows) Prepare(b *pipeline.Batch) { codec.PrepareCarried(b, r.fields) }
-
 // Decode implements [codec.Codec].
-func (r rows) Decode(b *pipeline.Batch, _ []byte) bool {
-	codec.AppendNulls(b, r.HasBase())
-	codec.AddFault(b, pipeline.FaultMalformed, 0)
-	return true
-}
-
-// DecodeNull implements [codec.Codec].
-func (r rows) DecodeNull(b *pipeline.Batch) {
-	codec.AppendNulls(b, r.HasBase())
-	codec.AddFault(b, pipeline.FaultNull, -1)
-}
+func (r rows) Decode(b *pipeline.Batch, _ []byte) bool { return r.Nulls(b, pipeline.FaultMalformed, 0) }
 
 // OpenTable implements [codec.Tables].
 func (f *factory) OpenTable(r io.ReaderAt, size int64, maxValue int) (t codec.Table, err error) {
 	defer caught(&err)
-	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(readBuffer))
+	file, err := pqread.Open(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("it is no Parquet file that can be read: %w", err)
 	}
-	table := &table{factory: f, groups: file.RowGroups(), rows: file.NumRows(), maxValue: maxValue}
+	table := &table{factory: f, file: file, groups: file.RowGroups(), rows: file.NumRows(), maxValue: maxValue}
 	total := int64(0)
 	for _, g := range table.groups {
 		total += g.NumRows()
@@ -109,7 +79,7 @@ func (f *factory) OpenTable(r io.ReaderAt, size int64, maxValue int) (t codec.Ta
 		names = append(names, f.o.Base)
 	}
 	for _, c := range f.o.Carry {
-		names = append(names, c.Column)
+		names = append(names, c.Source())
 	}
 	for i, name := range names {
 		c, err := newColumn(file.Schema(), name)
@@ -123,9 +93,6 @@ func (f *factory) OpenTable(r io.ReaderAt, size int64, maxValue int) (t codec.Ta
 	}
 	return table, nil
 }
-
-// readBuffer is how much of a column is read at a time, in bytes.
-const readBuffer = 64 << 10
 
 // columnNames lists the columns for a message.
 func columnNames(s *parquet.Schema) string {

@@ -263,7 +263,7 @@ func TestMalformed(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for want, o := range map[string]Options{
 		"url: empty":        {},
-		"carry[0]: give":    {URL: "u", Carry: []codec.CarriedColumn{{Name: "a"}}},
+		"carry[0].name: em": {URL: "u", Carry: []codec.CarriedColumn{{Column: "a"}}},
 		"carry[1].name: ":   {URL: "u", Carry: []codec.CarriedColumn{{Name: "a", Column: "a"}, {Name: "a", Column: "b"}}},
 		"carry[0].type: un": {URL: "u", Carry: []codec.CarriedColumn{{Name: "a", Column: "a", Type: 99}}},
 	} {

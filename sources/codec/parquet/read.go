@@ -8,6 +8,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/urlmill/urlmill/internal/pqread"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
@@ -51,6 +52,7 @@ const bufferedValues = 256
 // table implements [codec.Table].
 type table struct {
 	*factory
+	file     *pqread.File
 	groups   []parquet.RowGroup
 	rows     int64
 	maxValue int
@@ -121,7 +123,7 @@ func (t *table) Append(b *pipeline.Batch) (n int, err error) {
 		step := min(int64(room), left, int64(max(1, t.step)))
 		before := b.URLs.Len()
 		if err := t.add(b, int(step)); err != nil {
-			cut(b, before, t.HasBase())
+			cut(b, before, int(step))
 			return n, err
 		}
 		n += int(step)
@@ -141,49 +143,23 @@ func nextStep(b *pipeline.Batch) int {
 	return min(maxStep, max(1, (b.MaxBytes-most)/per))
 }
 
-// cut takes the rows from row on out of the batch.
-func cut(b *pipeline.Batch, row int, hasBase bool) {
-	column := func(c *pipeline.NullBytes) {
-		if c.Len() > row {
-			c.Ends, c.Valid = c.Ends[:row], c.Valid[:row]
-		}
-		c.Data = c.Data[:end(c.Ends)]
+// cut takes the rows from row on out of the batch. Some columns may not have all of them yet.
+func cut(b *pipeline.Batch, row, step int) {
+	keep := make([]bool, row+step)
+	for i := range row {
+		keep[i] = true
 	}
-	column(&b.URLs)
-	if hasBase {
-		column(&b.Bases)
-	}
-	for i := range b.Carried {
-		v := &b.Carried[i]
-		if len(v.Valid) > row {
-			v.Valid = v.Valid[:row]
-		}
-		if len(v.Text.Ends) > row {
-			v.Text.Ends = v.Text.Ends[:row]
-		}
-		v.Text.Data = v.Text.Data[:end(v.Text.Ends)]
-		v.Ints = v.Ints[:min(len(v.Ints), row)]
-		v.Floats = v.Floats[:min(len(v.Floats), row)]
-		v.Bools = v.Bools[:min(len(v.Bools), row)]
-	}
-}
-
-func end(ends []int32) int32 {
-	if len(ends) == 0 {
-		return 0
-	}
-	return ends[len(ends)-1]
+	b.Compact(keep)
 }
 
 // open opens the columns of the group at its row.
 func (t *table) open() error {
 	t.opened = true
-	chunks := t.groups[t.group].ColumnChunks()
 	for _, c := range t.columns {
 		if c == nil {
 			continue
 		}
-		c.pages = chunks[c.index].Pages()
+		c.pages = t.file.Pages(t.group, c.index)
 		if t.row > 0 {
 			if err := c.pages.SeekToRow(t.row); err != nil {
 				return fmt.Errorf("row %d of row group %d: %w", t.row, t.group, err)

@@ -59,7 +59,7 @@ func appendPath(dst []byte, m protoreflect.Message, tokens []string) []byte {
 		}
 	case d.IsMap():
 		value.Map().Range(func(k protoreflect.MapKey, element protoreflect.Value) bool {
-			if keyText(k) != tokens[0] {
+			if k.String() != tokens[0] {
 				return true
 			}
 			value, tokens = element, tokens[1:]
@@ -87,13 +87,13 @@ func appendField(dst []byte, d protoreflect.FieldDescriptor, v protoreflect.Valu
 			keys = append(keys, k)
 			return true
 		})
-		slices.SortFunc(keys, func(a, b protoreflect.MapKey) int { return strings.Compare(keyText(a), keyText(b)) })
+		slices.SortFunc(keys, func(a, b protoreflect.MapKey) int { return strings.Compare(a.String(), b.String()) })
 		dst = append(dst, '{')
 		for i, k := range keys {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(schema.AppendString(dst, keyText(k)), ':')
+			dst = append(schema.AppendString(dst, k.String()), ':')
 			dst = appendOne(dst, d.MapValue(), v.Map().Get(k))
 		}
 		return append(dst, '}')

@@ -9,14 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
@@ -28,6 +27,8 @@ type Options struct {
 	// Message is the full name of the message that records are, without a registry. Not needed where the schema has but
 	// one. With a registry the record says it.
 	Message string
+	// SchemaFile is what Factory reads Schema from, unless there is a registry. New does not look at it.
+	SchemaFile string
 }
 
 // New returns the codec of Protobuf records; see [schema.New]. Fields are found by their names in the schema, or by those
@@ -36,10 +37,10 @@ type Options struct {
 // Of messages that nobody wants anything of no more is read than how long they are.
 func New(o Options) (codec.Factory, error) {
 	if o.Message != "" && o.Registry != nil {
-		return nil, pipeline.FieldErrorf("message", "records of a registry say it; take it out")
+		return nil, pipeline.FieldErrorf("message", "records of a registry say which message they are").Advise("take it out")
 	}
 	framed := o.Framed || o.Registry != nil
-	return schema.New(schema.Format{Type: "PROTOBUF", Compile: func(s registry.Schema, pointers [][]string) (schema.Compiled, error) {
+	return schema.New(schema.Format{Type: "PROTOBUF", Compile: func(s schemaregistry.Schema, pointers [][]string) (schema.Compiled, error) {
 		file, err := parse(s)
 		if err != nil {
 			return nil, err
@@ -71,7 +72,7 @@ var builtIn = map[string]string{
 }
 
 // parse compiles the schema with its imports.
-func parse(s registry.Schema) (protoreflect.FileDescriptor, error) {
+func parse(s schemaregistry.Schema) (protoreflect.FileDescriptor, error) {
 	sources := map[string]string{mainFile: s.Text}
 	for _, ref := range s.References {
 		sources[ref.Name] = ref.Text
@@ -94,7 +95,7 @@ func parse(s registry.Schema) (protoreflect.FileDescriptor, error) {
 }
 
 // ReadFile reads a schema and the files beside it that it imports, directly or not.
-func ReadFile(path string) (s registry.Schema, err error) {
+func ReadFile(path string) (s schemaregistry.Schema, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return s, err
@@ -119,7 +120,7 @@ func ReadFile(path string) (s registry.Schema, err error) {
 				continue // the compiler knows some by itself, and names the others
 			}
 			add(string(found))
-			s.References = append(s.References, registry.Reference{Name: name, Text: string(found)})
+			s.References = append(s.References, schemaregistry.Reference{Name: name, Text: string(found)})
 		}
 	}
 	add(s.Text)
@@ -242,22 +243,6 @@ func (c *compiled) newReader(place []byte) *reader {
 	return r
 }
 
-// path is a pointer on its way through the schema.
-type path struct {
-	tokens []string
-	slot   int
-}
-
-// within returns the paths whose next step is one of those, from there on.
-func within(paths []path, step func(name string) bool) (inner []path) {
-	for _, p := range paths {
-		if len(p.tokens) > 0 && step(p.tokens[0]) {
-			inner = append(inner, path{p.tokens[1:], p.slot})
-		}
-	}
-	return inner
-}
-
 // message is what is wanted of a message.
 type message struct {
 	fields   []*field
@@ -315,14 +300,8 @@ var specials = map[protoreflect.FullName]special{
 
 // newReader makes what reads m.
 func newReader(m protoreflect.MessageDescriptor, pointers [][]string) *reader {
-	r := &reader{desc: m, pointers: pointers}
-	var paths []path
-	for i, tokens := range pointers {
-		paths = append(paths, path{tokens, i})
-		if len(tokens) == 0 {
-			r.whole = append(r.whole, i)
-		}
-	}
+	r, paths := &reader{desc: m, pointers: pointers}, schema.Paths(pointers)
+	r.whole, _ = schema.Slots(paths)
 	r.root = r.message(m, paths)
 	return r
 }
@@ -330,12 +309,12 @@ func newReader(m protoreflect.MessageDescriptor, pointers [][]string) *reader {
 // maxDense is up to which number fields are found without a search.
 const maxDense = 128
 
-func (r *reader) message(m protoreflect.MessageDescriptor, paths []path) *message {
+func (r *reader) message(m protoreflect.MessageDescriptor, paths []schema.Path) *message {
 	plan := &message{}
 	all := m.Fields()
 	for i := range all.Len() {
 		d := all.Get(i)
-		inner := within(paths, func(name string) bool { return name == string(d.Name()) || name == d.JSONName() })
+		inner := schema.Within(paths, string(d.Name()), d.JSONName())
 		if len(inner) == 0 {
 			continue
 		}
@@ -362,14 +341,9 @@ func (r *reader) message(m protoreflect.MessageDescriptor, paths []path) *messag
 }
 
 // field makes the field d, of which the paths want something. whole tells that it is all of a repeated one.
-func (r *reader) field(d protoreflect.FieldDescriptor, paths []path, whole bool) *field {
+func (r *reader) field(d protoreflect.FieldDescriptor, paths []schema.Path, whole bool) *field {
 	f := &field{number: d.Number(), desc: d, repeated: whole && d.IsList(), keyed: whole && d.IsMap()}
-	for _, p := range paths {
-		f.within = append(f.within, p.slot)
-		if len(p.tokens) == 0 {
-			f.slots = append(f.slots, p.slot)
-		}
-	}
+	f.slots, f.within = schema.Slots(paths)
 	if e := d.Enum(); e != nil {
 		f.symbols = map[int64]string{}
 		for i := e.Values().Len() - 1; i >= 0; i-- { // of several names of a number, the first
@@ -388,24 +362,17 @@ func (r *reader) field(d protoreflect.FieldDescriptor, paths []path, whole bool)
 }
 
 // picks adds what is wanted of single elements of a list, or values of a map.
-func (r *reader) picks(f *field, paths []path) {
+func (r *reader) picks(f *field, paths []schema.Path) {
 	element := f.desc
 	if f.keyed {
 		element = f.desc.MapValue()
 	}
-	var seen []string
-	for _, p := range paths {
-		if len(p.tokens) == 0 || slices.Contains(seen, p.tokens[0]) {
-			continue
-		}
-		key := p.tokens[0]
-		seen = append(seen, key)
+	for _, key := range schema.Steps(paths) {
 		index := codec.ArrayIndex(key)
 		if f.repeated && index < 0 {
 			continue
 		}
-		inner := within(paths, func(name string) bool { return name == key })
-		f.picks = append(f.picks, pick{int64(index), key, r.field(element, inner, false)})
+		f.picks = append(f.picks, pick{int64(index), key, r.field(element, schema.Within(paths, key), false)})
 	}
 	if f.repeated {
 		f.counter = r.counters

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
@@ -61,7 +61,7 @@ const clickJSON = `{"id":"-7","request":{"url":"../b?x=é","headers":{"Referer":
 
 func clickOptions() Options {
 	return Options{Message: "org.example.Click", Options: schema.Options{
-		Schema: registry.Schema{Text: clickSchema, References: []registry.Reference{{Name: "common.proto", Text: commonSchema}}},
+		Schema: schemaregistry.Schema{Text: clickSchema, References: []schemaregistry.Reference{{Name: "common.proto", Text: commonSchema}}},
 		URL:    "/request/url", Base: "/pageUrl",
 		Carry: []codec.CarriedField{
 			{Name: "id", Pointer: "/id", Type: pipeline.Int64},
@@ -197,10 +197,10 @@ func TestPlaces(t *testing.T) {
 
 func TestSchemas(t *testing.T) {
 	for want, change := range map[string]func(*Options){
-		"schema: there is no message x; there are org.example.Outer": func(o *Options) { o.Message = "x" },
-		"schema: give message, since there are several":              func(o *Options) { o.Message = "" },
-		"schema: urlmill-record.proto:7:8":                           func(o *Options) { o.Schema.References = nil },
-		"message: records of a registry say it":                      func(o *Options) { o.Registry = &registry.Options{} },
+		"schema: there is no message x; there are org.example.Outer":             func(o *Options) { o.Message = "x" },
+		"schema: give message, since there are several":                          func(o *Options) { o.Message = "" },
+		"schema: urlmill-record.proto:7:8":                                       func(o *Options) { o.Schema.References = nil },
+		"message: records of a registry say which message they are; take it out": func(o *Options) { o.Registry = &schemaregistry.Options{} },
 	} {
 		o := clickOptions()
 		change(&o)

@@ -3,7 +3,6 @@ package protobuf
 import (
 	"encoding/binary"
 	"math"
-	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -347,24 +346,19 @@ func (s *scanner) scalar(f *field, v *schema.Value) bool {
 		if s.end-s.pos < 4 {
 			return false
 		}
-		f.fixed32(binary.LittleEndian.Uint32(s.data[s.pos:]), v)
+		f.number64(uint64(binary.LittleEndian.Uint32(s.data[s.pos:])), v)
 		s.pos += 4
 	default:
 		if s.end-s.pos < 8 {
 			return false
 		}
-		u := binary.LittleEndian.Uint64(s.data[s.pos:])
-		if f.desc.Kind() == protoreflect.DoubleKind {
-			v.Kind, v.Float = schema.Float, math.Float64frombits(u)
-		} else {
-			f.number64(u, v)
-		}
+		f.number64(binary.LittleEndian.Uint64(s.data[s.pos:]), v)
 		s.pos += 8
 	}
 	return true
 }
 
-// number64 sets v to what u means.
+// number64 sets v to what the bits of u mean.
 func (f *field) number64(u uint64, v *schema.Value) {
 	at := v.At
 	v.Kind, v.Num = schema.Int, int64(u)
@@ -378,7 +372,11 @@ func (f *field) number64(u uint64, v *schema.Value) {
 		v.Num = protowire.DecodeZigZag(u & math.MaxUint32)
 	case protoreflect.Sint64Kind:
 		v.Num = protowire.DecodeZigZag(u)
-	case protoreflect.Int32Kind:
+	case protoreflect.FloatKind:
+		v.Kind, v.Float = schema.Float, float64(math.Float32frombits(uint32(u)))
+	case protoreflect.DoubleKind:
+		v.Kind, v.Float = schema.Float, math.Float64frombits(u)
+	case protoreflect.Int32Kind, protoreflect.Sfixed32Kind:
 		v.Num = int64(int32(u))
 	case protoreflect.Uint32Kind:
 		v.Num = int64(uint32(u))
@@ -389,17 +387,6 @@ func (f *field) number64(u uint64, v *schema.Value) {
 		if v.Num < 0 {
 			v.Kind = schema.Uint
 		}
-	}
-}
-
-func (f *field) fixed32(u uint32, v *schema.Value) {
-	switch f.desc.Kind() {
-	case protoreflect.FloatKind:
-		v.Kind, v.Float = schema.Float, float64(math.Float32frombits(u))
-	case protoreflect.Sfixed32Kind:
-		v.Kind, v.Num = schema.Int, int64(int32(u))
-	default:
-		v.Kind, v.Num = schema.Int, int64(u)
 	}
 }
 
@@ -458,17 +445,5 @@ func readSpecial(f *field, data []byte) (v schema.Value, ok bool) {
 		return schema.Value{Kind: schema.Decimal, Data: parts[0].Data, Scale: int32(scale)}, len(parts[0].Data) <= maxDecimal && scale >= 0 && scale <= maxScale
 	default:
 		return parts[0], true
-	}
-}
-
-// keyText returns the text of a key as pointers have it.
-func keyText(k protoreflect.MapKey) string {
-	switch v := k.Interface().(type) {
-	case string:
-		return v
-	case bool:
-		return strconv.FormatBool(v)
-	default:
-		return k.String()
 	}
 }

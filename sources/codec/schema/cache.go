@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 )
 
 // unknownFor is how long a schema that the registry does not know, or that is of no use, is not asked for again: it may be
@@ -19,8 +19,8 @@ const maxEntries = 1 << 14
 
 // cache keeps the schemas of a registry by their numbers, compiled, for all lanes. A schema never changes.
 type cache struct {
-	client  func() (*registry.Client, error) // made when it is asked for first
-	compile func(registry.Schema) (Compiled, error)
+	client  func() (*schemaregistry.Client, error) // made when it is asked for first
+	compile func(schemaregistry.Schema) (Compiled, error)
 
 	mu      sync.RWMutex
 	entries map[uint32]*entry
@@ -33,8 +33,8 @@ type entry struct {
 	busy     chan struct{} // holds a token while somebody asks
 }
 
-func newCache(o registry.Options, compile func(registry.Schema) (Compiled, error)) *cache {
-	client := sync.OnceValues(func() (*registry.Client, error) { return registry.New(o) })
+func newCache(o schemaregistry.Options, compile func(schemaregistry.Schema) (Compiled, error)) *cache {
+	client := sync.OnceValues(func() (*schemaregistry.Client, error) { return schemaregistry.New(o) })
 	return &cache{client: client, compile: compile, entries: map[uint32]*entry{}}
 }
 
@@ -75,7 +75,7 @@ func (c *cache) resolve(ctx context.Context, id uint32) error {
 		return err
 	}
 	s, err := client.Schema(ctx, id)
-	var unknown *registry.NotFoundError
+	var unknown *schemaregistry.NotFoundError
 	if err != nil && !errors.As(err, &unknown) {
 		return err
 	}

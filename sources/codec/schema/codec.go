@@ -22,29 +22,10 @@ func Header(record []byte) (id uint32, payload []byte, ok bool) {
 // records implements [codec.Codec].
 type records struct {
 	*factory
+	lookup
 	values []Value
 	fault  codec.FirstFault // of the current record
 	append Appender
-
-	last   Compiled // the schema of the last record, or of all
-	lastID uint32   // its number in the registry
-}
-
-// Prepare implements [codec.Codec].
-func (c *records) Prepare(b *pipeline.Batch) {
-	codec.PrepareCarried(b, c.fields)
-}
-
-// DecodeNull implements [codec.Codec].
-func (c *records) DecodeNull(b *pipeline.Batch) {
-	b.Records.AppendNull()
-	c.nulls(b, pipeline.FaultNull, -1)
-}
-
-func (c *records) nulls(b *pipeline.Batch, code pipeline.FaultCode, at int) bool {
-	codec.AppendNulls(b, c.HasBase())
-	codec.AddFault(b, code, int64(at))
-	return true
 }
 
 // Decode implements [codec.Codec].
@@ -54,37 +35,24 @@ func (c *records) Decode(b *pipeline.Batch, record []byte) bool {
 	if c.framed {
 		id, rest, ok := Header(record)
 		if !ok {
-			return c.nulls(b, pipeline.FaultMalformed, 0)
+			return c.Nulls(b, pipeline.FaultMalformed, 0)
 		}
 		if !c.find(id) {
-			return c.nulls(b, pipeline.FaultSchema, 1)
+			return c.Nulls(b, pipeline.FaultSchema, 1)
 		}
 		payload = rest
 	}
 	r, skip, ok := c.last.Reader(payload)
 	if !ok {
-		return c.nulls(b, pipeline.FaultSchema, len(record)-len(payload))
+		return c.Nulls(b, pipeline.FaultSchema, len(record)-len(payload))
 	}
 	payload = payload[skip:]
 	start := len(record) - len(payload)
 	clear(c.values)
 	if at, ok := r.Read(payload, c.values); !ok {
-		return c.nulls(b, pipeline.FaultMalformed, start+at)
+		return c.Nulls(b, pipeline.FaultMalformed, start+at)
 	}
 	c.row(b, start, r)
-	return true
-}
-
-// find sets c.last to the schema with that number.
-func (c *records) find(id uint32) bool {
-	if c.schemas == nil || c.last != nil && c.lastID == id {
-		return true
-	}
-	compiled, _ := c.schemas.get(id)
-	if compiled == nil {
-		return false
-	}
-	c.last, c.lastID = compiled, id
 	return true
 }
 
@@ -123,24 +91,41 @@ func (c *records) appendURL(dst *pipeline.NullBytes, v *Value, start int) {
 	dst.AppendNull()
 }
 
-// resolving is a codec whose schemas come from a registry. It implements [codec.Resolver].
-type resolving struct{ *records }
+// lookup finds the schemas of records. It implements [codec.Resolver].
+type lookup struct {
+	known  *cache   // of a registry, nil without
+	last   Compiled // the schema of the last record, or of all
+	lastID uint32   // its number in the registry
+}
 
-// Resolved implements [codec.Resolver].
-func (c *resolving) Resolved(record []byte) bool {
-	id, _, ok := Header(record)
-	if !ok || c.last != nil && c.lastID == id {
+// find sets c.last to the schema with that number.
+func (c *lookup) find(id uint32) bool {
+	if c.known == nil || c.last != nil && c.lastID == id {
 		return true
 	}
-	_, known := c.schemas.get(id)
+	compiled, _ := c.known.get(id)
+	if compiled == nil {
+		return false
+	}
+	c.last, c.lastID = compiled, id
+	return true
+}
+
+// Resolved implements [codec.Resolver].
+func (c *lookup) Resolved(record []byte) bool {
+	id, _, ok := Header(record)
+	if !ok || c.known == nil || c.last != nil && c.lastID == id {
+		return true
+	}
+	_, known := c.known.get(id)
 	return known
 }
 
 // Resolve implements [codec.Resolver].
-func (c *resolving) Resolve(ctx context.Context, record []byte) error {
+func (c *lookup) Resolve(ctx context.Context, record []byte) error {
 	id, _, ok := Header(record)
-	if !ok {
+	if !ok || c.known == nil {
 		return nil
 	}
-	return c.schemas.resolve(ctx, id)
+	return c.known.resolve(ctx, id)
 }

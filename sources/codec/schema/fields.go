@@ -2,6 +2,7 @@ package schema
 
 import (
 	"math"
+	"time"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -132,7 +133,7 @@ func timestamp(v *Value, format codec.TimeFormat) (int64, bool) {
 func Micros(n int64, format codec.TimeFormat) (int64, bool) {
 	switch format {
 	case codec.EpochNanos:
-		return floorDiv(n, 1000), true
+		return time.Unix(0, n).UnixMicro(), true
 	case codec.EpochMillis:
 		return n * 1000, n >= math.MinInt64/1000 && n <= math.MaxInt64/1000
 	case codec.EpochSeconds:
@@ -140,12 +141,4 @@ func Micros(n int64, format codec.TimeFormat) (int64, bool) {
 	default:
 		return n, true
 	}
-}
-
-func floorDiv(n, d int64) int64 {
-	q := n / d
-	if n%d < 0 {
-		q--
-	}
-	return q
 }

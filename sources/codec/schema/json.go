@@ -1,9 +1,7 @@
 package schema
 
 import (
-	"context"
-
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -20,10 +18,10 @@ func NewJSON(o Options) (codec.Factory, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &jsonFactory{Factory: inner}, nil
+		return &jsonFactory{inner, &factory{Shape: codec.NewShape(inner.Fields(), inner.HasBase(), true)}}, nil
 	}
 	// The pointers are for inner; the other codec has but its schemas.
-	shared, err := New(Format{Type: "JSON", Compile: func(registry.Schema, [][]string) (Compiled, error) { return anyJSON{}, nil }}, o)
+	shared, err := New(Format{Type: "JSON", Compile: func(schemaregistry.Schema, [][]string) (Compiled, error) { return anyJSON{}, nil }}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -38,52 +36,34 @@ func (anyJSON) Reader([]byte) (Reader, int, bool) { return nil, 0, false }
 
 type jsonFactory struct {
 	codec.Factory
-	shared *factory // nil without a registry
+	shared *factory
 }
 
 // New implements [codec.Factory].
 func (f *jsonFactory) New() codec.Codec {
-	j := &jsonRecords{Codec: f.Factory.New(), hasBase: f.HasBase()}
-	if f.shared == nil {
-		return j
-	}
-	j.schemas = &records{factory: f.shared}
-	return &resolvingJSON{j, resolving{j.schemas}}
+	return &jsonRecords{f.Factory.New(), lookup{known: f.shared.schemas}, f.shared}
 }
 
 // Open implements [codec.Opener].
-func (f *jsonFactory) Open() error {
-	if f.shared == nil {
-		return nil
-	}
-	return f.shared.Open()
-}
+func (f *jsonFactory) Open() error { return f.shared.Open() }
 
-// jsonRecords takes the headers off.
+// jsonRecords takes the headers off. It implements [codec.Resolver].
 type jsonRecords struct {
 	codec.Codec
-	hasBase bool
-	schemas *records // nil without a registry
-}
-
-// resolvingJSON implements [codec.Resolver].
-type resolvingJSON struct {
-	*jsonRecords
-	resolver resolving
+	lookup
+	shared *factory
 }
 
 // Decode implements [codec.Codec].
 func (j *jsonRecords) Decode(b *pipeline.Batch, record []byte) bool {
 	id, payload, ok := Header(record)
-	fault, at := pipeline.FaultMalformed, int64(0)
-	if ok && j.schemas != nil && !j.schemas.find(id) {
+	fault, at := pipeline.FaultMalformed, 0
+	if ok && !j.find(id) {
 		ok, fault, at = false, pipeline.FaultSchema, 1
 	}
 	if !ok {
 		b.Records.Append(record)
-		codec.AppendNulls(b, j.hasBase)
-		codec.AddFault(b, fault, at)
-		return true
+		return j.shared.Nulls(b, fault, at)
 	}
 	j.Codec.Decode(b, payload)
 	row := b.Records.Len() - 1
@@ -93,12 +73,4 @@ func (j *jsonRecords) Decode(b *pipeline.Batch, record []byte) bool {
 		b.Faults[n-1].Pos += headerSize
 	}
 	return true
-}
-
-// Resolved implements [codec.Resolver].
-func (c *resolvingJSON) Resolved(record []byte) bool { return c.resolver.Resolved(record) }
-
-// Resolve implements [codec.Resolver].
-func (c *resolvingJSON) Resolve(ctx context.Context, record []byte) error {
-	return c.resolver.Resolve(ctx, record)
 }

@@ -3,7 +3,7 @@ package schema
 import (
 	"fmt"
 
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -12,9 +12,9 @@ import (
 // [codec.NDJSONOptions]: the names of fields, the keys of maps, the numbers of elements.
 type Options struct {
 	// Registry has the schemas of records that begin with a header. Nil: Schema is that of all.
-	Registry *registry.Options
+	Registry *schemaregistry.Options
 	// Schema is the text of a schema, in place of a registry, with the schemas that it needs.
-	Schema registry.Schema
+	Schema schemaregistry.Schema
 	// Framed tells that records begin with the header although there is no registry: it is passed over.
 	Framed bool
 	// URL and Base point to the URL, and to what it is resolved against if it is given.
@@ -35,6 +35,9 @@ func (o Options) Validate() error {
 	if (o.Registry == nil) == (o.Schema.Text == "") {
 		p.Add("schema", "give either a registry or the file of a schema")
 	}
+	if o.Framed && o.Registry != nil {
+		p.Add("framed", "records of a registry always begin with its header").Advise("take it out")
+	}
 	places := codec.NDJSONOptions{URL: o.URL, Base: o.Base, Carry: o.Carry}
 	p.Join(places.Validate())
 	return p.Err()
@@ -45,7 +48,7 @@ type Format struct {
 	// Type is the name that registries have for it.
 	Type string
 	// Compile makes a schema ready to find what the pointers lead to, whose tokens are given.
-	Compile func(s registry.Schema, pointers [][]string) (Compiled, error)
+	Compile func(s schemaregistry.Schema, pointers [][]string) (Compiled, error)
 }
 
 // Compiled is a schema that is ready. It is used by several goroutines at once.
@@ -78,7 +81,7 @@ func New(format Format, o Options) (codec.Factory, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &factory{options: o, format: format, framed: o.Framed || o.Registry != nil}
+	f := &factory{options: o, framed: o.Framed || o.Registry != nil}
 	add := func(pointer string) {
 		tokens, _ := codec.ParsePointer(pointer) // validated above
 		f.pointers = append(f.pointers, tokens)
@@ -87,19 +90,26 @@ func New(format Format, o Options) (codec.Factory, error) {
 	if o.Base != "" {
 		add(o.Base)
 	}
+	var fields []pipeline.Field
 	for _, c := range o.Carry {
 		add(c.Pointer)
-		f.fields = append(f.fields, pipeline.Field{Name: c.Name, Type: c.Type})
+		fields = append(fields, pipeline.Field{Name: c.Name, Type: c.Type})
 	}
+	f.Shape = codec.NewShape(fields, o.Base != "", true) // a record is more than its URL
 	if o.Registry == nil {
-		compiled, err := format.Compile(o.Schema, f.pointers)
+		compiled, err := bounded(format, o.Schema, f.pointers)
 		if err != nil {
 			return nil, pipeline.Under("schema", err)
 		}
 		f.only = compiled
 		return f, nil
 	}
-	f.schemas = newCache(*o.Registry, func(s registry.Schema) (Compiled, error) { return compile(format, s, f.pointers) })
+	f.schemas = newCache(*o.Registry, func(s schemaregistry.Schema) (Compiled, error) {
+		if s.Type != format.Type {
+			return nil, fmt.Errorf("the schema is one of %s", s.Type)
+		}
+		return bounded(format, s, f.pointers)
+	})
 	return f, nil
 }
 
@@ -112,39 +122,17 @@ func (f *factory) Open() error {
 	return pipeline.Under(registryKey, err)
 }
 
-// compile refuses schemas of another format.
-func compile(format Format, s registry.Schema, pointers [][]string) (Compiled, error) {
-	if s.Type != format.Type {
-		return nil, fmt.Errorf("the schema is one of %s", s.Type)
-	}
-	return format.Compile(s, pointers)
-}
-
 // factory is what all instances share.
 type factory struct {
+	codec.Shape
 	options  Options
-	format   Format
 	framed   bool
 	pointers [][]string
-	fields   []pipeline.Field
 	only     Compiled // without a registry
 	schemas  *cache   // of a registry
 }
 
 // New implements [codec.Factory].
 func (f *factory) New() codec.Codec {
-	c := &records{factory: f, values: make([]Value, len(f.pointers)), last: f.only}
-	if f.schemas != nil {
-		return &resolving{c}
-	}
-	return c
+	return &records{factory: f, lookup: lookup{known: f.schemas, last: f.only}, values: make([]Value, len(f.pointers))}
 }
-
-// Fields implements [codec.Factory].
-func (f *factory) Fields() []pipeline.Field { return f.fields }
-
-// HasBase implements [codec.Factory].
-func (f *factory) HasBase() bool { return f.options.Base != "" }
-
-// KeepsRecords implements [codec.Factory]: a record is more than its URL.
-func (f *factory) KeepsRecords() bool { return true }

@@ -14,13 +14,13 @@ import (
 	"github.com/twmb/franz-go/pkg/sr"
 	"github.com/twmb/franz-go/pkg/sr/srfake"
 
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
 // oneText is a format whose records are a text that counts as the URL.
-var oneText = Format{Type: "AVRO", Compile: func(registry.Schema, [][]string) (Compiled, error) { return textReader{}, nil }}
+var oneText = Format{Type: "AVRO", Compile: func(schemaregistry.Schema, [][]string) (Compiled, error) { return textReader{}, nil }}
 
 type textReader struct{}
 
@@ -62,7 +62,7 @@ func decode(t *testing.T, c codec.Codec, record []byte) string {
 }
 
 // newRegistry returns a registry with a schema of each type, and counts what it is asked for.
-func newRegistry(t *testing.T) (o *registry.Options, asked *atomic.Int64) {
+func newRegistry(t *testing.T) (o *schemaregistry.Options, asked *atomic.Int64) {
 	t.Helper()
 	fake := srfake.New()
 	t.Cleanup(fake.Close)
@@ -71,7 +71,7 @@ func newRegistry(t *testing.T) (o *registry.Options, asked *atomic.Int64) {
 	fake.SeedSchema("j", 1, 3, sr.Schema{Schema: `{}`, Type: sr.TypeJSON})
 	asked = new(atomic.Int64)
 	fake.Intercept(func(http.ResponseWriter, *http.Request) bool { asked.Add(1); return false })
-	return &registry.Options{URLs: []string{fake.URL()}}, asked
+	return &schemaregistry.Options{URLs: []string{fake.URL()}}, asked
 }
 
 // TestOnce: a schema is asked for once, by whoever is first, and so is one that there is none of.
@@ -151,7 +151,7 @@ func TestJSONWithRegistry(t *testing.T) {
 			t.Errorf("%q: %s, want %s", record, got, want)
 		}
 	}
-	if _, err := NewJSON(Options{Schema: registry.Schema{Text: "x"}, URL: "/url"}); err == nil || !strings.HasPrefix(err.Error(), "schema: ") {
+	if _, err := NewJSON(Options{Schema: schemaregistry.Schema{Text: "x"}, URL: "/url"}); err == nil || !strings.HasPrefix(err.Error(), "schema: ") {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"math"
 	"math/big"
 	"strconv"
@@ -114,44 +115,37 @@ func AppendString[T string | []byte](dst []byte, s T) []byte {
 
 // appendUUID appends the usual form of a UUID.
 func appendUUID(dst, id []byte) []byte {
-	const hex = "0123456789abcdef"
-	for i, b := range id {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			dst = append(dst, '-')
-		}
-		dst = append(dst, hex[b>>4], hex[b&15])
+	dst = hex.AppendEncode(dst, id[:4])
+	for at := 4; at < 10; at += 2 {
+		dst = hex.AppendEncode(append(dst, '-'), id[at:at+2])
 	}
-	return dst
+	return hex.AppendEncode(append(dst, '-'), id[10:])
 }
 
 // appendDecimal appends a number as decimal digits with scale of them behind the point.
 func appendDecimal(dst, data []byte, scale int) []byte {
+	var buf [20]byte
+	digits := buf[:0]
 	if len(data) > 8 {
 		n := new(big.Int).SetBytes(data)
 		if data[0] >= 0x80 {
 			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(len(data))*8))
 		}
-		var digits []byte
-		if n.Sign() < 0 {
-			dst = append(dst, '-')
-			n.Neg(n)
+		digits = n.Append(nil, 10)
+	} else {
+		n := int64(0)
+		if len(data) > 0 && data[0] >= 0x80 {
+			n = -1
 		}
-		return appendPoint(dst, n.Append(digits, 10), scale)
+		for _, b := range data {
+			n = n<<8 | int64(b)
+		}
+		digits = strconv.AppendInt(digits, n, 10)
 	}
-	n := int64(0)
-	if len(data) > 0 && data[0] >= 0x80 {
-		n = -1
+	if digits[0] == '-' {
+		dst, digits = append(dst, '-'), digits[1:]
 	}
-	for _, b := range data {
-		n = n<<8 | int64(b)
-	}
-	u := uint64(n)
-	if n < 0 {
-		dst = append(dst, '-')
-		u = -u
-	}
-	var buf [20]byte
-	return appendPoint(dst, strconv.AppendUint(buf[:0], u, 10), scale)
+	return appendPoint(dst, digits, scale)
 }
 
 // appendPoint appends digits with a point before the last scale of them.

@@ -67,16 +67,16 @@ func (t table) row(label, color, value, note string) {
 // parts prints the getters of the URL class and what the Public Suffix List says.
 func (t table) parts(u *urlcore.URL) {
 	t.row("href", "", u.Href(), "")
-	t.row("origin", "", u.Origin(), originNote(u))
-	t.row("protocol", colors[urlcore.Scheme], u.Protocol(), schemeNote(u))
+	t.row("origin", "", u.Origin(), when(u.SecurityOrigin().Opaque(), "opaque, the same as no other"))
+	t.row("protocol", colors[urlcore.Scheme], u.Protocol(), when(u.Special(), "special"))
 	t.row("username", colors[urlcore.Username], u.Username(), "")
 	t.row("password", colors[urlcore.Password], u.Password(), "")
 	t.row("host", colors[urlcore.Host], u.Host(), "")
 	t.row("hostname", colors[urlcore.Host], u.Hostname(), hostNote(u))
 	t.row("port", colors[urlcore.Port], u.Port(), portNote(u))
-	t.row("pathname", colors[urlcore.Path], u.Pathname(), pathNote(u))
-	t.row("search", colors[urlcore.Query], u.Search(), emptyNote(u.HasQuery(), u.Search(), "query"))
-	t.row("hash", colors[urlcore.Fragment], u.Hash(), emptyNote(u.HasFragment(), u.Hash(), "fragment"))
+	t.row("pathname", colors[urlcore.Path], u.Pathname(), when(u.OpaquePath(), "opaque"))
+	t.row("search", colors[urlcore.Query], u.Search(), when(u.HasQuery() && u.Search() == "", "empty query"))
+	t.row("hash", colors[urlcore.Fragment], u.Hash(), when(u.HasFragment() && u.Hash() == "", "empty fragment"))
 	suffix, domain, section := u.Site(psl.Default())
 	t.row("public suffix", colors[urlcore.Host], string(suffix), sectionNotes[section])
 	t.row("registrable domain", bold+";"+colors[urlcore.Host], string(domain), "")
@@ -85,16 +85,10 @@ func (t table) parts(u *urlcore.URL) {
 // sectionNotes says which part of the Public Suffix List knows a suffix.
 var sectionNotes = map[psl.Section]string{psl.ICANN: "ICANN section", psl.Private: "private section"}
 
-func originNote(u *urlcore.URL) string {
-	if u.SecurityOrigin().Opaque() {
-		return "opaque, the same as no other"
-	}
-	return ""
-}
-
-func schemeNote(u *urlcore.URL) string {
-	if u.Special() {
-		return "special"
+// when returns a note if it is true.
+func when(isTrue bool, note string) string {
+	if isTrue {
+		return note
 	}
 	return ""
 }
@@ -114,21 +108,6 @@ func hostNote(u *urlcore.URL) string {
 func portNote(u *urlcore.URL) string {
 	if port, ok := u.EffectivePort(); ok && !u.HasPort() {
 		return fmt.Sprintf("default %d", port)
-	}
-	return ""
-}
-
-func pathNote(u *urlcore.URL) string {
-	if u.OpaquePath() {
-		return "opaque"
-	}
-	return ""
-}
-
-// emptyNote tells a part that is there and empty from one that is not there.
-func emptyNote(has bool, value, name string) string {
-	if has && value == "" {
-		return "empty " + name
 	}
 	return ""
 }

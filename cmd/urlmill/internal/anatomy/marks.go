@@ -2,6 +2,7 @@ package anatomy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -28,23 +29,12 @@ func marksOf(input string, failure urlcore.Failure, noticed []urlcore.Validation
 	}
 	if !failure.OK() {
 		add(urlcore.ValidationError(failure), true)
-		noticed = without(noticed, failure)
+		noticed = slices.DeleteFunc(slices.Clone(noticed), func(e urlcore.ValidationError) bool { return e == urlcore.ValidationError(failure) })
 	}
 	for _, e := range noticed {
 		add(e, false)
 	}
 	return all
-}
-
-// without leaves the failure itself out of the validation errors.
-func without(all []urlcore.ValidationError, f urlcore.Failure) []urlcore.ValidationError {
-	var out []urlcore.ValidationError
-	for _, e := range all {
-		if e != urlcore.ValidationError(f) {
-			out = append(out, e)
-		}
-	}
-	return out
 }
 
 // shownWidth returns the column at which byte pos of the input is shown.

@@ -23,7 +23,7 @@ func TestKinds(t *testing.T) {
 		{"spark", row{"http://[::0]/", columnHost, text("[::0]"), text("[::]"), ""}, "the short form of an IPv6 address"},
 		{"clickhouse", row{"http://1.1/", columnHost, text("1.1"), text("1.0.0.1"), ""}, "the usual form of an IPv4 address"},
 		{"clickhouse", row{"http://a.b@c.d@e.f/", columnHost, text("x"), text("e.f"), ""}, "another host"},
-		{"clickhouse", row{"http://localhost/", columnHost, text(""), text("localhost"), ""}, clickHouse{}.nothing("", columnHost)},
+		{"clickhouse", row{"http://localhost/", columnHost, text(""), text("localhost"), ""}, clickHouse(nil).nothing("", columnHost)},
 		{"spark", row{"http://a", columnPath, text(""), text("/"), ""}, `"/" instead of an empty path`},
 		{"clickhouse", row{"mailto:a", columnPath, text(""), text("a"), ""}, `"" before`},
 		{"clickhouse", row{"http://a.b/ ", columnPath, text("/ c"), text("/%20c"), ""}, "percent-encoded"},

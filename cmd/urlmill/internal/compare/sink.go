@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/rowsink"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -77,14 +78,14 @@ func (s *Sink) Start(_ context.Context, schemas pipeline.Schemas) error {
 
 // Open implements [pipeline.Sink].
 func (s *Sink) Open(context.Context, pipeline.LaneID) (pipeline.Writer, int64, error) {
-	return &writer{sink: s, next: pipeline.Unknown}, pipeline.Unknown, nil
+	return rowsink.Open(s.add, func() error { return nil })
 }
 
 // Close implements [pipeline.Sink].
 func (s *Sink) Close() error { return nil }
 
 // add compares the rows of r that have a URL.
-func (s *Sink) add(r arrow.Record) {
+func (s *Sink) add(r arrow.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range int(r.NumRows()) {
@@ -109,6 +110,7 @@ func (s *Sink) add(r arrow.Record) {
 			s.changed++
 		}
 	}
+	return nil
 }
 
 // note counts a row.
@@ -156,11 +158,11 @@ func (s *Sink) Report(w io.Writer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := &printer{w: w}
-	p.printf("%s with a URL; %s when urlmill's columns replace %s\n", plain.Plural(s.rows, "row"), s.share(s.changed), s.engine.title())
+	p.printf("%s with a URL; %s when urlmill's columns replace %s\n", plain.Plural(s.rows, "row"), s.share(s.changed), s.engine.title)
 	for c, name := range s.columns {
-		label, function := name, s.engine.function(name)
+		label, function := name, s.engine.functions[name]
 		if c >= len(parts) {
-			label, function = "parameter "+plain.Text(name), plain.Text(s.engine.param(name))
+			label, function = "parameter "+plain.Text(name), plain.Text(fmt.Sprintf(s.engine.param, name))
 		}
 		p.printf("\n%s instead of %s: %s\n", label, function, s.share(s.counts[c]))
 		kinds := s.kinds[c]
@@ -204,30 +206,3 @@ func (p *printer) printf(format string, args ...any) {
 		_, p.err = fmt.Fprintf(p.w, format, args...)
 	}
 }
-
-// writer is the writer of a lane.
-type writer struct {
-	sink *Sink
-	size pipeline.Size
-	next int64
-}
-
-// Write implements [pipeline.Writer].
-func (w *writer) Write(_ context.Context, _ pipeline.Table, r arrow.Record, span pipeline.Span) error {
-	w.next = span.Next
-	w.size.Rows += r.NumRows()
-	w.sink.add(r)
-	return nil
-}
-
-// Size implements [pipeline.Writer].
-func (w *writer) Size() pipeline.Size { return w.size }
-
-// Commit implements [pipeline.Writer]. There is nothing to keep.
-func (w *writer) Commit(context.Context) (int64, error) {
-	w.size = pipeline.Size{}
-	return w.next, nil
-}
-
-// Abandon implements [pipeline.Writer]. What was counted is counted.
-func (w *writer) Abandon() error { return nil }

@@ -53,7 +53,7 @@ func TestURLTestData(t *testing.T) {
 		_ = inWrite.Close()
 	}()
 	var out bytes.Buffer
-	if err := Serve(inRead, &out); err != nil {
+	if err := Serve(inRead, &out, Lines); err != nil {
 		t.Fatal(err)
 	}
 	answers := bufio.NewScanner(&out)

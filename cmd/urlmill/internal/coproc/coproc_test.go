@@ -18,7 +18,7 @@ import (
 func serve(t *testing.T, in string) []string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Serve(strings.NewReader(in), &out); err != nil {
+	if err := Serve(strings.NewReader(in), &out, Lines); err != nil {
 		t.Fatal(err)
 	}
 	if out.Len() == 0 {
@@ -125,7 +125,7 @@ func TestLineEnds(t *testing.T) {
 		}
 		for _, r := range []io.Reader{iotest.OneByteReader(strings.NewReader(in)), iotest.DataErrReader(strings.NewReader(in))} {
 			var out bytes.Buffer
-			if err := Serve(r, &out); err != nil || out.String() != strings.Join(want, "\n")+"\n" {
+			if err := Serve(r, &out, Lines); err != nil || out.String() != strings.Join(want, "\n")+"\n" {
 				t.Errorf("%q in pieces: %q, %v", in, out.String(), err)
 			}
 		}
@@ -138,7 +138,7 @@ func TestAtOnce(t *testing.T) {
 	outRead, outWrite := io.Pipe()
 	done := make(chan error)
 	go func() {
-		err := Serve(inRead, outWrite)
+		err := Serve(inRead, outWrite, Lines)
 		_ = outWrite.Close()
 		done <- err
 	}()
@@ -181,7 +181,7 @@ func TestLongLines(t *testing.T) {
 	const limit = 2 << 20
 	in := io.MultiReader(&zeros{3*limit + 5}, strings.NewReader("\n{\"input\":\"x:y\"}\n"), &zeros{limit + readSize})
 	var out bytes.Buffer
-	if err := serveLines(in, &out, limit); err != nil {
+	if err := serveUpTo(in, &out, Lines, limit); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
@@ -197,17 +197,17 @@ func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
-	if err := Serve(strings.NewReader("x\n"), failingWriter{broken}); !errors.Is(err, broken) {
+	if err := Serve(strings.NewReader("x\n"), failingWriter{broken}, Lines); !errors.Is(err, broken) {
 		t.Errorf("writer: %v", err)
 	}
-	if err := Serve(strings.NewReader("x"), failingWriter{broken}); !errors.Is(err, broken) {
+	if err := Serve(strings.NewReader("x"), failingWriter{broken}, Lines); !errors.Is(err, broken) {
 		t.Errorf("writer at the end: %v", err)
 	}
-	if err := Serve(strings.NewReader(strings.Repeat("\n", 1<<20)), failingWriter{broken}); !errors.Is(err, broken) {
+	if err := Serve(strings.NewReader(strings.Repeat("\n", 1<<20)), failingWriter{broken}, Lines); !errors.Is(err, broken) {
 		t.Errorf("writer in the middle: %v", err)
 	}
 	var out bytes.Buffer
-	err := Serve(io.MultiReader(strings.NewReader("x\ny"), iotest.ErrReader(broken)), &out)
+	err := Serve(io.MultiReader(strings.NewReader("x\ny"), iotest.ErrReader(broken)), &out, Lines)
 	if !errors.Is(err, broken) || strings.Count(out.String(), "\n") != 2 {
 		t.Errorf("reader: %v, %q", err, out.String())
 	}
@@ -272,7 +272,7 @@ func BenchmarkServe(b *testing.B) {
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := Serve(bytes.NewReader(in), io.Discard); err != nil {
+		if err := Serve(bytes.NewReader(in), io.Discard, Lines); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,14 +1,12 @@
 package coproc
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/held"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -26,44 +24,8 @@ const (
 // Framings are the names of all framings, the default first.
 var Framings = []string{string(Lines), string(Uint32), string(Netstring)}
 
-// ServeFramed is [Serve] for any framing. A message above [MaxLine] is skipped and answered by record-too-large. An error
-// is also one of the framing, behind which nothing can be understood; the messages before it are answered.
-func ServeFramed(r io.Reader, w io.Writer, f Framing) error {
-	if f == Lines {
-		return Serve(r, w)
-	}
-	return serveFrames(r, w, f, MaxLine)
-}
-
-// framed is the state of one connection with lengths.
-type framed struct {
-	server
-	framing Framing
-	in      *bufio.Reader
-	message []byte
-}
-
-func serveFrames(r io.Reader, w io.Writer, framing Framing, maxLine int) error {
-	s := &framed{server: server{out: held.Output{W: w}, maxLine: maxLine}, framing: framing}
-	s.in = bufio.NewReaderSize(s.out.Before(r), readSize)
-	for {
-		err := s.next()
-		if errors.Is(err, io.EOF) {
-			return s.out.Flush()
-		}
-		if err != nil {
-			return errors.Join(s.out.Flush(), fmt.Errorf("framing %s: %w", framing, err))
-		}
-		if s.out.Full() {
-			if err := s.out.Flush(); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// next reads a message and adds its answer. io.EOF is the end where one may be.
-func (s *framed) next() error {
+// frame answers the next message. io.EOF is the end where one may be.
+func (s *server) frame() error {
 	n, err := s.length()
 	if err != nil {
 		return err
@@ -88,14 +50,11 @@ func (s *framed) next() error {
 		}
 	}
 	s.appendFrame(s.message[:len(s.message)-1]) // without its line end
-	if cap(s.message) > 4*readSize {
-		s.message = nil
-	}
 	return nil
 }
 
 // read returns the next n bytes. They are valid until the next read.
-func (s *framed) read(n int) ([]byte, error) {
+func (s *server) read(n int) ([]byte, error) {
 	if n <= s.in.Size() {
 		b, err := s.in.Peek(n)
 		if err != nil {
@@ -110,7 +69,7 @@ func (s *framed) read(n int) ([]byte, error) {
 }
 
 // length reads what stands before a message.
-func (s *framed) length() (int64, error) {
+func (s *server) length() (int64, error) {
 	if s.framing == Uint32 {
 		var b [4]byte
 		_, err := io.ReadFull(s.in, b[:])
@@ -142,7 +101,7 @@ func cut(err error) error {
 }
 
 // appendFrame adds an answer to those that are held back.
-func (s *framed) appendFrame(answer []byte) {
+func (s *server) appendFrame(answer []byte) {
 	if s.framing == Uint32 {
 		s.out.Data = binary.BigEndian.AppendUint32(s.out.Data, uint32(len(answer)))
 		s.out.Data = append(s.out.Data, answer...)

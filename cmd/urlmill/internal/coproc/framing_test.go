@@ -37,17 +37,17 @@ func TestFramings(t *testing.T) {
 		in := frame(f, requests...)
 		for _, r := range []io.Reader{bytes.NewReader(in), iotest.OneByteReader(bytes.NewReader(in)), iotest.DataErrReader(bytes.NewReader(in))} {
 			var out bytes.Buffer
-			if err := ServeFramed(r, &out, f); err != nil || !bytes.Equal(out.Bytes(), frame(f, want...)) {
+			if err := Serve(r, &out, f); err != nil || !bytes.Equal(out.Bytes(), frame(f, want...)) {
 				t.Errorf("%s: %v, %q", f, err, out.String())
 			}
 		}
-		if err := ServeFramed(strings.NewReader(""), failingWriter{}, f); err != nil {
+		if err := Serve(strings.NewReader(""), failingWriter{}, f); err != nil {
 			t.Errorf("%s: nothing: %v", f, err)
 		}
 	}
 	// A length may count line ends.
 	var out bytes.Buffer
-	if err := ServeFramed(bytes.NewReader(frame(Uint32, "{\n\"input\":\n\"x:y\"}")), &out, Uint32); err != nil || !strings.Contains(out.String(), `{"href":"x:y"`) {
+	if err := Serve(bytes.NewReader(frame(Uint32, "{\n\"input\":\n\"x:y\"}")), &out, Uint32); err != nil || !strings.Contains(out.String(), `{"href":"x:y"`) {
 		t.Errorf("%v, %q", err, out.String())
 	}
 }
@@ -59,7 +59,7 @@ func TestFramedAtOnce(t *testing.T) {
 		inRead, inWrite := io.Pipe()
 		outRead, outWrite := io.Pipe()
 		done := make(chan error, 1)
-		go func() { done <- ServeFramed(inRead, outWrite, f) }()
+		go func() { done <- Serve(inRead, outWrite, f) }()
 		for i := range 50 {
 			request := fmt.Sprintf(`{"input":"x:%d"}`, i)
 			want := frame(f, serve(t, request)...)
@@ -100,7 +100,7 @@ func TestBackPressure(t *testing.T) {
 			taken += n
 			return n, nil
 		})
-		err := ServeFramed(in, failingWriter{full}, f)
+		err := Serve(in, failingWriter{full}, f)
 		if !errors.Is(err, full) || taken > 4*(readSize+held.Size) {
 			t.Errorf("%s: %v after %d bytes", f, err, taken)
 		}
@@ -129,7 +129,7 @@ func TestFramingErrors(t *testing.T) {
 		{Netstring, string(frame(Netstring, good)) + "99999999999999:", "in the length"},
 	} {
 		var out bytes.Buffer
-		err := ServeFramed(strings.NewReader(test.in), &out, test.f)
+		err := Serve(strings.NewReader(test.in), &out, test.f)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(out.String(), `"href":"x:y"`) {
 			t.Errorf("%s %q: %v, %q", test.f, test.in, err, out.String())
 		}
@@ -137,7 +137,7 @@ func TestFramingErrors(t *testing.T) {
 	// What is too long is skipped, and answered.
 	in := frame(Uint32, good, strings.Repeat("a", 3*readSize), good)
 	var out bytes.Buffer
-	if err := serveFrames(bytes.NewReader(in), &out, Uint32, 2*readSize); err != nil {
+	if err := serveUpTo(bytes.NewReader(in), &out, Uint32, 2*readSize); err != nil {
 		t.Fatal(err)
 	}
 	answer := serve(t, good)[0]
@@ -147,7 +147,7 @@ func TestFramingErrors(t *testing.T) {
 	// What is longer than what is read at once, but not too long, is answered.
 	long := `{"input":"x:` + strings.Repeat("a", 2*readSize) + `"}`
 	out.Reset()
-	if err := ServeFramed(bytes.NewReader(frame(Netstring, long)), &out, Netstring); err != nil || out.Len() < 4*readSize {
+	if err := Serve(bytes.NewReader(frame(Netstring, long)), &out, Netstring); err != nil || out.Len() < 4*readSize {
 		t.Errorf("%v, %d bytes", err, out.Len())
 	}
 }

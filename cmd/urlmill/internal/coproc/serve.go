@@ -1,8 +1,10 @@
 package coproc
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/held"
@@ -10,65 +12,29 @@ import (
 )
 
 const (
-	// MaxLine is the longest line that is answered.
+	// MaxLine is the longest message that is answered.
 	MaxLine = 64 << 20
 	// readSize is what is read at once.
 	readSize = 256 << 10
 )
 
-// Serve answers the lines of r on w until r ends. It returns the error of w, or of r other than io.EOF.
-func Serve(r io.Reader, w io.Writer) error { return serveLines(r, w, MaxLine) }
+// Serve answers the messages of r on w until r ends. A message above [MaxLine] is skipped and answered by
+// record-too-large. It returns the error of w, of r other than io.EOF, or of the framing, behind which nothing can be
+// understood; the messages before it are answered.
+func Serve(r io.Reader, w io.Writer, f Framing) error { return serveUpTo(r, w, f, MaxLine) }
 
-// serveLines is Serve with another limit.
-func serveLines(r io.Reader, w io.Writer, maxLine int) error {
-	s := server{out: held.Output{W: w}, maxLine: maxLine, in: make([]byte, 0, readSize)}
+// serveUpTo is Serve with another limit.
+func serveUpTo(r io.Reader, w io.Writer, framing Framing, maxLine int) error {
+	s := &server{out: held.Output{W: w}, maxLine: maxLine, framing: framing}
+	s.in = bufio.NewReaderSize(s.out.Before(r), readSize)
 	for {
-		if err := s.lines(); err != nil {
-			return err
+		err := s.next()
+		if errors.Is(err, io.EOF) {
+			return s.out.Flush()
 		}
-		if err := s.out.Flush(); err != nil {
-			return err
+		if err != nil {
+			return errors.Join(s.out.Flush(), err)
 		}
-		s.makeRoom()
-		n, err := r.Read(s.in[len(s.in):cap(s.in)])
-		s.in = s.in[:len(s.in)+n]
-		switch {
-		case errors.Is(err, io.EOF):
-			return s.end()
-		case err != nil:
-			return errors.Join(s.end(), err)
-		}
-	}
-}
-
-// server is the state of one connection.
-type server struct {
-	maxLine int
-
-	in  []byte      // what was read and is not answered yet, from start on
-	out held.Output // answers that are not written yet
-
-	start   int  // of the first line that is not answered
-	scanned int  // up to here there is no line end
-	skip    bool // within a line that was too long and is answered already
-
-	answerer answerer
-}
-
-// lines answers all complete lines.
-func (s *server) lines() error {
-	for {
-		n := bytes.IndexByte(s.in[s.scanned:], '\n')
-		if n < 0 {
-			s.scanned = len(s.in)
-			return nil
-		}
-		end := s.scanned + n
-		if !s.skip {
-			s.answer(s.in[s.start:end])
-		}
-		s.skip = false
-		s.start, s.scanned = end+1, end+1
 		if s.out.Full() {
 			if err := s.out.Flush(); err != nil {
 				return err
@@ -77,41 +43,54 @@ func (s *server) lines() error {
 	}
 }
 
-// makeRoom moves the incomplete line to the start of the buffer and sees to it that there is room behind it.
-func (s *server) makeRoom() {
-	if s.skip {
-		s.start = len(s.in)
+// server is the state of one connection.
+type server struct {
+	maxLine int
+	framing Framing
+
+	in       *bufio.Reader
+	out      held.Output // answers that are not written yet
+	answerer answerer
+	message  []byte // scratch: a line that in has not the room for, or the answer to a frame
+}
+
+// next answers the next message.
+func (s *server) next() error {
+	if cap(s.message) > 4*readSize {
+		s.message = nil // one long message does not hold its memory for ever
 	}
-	if s.start > 0 {
-		n := copy(s.in, s.in[s.start:])
-		s.in, s.start, s.scanned = s.in[:n], 0, n
+	if s.framing == Lines {
+		return s.line()
 	}
-	if len(s.in) > s.maxLine {
-		s.out.Data = appendError(s.out.Data, pipeline.FaultTooLarge.String(), s.maxLine)
-		s.skip, s.in, s.scanned = true, s.in[:0], 0
+	err := s.frame()
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("framing %s: %w", s.framing, err)
 	}
+	return err
+}
+
+// line answers the next line. The last one may be without a line end.
+func (s *server) line() error {
+	line, err := s.in.ReadSlice('\n')
+	s.message = s.message[:0]
+	for errors.Is(err, bufio.ErrBufferFull) && len(s.message) <= s.maxLine {
+		s.message = append(s.message, line...)
+		line, err = s.in.ReadSlice('\n')
+	}
+	if len(s.message) > 0 {
+		s.message = append(s.message, line...)
+		line = s.message
+	}
+	line, ended := bytes.CutSuffix(line, []byte{'\n'})
 	switch {
-	case len(s.in) == 0 && cap(s.in) > 4*readSize:
-		s.in = make([]byte, 0, readSize) // one long line does not hold its memory for ever
-	case cap(s.in)-len(s.in) < readSize/2:
-		s.in = append(make([]byte, 0, 2*cap(s.in)), s.in...)
+	case len(line) > s.maxLine:
+		// The answer is not held back until the end of the line: it goes out before the next read.
+		s.out.Data = appendError(s.out.Data, pipeline.FaultTooLarge.String(), s.maxLine)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = s.in.ReadSlice('\n')
+		}
+	case ended || len(line) > 0:
+		s.out.Data = s.answerer.append(s.out.Data, bytes.TrimSuffix(line, []byte{'\r'}))
 	}
-}
-
-// end answers a last line without a line end.
-func (s *server) end() error {
-	if err := s.lines(); err != nil {
-		return err
-	}
-	if rest := s.in[s.start:]; len(rest) > 0 && !s.skip {
-		s.answer(rest)
-	}
-	return s.out.Flush()
-}
-
-func (s *server) answer(line []byte) {
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
-	}
-	s.out.Data = s.answerer.append(s.out.Data, line)
+	return err
 }

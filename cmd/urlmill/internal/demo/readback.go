@@ -15,7 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/table"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/rowview"
 	"github.com/urlmill/urlmill/sinks/parquet"
 )
 
@@ -125,12 +125,12 @@ func Top(ctx context.Context, files []string, column string, n int) (top []Count
 
 // Sample shows the first rows of a file as a table, not wider than width.
 func Sample(ctx context.Context, w io.Writer, name string, columns []string, rows, width int) error {
-	var cells [][]table.Cell
+	var cells [][]rowview.Cell
 	err := read(ctx, name, columns, func(r arrow.Record) (bool, error) {
 		for i := 0; i < int(r.NumRows()) && len(cells) < rows; i++ {
-			row := make([]table.Cell, len(columns))
+			row := make([]rowview.Cell, len(columns))
 			for c, column := range columns {
-				row[c] = table.CellOf(r.Column(r.Schema().FieldIndices(column)[0]), i)
+				row[c] = rowview.CellOf(r.Column(r.Schema().FieldIndices(column)[0]), i)
 			}
 			cells = append(cells, row)
 		}
@@ -139,17 +139,7 @@ func Sample(ctx context.Context, w io.Writer, name string, columns []string, row
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	layout := table.NewLayout(columns, cells, width)
-	header := make([]table.Cell, len(columns))
-	for i, column := range columns {
-		header[i] = table.Cell{Text: column, Right: len(cells) > 0 && cells[0][i].Right}
-	}
-	for _, row := range append([][]table.Cell{header}, cells...) {
-		if err := layout.WriteRow(w, row, width > 0); err != nil {
-			return err
-		}
-	}
-	return nil
+	return rowview.NewLayout(columns, cells, width).Write(w, columns, cells, width > 0)
 }
 
 // read calls each for the records of a file, with the given columns in the order of the file, until it returns false.

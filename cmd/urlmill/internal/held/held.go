@@ -31,15 +31,18 @@ func (o *Output) Flush() error {
 
 // Before returns a reader of r that calls Flush before every read, which may have to wait. It belongs below the buffer that
 // requests are read from. An error of Flush is that of the read.
-func (o *Output) Before(r io.Reader) io.Reader { return &flushing{r, o} }
+func (o *Output) Before(r io.Reader) io.Reader { return Before(r, o.Flush) }
+
+// Before returns a reader of r that calls flush before every read.
+func Before(r io.Reader, flush func() error) io.Reader { return &flushing{r, flush} }
 
 type flushing struct {
-	r   io.Reader
-	out *Output
+	r     io.Reader
+	flush func() error
 }
 
 func (f *flushing) Read(p []byte) (int, error) {
-	if err := f.out.Flush(); err != nil {
+	if err := f.flush(); err != nil {
 		return 0, err
 	}
 	return f.r.Read(p)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -35,6 +36,44 @@ func Text(s string) string {
 	return b.String()
 }
 
+// Lines is [Text] for a message of several lines: their ends, and tabs, stay as they are.
+func Lines(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		n := strings.IndexAny(s, "\n\t")
+		if n < 0 {
+			n = len(s)
+		}
+		b.WriteString(Text(s[:n]))
+		if n < len(s) {
+			b.WriteByte(s[n])
+			n++
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// JSON returns JSON text with the characters that [Text] would replace as escapes, which mean the same. They can only be in strings.
+func JSON(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r < 0x80 && r != 0x7f || shows(r):
+			b.WriteString(s[i : i+utf8.RuneLen(r)])
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
 func isPlain(s string) bool {
 	for i := 0; i < len(s); {
 		if b := s[i]; b >= 0x20 && b < 0x7f {
@@ -50,8 +89,10 @@ func isPlain(s string) bool {
 	return true
 }
 
-// shows reports whether r has a shape or is the space.
-func shows(r rune) bool { return r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) }
+// shows reports whether r has a shape or is the space. Fillers and the like are graphic by their category alone.
+func shows(r rune) bool {
+	return r == ' ' || unicode.IsGraphic(r) && !unicode.In(r, unicode.Zs, unicode.Other_Default_Ignorable_Code_Point)
+}
 
 // Width returns how many columns s takes on a terminal: wide characters two, marks none.
 func Width(s string) int {

@@ -1,7 +1,9 @@
 package plain
 
 import (
+	"encoding/json"
 	"math"
+	"reflect"
 	"testing"
 )
 
@@ -21,6 +23,33 @@ func TestText(t *testing.T) {
 	} {
 		if got := Text(in); got != want {
 			t.Errorf("Text(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "a\n": "a\n", "a\tb\nc": "a\tb\nc", "\x1b[31m\na\\b\r\n\u202e": "\\x1b[31m\na\\\\b\\x0d\n\\u{202e}", "\n\n": "\n\n",
+		"\u3164": "\\u{3164}", "\xff\n": "\\xff\n",
+	} {
+		if got := Lines(in); got != want {
+			t.Errorf("Lines(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":"\u001b é漢😀"}` + "\n":      `{"a":"\u001b é漢😀"}` + "\n",
+		"\"\u202e\u009b\x7f\U000e0001\"": `"\u202e\u009b\u007f\udb40\udc01"`,
+	} {
+		got := JSON(in)
+		if got != want {
+			t.Errorf("JSON(%q) = %q, want %q", in, got, want)
+		}
+		var a, b any
+		if json.Unmarshal([]byte(in), &a) != nil || json.Unmarshal([]byte(got), &b) != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("%q means %q, and %q means %q", in, a, got, b)
 		}
 	}
 }

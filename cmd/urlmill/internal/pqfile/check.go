@@ -78,7 +78,7 @@ func (f *File) check(ctx context.Context, r *Report) (err error) {
 			meta := &group.Columns[c].MetaData
 			uncompressed, compressed = uncompressed+meta.TotalUncompressedSize, compressed+meta.TotalCompressedSize
 			k := chunkCheck{
-				file: f, report: r, chunk: chunk, raw: &group.Columns[c], rows: group.NumRows, stats: f.statistics(i, c), typ: chunk.Type(),
+				file: f, report: r, group: i, column: c, chunk: chunk, raw: &group.Columns[c], rows: group.NumRows, stats: f.statistics(i, c), typ: chunk.Type(),
 				name: fmt.Sprintf("row group %d: column %s", i, strings.Join(meta.PathInSchema, ".")),
 			}
 			k.order = orderOf(k.typ, new(format.SchemaElement))
@@ -108,6 +108,8 @@ type chunkCheck struct {
 	file    *File
 	report  *Report
 	name    string
+	group   int
+	column  int // of the row group
 	chunk   *parquet.FileColumnChunk
 	raw     *format.ColumnChunk
 	typ     parquet.Type
@@ -190,7 +192,7 @@ func (k *chunkCheck) readHeaders() error {
 // readPages decodes every value.
 func (k *chunkCheck) readPages(ctx context.Context) (err error) {
 	defer guard(&err)
-	pages := k.chunk.Pages()
+	pages := k.file.pq.Pages(k.group, k.column)
 	defer func() { err = errors.Join(err, pages.Close()) }()
 	for {
 		if err := ctx.Err(); err != nil {
@@ -212,12 +214,14 @@ func (k *chunkCheck) readPages(ctx context.Context) (err error) {
 	}
 }
 
+// valuesAtATime is how many values of a page are looked at in one go.
+const valuesAtATime = 4096
+
 // read takes a page in.
 func (k *chunkCheck) read(page parquet.Page) (facts pageFacts, err error) {
-	if n := int(page.NumValues()); cap(k.values) < n {
-		k.values = make([]parquet.Value, n)
+	if k.values == nil {
+		k.values = make([]parquet.Value, valuesAtATime)
 	}
-	k.values = k.values[:cap(k.values)]
 	values := page.Values()
 	for {
 		n, err := values.ReadValues(k.values)
@@ -265,12 +269,17 @@ func (k *chunkCheck) take(facts *pageFacts, v *parquet.Value) error {
 	if k.order.compare == nil || k.order.isNaN(*v) {
 		return nil
 	}
-	if !facts.bounded || k.order.compare(*v, facts.low) < 0 {
-		facts.low = *v
-	}
-	if !facts.bounded || k.order.compare(*v, facts.high) > 0 {
-		facts.high = *v
-	}
-	facts.bounded = true
+	facts.include(k.order, *v, *v)
 	return nil
+}
+
+// include widens the bounds to two values.
+func (f *pageFacts) include(o order, low, high parquet.Value) {
+	if !f.bounded || o.compare(low, f.low) < 0 {
+		f.low = low
+	}
+	if !f.bounded || o.compare(high, f.high) > 0 {
+		f.high = high
+	}
+	f.bounded = true
 }

@@ -25,14 +25,16 @@ type click struct {
 }
 
 // sample returns a file with several row groups and pages, page indexes, a bloom filter and a sorting column.
-func sample(t *testing.T) []byte {
+func sample(t *testing.T) []byte { return sampleOf(t, 1000) }
+
+func sampleOf(t testing.TB, rows int64) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[click](&b,
 		parquet.PageBufferSize(500), parquet.MaxRowsPerRowGroup(400), parquet.CreatedBy("test", "1", "x"),
 		parquet.BloomFilters(parquet.SplitBlockFilter(10, "host")), parquet.KeyValueMetadata("k", "v"),
 		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("id"))))
-	for i := range int64(1000) {
+	for i := range rows {
 		c := click{ID: i, Host: fmt.Sprintf("host-%d.example", i%37), Tags: make([]string, i%4)}
 		if i%3 > 0 {
 			path, score := fmt.Sprintf("/p/%d", i), float64(i)/7

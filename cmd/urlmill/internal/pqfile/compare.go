@@ -82,16 +82,9 @@ func (k *chunkCheck) compareStatistics() {
 	for _, p := range k.pages {
 		all.nulls += p.nulls
 		all.values += p.values
-		if !p.bounded {
-			continue
+		if p.bounded {
+			all.include(k.order, p.low, p.high)
 		}
-		if !all.bounded || k.order.compare(p.low, all.low) < 0 {
-			all.low = p.low
-		}
-		if !all.bounded || k.order.compare(p.high, all.high) > 0 {
-			all.high = p.high
-		}
-		all.bounded = true
 	}
 	if s.NullCount != nil && *s.NullCount != all.nulls && k.flat() {
 		k.note("%d nulls, and its statistics say %d", all.nulls, *s.NullCount)
@@ -133,11 +126,12 @@ func (k *chunkCheck) bound(where string, plain []byte, found pageFacts, low bool
 }
 
 func (k *chunkCheck) compareColumnIndex() {
-	index, err := k.file.columnIndex(k.raw)
-	if err != nil {
-		k.note("column index: %v", err)
+	if k.raw.ColumnIndexOffset == 0 {
+		return
 	}
-	if index == nil || err != nil {
+	index := new(format.ColumnIndex)
+	if err := k.file.decode(k.raw.ColumnIndexOffset, k.raw.ColumnIndexLength, index); err != nil {
+		k.note("column index: %v", err)
 		return
 	}
 	n := len(k.pages)
@@ -168,32 +162,32 @@ func (k *chunkCheck) compareBoundaryOrder(index *format.ColumnIndex) {
 		return
 	}
 	for _, bounds := range [][][]byte{index.MinValues, index.MaxValues} {
-		var before parquet.Value
-		first := true
+		var before *parquet.Value
 		for i, plain := range bounds {
 			v, ok := valueOf(k.typ, plain)
 			if index.NullPages[i] || !ok {
 				continue
 			}
 			order := 0
-			if !first {
-				order = k.order.compare(before, v)
+			if before != nil {
+				order = k.order.compare(*before, v)
 			}
 			if index.BoundaryOrder == format.Ascending && order > 0 || index.BoundaryOrder == format.Descending && order < 0 {
 				k.note("its column index says %s, and data page %d is not", index.BoundaryOrder, i)
 				return
 			}
-			before, first = v, false
+			before = &v
 		}
 	}
 }
 
 func (k *chunkCheck) compareOffsetIndex() {
-	index, err := k.file.offsetIndex(k.raw)
-	if err != nil {
-		k.note("offset index: %v", err)
+	if k.raw.OffsetIndexOffset == 0 {
+		return
 	}
-	if index == nil || err != nil {
+	index := new(format.OffsetIndex)
+	if err := k.file.decode(k.raw.OffsetIndexOffset, k.raw.OffsetIndexLength, index); err != nil {
+		k.note("offset index: %v", err)
 		return
 	}
 	if len(index.PageLocations) != len(k.pages) || len(k.pages) != len(k.headers) {

@@ -151,12 +151,10 @@ func shown(t parquet.Type, plain []byte) *string {
 	if plain == nil {
 		return nil
 	}
-	v, ok := valueOf(t, plain)
-	if !ok {
-		text := fmt.Sprintf("%x", plain)
-		return &text
+	text := fmt.Sprintf("%x", plain)
+	if v, ok := valueOf(t, plain); ok {
+		text = v.String()
 	}
-	text := v.String()
 	return &text
 }
 

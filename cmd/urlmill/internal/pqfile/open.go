@@ -4,21 +4,23 @@ package pqfile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/urlmill/urlmill/internal/pqread"
 )
 
 // File is an open Parquet file.
 type File struct {
 	f    *os.File
 	size int64
-	pq   *parquet.File
+	pq   *pqread.File
 	// optional has what parquet-go cannot tell from a zero.
 	optional footer
 }
@@ -84,23 +86,18 @@ const tailSize = 8
 
 func (f *File) readFooter() (err error) {
 	defer guard(&err)
-	if f.size < 4+tailSize {
-		return fmt.Errorf("no Parquet file: %d bytes", f.size)
-	}
-	f.pq, err = parquet.OpenFile(f.f, f.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	f.pq, err = pqread.Open(f.f, f.size)
 	if err != nil {
 		return err
 	}
-	tail := make([]byte, tailSize)
-	if _, err := f.f.ReadAt(tail, f.size-tailSize); err != nil {
+	// The length has been compared with the size of the file, and the footer checked.
+	tail, err := f.section(f.size-tailSize, tailSize)
+	if err != nil {
 		return err
 	}
-	length := int64(tail[0]) | int64(tail[1])<<8 | int64(tail[2])<<16 | int64(tail[3])<<24
-	if length > f.size-tailSize-4 {
-		return fmt.Errorf("a footer of %d bytes in a file of %d", length, f.size)
-	}
-	text := make([]byte, length)
-	if _, err := f.f.ReadAt(text, f.size-tailSize-length); err != nil {
+	length := int64(binary.LittleEndian.Uint32(tail))
+	text, err := f.section(f.size-tailSize-length, length)
+	if err != nil {
 		return err
 	}
 	var protocol thrift.CompactProtocol
@@ -132,32 +129,21 @@ func (f *File) section(offset, length int64) ([]byte, error) {
 	return data, err
 }
 
-// columnIndex reads the column index of a chunk, nil if there is none.
-func (f *File) columnIndex(c *format.ColumnChunk) (*format.ColumnIndex, error) {
-	if c.ColumnIndexOffset == 0 {
-		return nil, nil
-	}
-	index := new(format.ColumnIndex)
-	return index, f.decode(c.ColumnIndexOffset, int64(c.ColumnIndexLength), index)
-}
-
-// offsetIndex reads the offset index of a chunk, nil if there is none.
-func (f *File) offsetIndex(c *format.ColumnChunk) (*format.OffsetIndex, error) {
-	if c.OffsetIndexOffset == 0 {
-		return nil, nil
-	}
-	index := new(format.OffsetIndex)
-	return index, f.decode(c.OffsetIndexOffset, int64(c.OffsetIndexLength), index)
-}
-
-func (f *File) decode(offset, length int64, v any) (err error) {
+// decode decodes what is at an offset, such as an index of a chunk, into v.
+func (f *File) decode(offset int64, length int32, v any) (err error) {
 	defer guard(&err)
-	data, err := f.section(offset, length)
+	data, err := f.section(offset, int64(length))
 	if err != nil {
+		return err
+	}
+	if _, err := pqread.CheckThrift(data); err != nil {
 		return err
 	}
 	return thrift.Unmarshal(new(thrift.CompactProtocol), data, v)
 }
+
+// maxBloomHeader is how long the header of a bloom filter may be. It has some twenty bytes.
+const maxBloomHeader = 1 << 10
 
 // bloomFilter returns the bloom filter of a chunk, in memory, nil if there is none or it is of a kind that nobody
 // knows.
@@ -165,6 +151,13 @@ func (f *File) bloomFilter(chunk *parquet.FileColumnChunk, meta *format.ColumnMe
 	defer guard(&err)
 	if meta.BloomFilterOffset == 0 {
 		return nil, nil
+	}
+	head, err := f.section(meta.BloomFilterOffset, max(0, min(maxBloomHeader, f.size-meta.BloomFilterOffset)))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := pqread.CheckThrift(head); err != nil {
+		return nil, err
 	}
 	if meta.BloomFilterLength == 0 {
 		return chunk.BloomFilterFrom(f.f)
@@ -176,10 +169,10 @@ func (f *File) bloomFilter(chunk *parquet.FileColumnChunk, meta *format.ColumnMe
 	return chunk.BloomFilterFrom(window{bytes.NewReader(data), meta.BloomFilterOffset})
 }
 
-// window is a part of a file in memory.
+// window is a part of a file in memory, which begins at base.
 type window struct {
-	r    io.ReaderAt
+	*bytes.Reader
 	base int64
 }
 
-func (w window) ReadAt(p []byte, offset int64) (int, error) { return w.r.ReadAt(p, offset-w.base) }
+func (w window) ReadAt(p []byte, offset int64) (int, error) { return w.Reader.ReadAt(p, offset-w.base) }

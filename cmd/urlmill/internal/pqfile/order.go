@@ -51,35 +51,22 @@ func orderOf(t parquet.Type, e *format.SchemaElement) order {
 
 // compareSigned compares numbers in two's complement, the highest byte first, of any lengths.
 func compareSigned(a, b parquet.Value) int {
-	x, negative := significant(a.ByteArray())
-	y, other := significant(b.ByteArray())
-	switch {
-	case negative != other:
-		return cmp.Compare(sign(negative), sign(other))
-	case len(x) != len(y):
-		return cmp.Compare(len(x), len(y)) * sign(negative)
-	}
-	return bytes.Compare(x, y)
+	x, y := a.ByteArray(), b.ByteArray()
+	n := max(len(x), len(y), 1)
+	x, y = extended(x, n), extended(y, n)
+	return cmp.Or(cmp.Compare(int8(x[0]), int8(y[0])), bytes.Compare(x, y))
 }
 
-// significant returns a number without the bytes in front that only repeat its sign.
-func significant(number []byte) (rest []byte, negative bool) {
-	negative = len(number) > 0 && number[0] >= 0x80
+// extended returns a number with n bytes, the first of which repeat its sign.
+func extended(number []byte, n int) []byte {
+	if len(number) == n {
+		return number
+	}
 	fill := byte(0)
-	if negative {
+	if len(number) > 0 && number[0] >= 0x80 {
 		fill = 0xff
 	}
-	for len(number) > 0 && number[0] == fill && (!negative || len(number) > 1 && number[1] >= 0x80) {
-		number = number[1:]
-	}
-	return number, negative
-}
-
-func sign(negative bool) int {
-	if negative {
-		return -1
-	}
-	return 1
+	return append(bytes.Repeat([]byte{fill}, n-len(number)), number...)
 }
 
 // float16 is the value of IEEE 754's binary16, low byte first; NaN for what has another length.

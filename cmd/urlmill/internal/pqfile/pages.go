@@ -8,6 +8,8 @@ import (
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/urlmill/urlmill/internal/pqread"
 )
 
 // Page is what the header of a page says. Counts that it does not tell are -1.
@@ -91,14 +93,14 @@ func (f *File) page(at, end int64) (p Page, err error) {
 		if _, err := f.f.ReadAt(buf, at); err != nil {
 			return p, err
 		}
-		var protocol thrift.CompactProtocol
-		r := protocol.NewReaderFromBytes(buf)
-		h = pageHeader{}
-		err := thrift.NewDecoder(r).Decode(&h)
-		if read = r.BytesRead(); err == nil {
-			break
+		n, err := pqread.CheckThrift(buf)
+		if err == nil {
+			read, err = n, thrift.Unmarshal(new(thrift.CompactProtocol), buf[:n], &h)
+			if err == nil {
+				break
+			}
 		}
-		if int64(len(buf)) == end-at || !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		if int64(len(buf)) == end-at || !errors.Is(err, io.ErrUnexpectedEOF) {
 			return p, fmt.Errorf("no page header: %w", err)
 		}
 	}

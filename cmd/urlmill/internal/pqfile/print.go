@@ -1,6 +1,7 @@
 package pqfile
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -8,15 +9,15 @@ import (
 	"strings"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
-	"github.com/urlmill/urlmill/cmd/urlmill/internal/table"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/rowview"
 )
 
 // Print shows what a file says of itself.
 func (i Info) Print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s in %s, %s, format version %d, created by %s\n\n", plain.Text(i.File), plain.Plural(i.Rows, "row"),
-		plain.Plural(int64(len(i.Groups)), "row group"), plain.Bytes(i.Bytes), i.Version, or(plain.Text(i.CreatedBy), "nobody knows whom"))
-	fmt.Fprintf(&b, "%s\n\n", i.Schema)
+		plain.Plural(int64(len(i.Groups)), "row group"), plain.Bytes(i.Bytes), i.Version, cmp.Or(plain.Text(i.CreatedBy), "nobody knows whom"))
+	fmt.Fprintf(&b, "%s\n\n", plain.Lines(i.Schema))
 	if len(i.Metadata) > 0 {
 		b.WriteString("metadata\n")
 		for _, key := range slices.Sorted(maps.Keys(i.Metadata)) {
@@ -36,45 +37,31 @@ func (i Info) Print(w io.Writer) error {
 	return nil
 }
 
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 var columnHeader = []string{"column", "values", "nulls", "codec", "encodings", "pages", "bytes", "ratio", "index", "bloom", "minimum", "maximum"}
 
 func (g Group) print(w io.Writer, n int) error {
 	sorted := ""
 	if len(g.Sorted) > 0 {
-		sorted = ", sorted by " + strings.Join(g.Sorted, "; ")
+		sorted = ", sorted by " + plain.Text(strings.Join(g.Sorted, "; "))
 	}
 	_, err := fmt.Fprintf(w, "row group %d: %s, %s of %s uncompressed%s\n", n, plain.Plural(g.Rows, "row"),
 		plain.Bytes(g.Compressed), plain.Bytes(g.Uncompressed), sorted)
 	if err != nil {
 		return err
 	}
-	var rows [][]table.Cell
+	var rows [][]rowview.Cell
 	for _, c := range g.Columns {
 		rows = append(rows, c.cells())
 	}
-	layout := table.NewLayout(columnHeader, rows, 0)
-	header := make([]table.Cell, len(columnHeader))
-	for i, name := range columnHeader {
-		header[i] = table.Cell{Text: name, Right: len(rows) > 0 && rows[0][i].Right}
-	}
-	for _, row := range append([][]table.Cell{header}, rows...) {
-		if err := layout.WriteRow(w, row, false); err != nil {
-			return err
-		}
+	if err := rowview.NewLayout(columnHeader, rows, 0).Write(w, columnHeader, rows, false); err != nil {
+		return err
 	}
 	_, err = io.WriteString(w, "\n")
 	return err
 }
 
-func (c Column) cells() []table.Cell {
-	right := func(s string) table.Cell { return table.Cell{Text: s, Right: true} }
+func (c Column) cells() []rowview.Cell {
+	right := func(s string) rowview.Cell { return rowview.Cell{Text: s, Right: true} }
 	nulls := ""
 	if c.Nulls != nil {
 		nulls = plain.Count(*c.Nulls)
@@ -98,11 +85,11 @@ func (c Column) cells() []table.Cell {
 	if c.Checksums {
 		pages += " crc"
 	}
-	return []table.Cell{
+	return []rowview.Cell{
 		{Text: plain.Text(c.Path)},
 		right(plain.Count(c.Values)), right(nulls),
-		{Text: c.Codec},
-		{Text: strings.Join(c.Encodings, ", ")},
+		{Text: plain.Text(c.Codec)},
+		{Text: plain.Text(strings.Join(c.Encodings, ", "))},
 		right(pages), right(plain.Count(c.Compressed)), right(ratio),
 		{Text: strings.Join(index, ", ")},
 		right(bloom), bound(c.Min, c.MinExact), bound(c.Max, c.MaxExact),
@@ -110,16 +97,16 @@ func (c Column) cells() []table.Cell {
 }
 
 // bound shows a minimum or maximum. One that is not exact ends with an ellipsis.
-func bound(text *string, exact *bool) table.Cell {
+func bound(text *string, exact *bool) rowview.Cell {
 	if text == nil {
-		return table.Cell{}
+		return rowview.Cell{}
 	}
 	const longest = 24
 	shown := plain.Clip(plain.Text(*text), longest)
 	if exact != nil && !*exact {
 		shown += "…"
 	}
-	return table.Cell{Text: shown}
+	return rowview.Cell{Text: shown}
 }
 
 // Print shows what a check found: a line for a file that is right, and one more for every problem.

@@ -35,21 +35,8 @@ type Summary struct {
 	Duplicates                 int64
 	Deduped, DuplicatesDropped bool
 	Elapsed                    time.Duration
-}
-
-// finding is what sinks have that find duplicates.
-type finding interface {
-	Duplicates() (n int64, dropped bool)
-}
-
-// counting is what sinks have that count their files.
-type counting interface {
-	Written() (files, bytes int64)
-}
-
-// separating is what sinks have that keep late rows apart.
-type separating interface {
-	LateRows() (n int64, ok bool)
+	// FromFiles reports whether all input is in files, so that no rows means that runs before have delivered them.
+	FromFiles bool
 }
 
 // New makes a summary. sink tells about files if it counts them.
@@ -59,15 +46,15 @@ func New(t pipeline.Totals, sink pipeline.Sink, elapsed time.Duration) Summary {
 		s.Reasons = append(s.Reasons, Reason{code, t.Errors[code]})
 	}
 	slices.SortStableFunc(s.Reasons, func(a, b Reason) int { return cmp.Compare(b.Rows, a.Rows) })
-	if c, ok := pipeline.As[counting](sink); ok {
-		s.Files, s.Written = c.Written()
+	counts := pipeline.CountsOf(nil, sink)
+	if f := counts.Files; f != nil {
+		s.Files, s.Written = f.Files, f.Bytes
 	}
-	if l, ok := pipeline.As[separating](sink); ok {
-		s.Late, s.Separated = l.LateRows()
+	if counts.Late != nil {
+		s.Late, s.Separated = *counts.Late, true
 	}
-	if d, ok := pipeline.As[finding](sink); ok {
-		s.Deduped = true
-		s.Duplicates, s.DuplicatesDropped = d.Duplicates()
+	if d := counts.Duplicates; d != nil {
+		s.Duplicates, s.DuplicatesDropped, s.Deduped = d.Rows, d.Dropped, true
 	}
 	return s
 }
@@ -83,6 +70,10 @@ func (s Summary) RowsPerSecond() float64 {
 // Print writes the summary for people.
 func (s Summary) Print(w io.Writer) {
 	t := s.Totals
+	if t.Rows == 0 && s.FromFiles {
+		fmt.Fprintln(w, "nothing new: every file that has records was delivered before")
+		return
+	}
 	fmt.Fprintf(w, "%s in %s: %s rows/s, %s read, %s/s\n", plain.Plural(t.Rows, "row"), s.Elapsed.Round(time.Millisecond),
 		plain.Count(int64(s.RowsPerSecond())), plain.Bytes(t.Bytes), plain.Bytes(int64(float64(t.Bytes)/max(s.Elapsed.Seconds(), 1e-9))))
 	if s.Written > 0 {

@@ -12,14 +12,18 @@ import (
 
 type countingSink struct{ pipeline.Sink }
 
-func (countingSink) Written() (files, bytes int64) { return 3, 1_500_000 }
+func (countingSink) Count(c *pipeline.Counts) {
+	c.Files = &pipeline.FileCounts{Files: 3, Bytes: 1_500_000}
+}
 
 type findingSink struct {
 	pipeline.Sink
 	dropped bool
 }
 
-func (s findingSink) Duplicates() (n int64, dropped bool) { return 500_000, s.dropped }
+func (s findingSink) Count(c *pipeline.Counts) {
+	c.Duplicates = &pipeline.DuplicateCounts{Rows: 500_000, Dropped: s.dropped}
+}
 
 func TestPrint(t *testing.T) {
 	totals := pipeline.Totals{
@@ -71,13 +75,33 @@ func TestPrint(t *testing.T) {
 	}
 }
 
+// TestNothingNew checks what is said of a run that found nothing to do.
+func TestNothingNew(t *testing.T) {
+	for _, test := range []struct {
+		rows  int64
+		files bool
+		want  string
+	}{
+		{0, true, "nothing new: every file that has records was delivered before\n"},
+		{0, false, "0 rows in 1s: 0 rows/s, 0 B read, 0 B/s\n"},
+		{2, true, "2 rows in 1s: 2 rows/s, 0 B read, 0 B/s\n"},
+	} {
+		s := New(pipeline.Totals{Rows: test.rows}, nil, time.Second)
+		s.FromFiles = test.files
+		var b bytes.Buffer
+		if s.Print(&b); b.String() != test.want {
+			t.Errorf("%q, want %q", b.String(), test.want)
+		}
+	}
+}
+
 // lateSink has late rows.
 type lateSink struct {
 	pipeline.Sink
 	n int64
 }
 
-func (s lateSink) LateRows() (int64, bool) { return s.n, true }
+func (s lateSink) Count(c *pipeline.Counts) { c.Late = &s.n }
 
 func TestLog(t *testing.T) {
 	var b bytes.Buffer

@@ -3,6 +3,7 @@ package udf
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/urlmill/urlmill/internal/ipcread"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 )
 
@@ -104,8 +106,7 @@ func skipFooter(in *bufio.Reader) error {
 			last = last[1:]
 		}
 		if b == magic[len(magic)-1] && bytes.HasSuffix(last, []byte(magic)) && len(last) == 4+len(magic) {
-			length := int(last[0]) | int(last[1])<<8 | int(last[2])<<16 | int(last[3])<<24
-			if length == n+1-4-len(magic) {
+			if int64(binary.LittleEndian.Uint32(last)) == int64(n+1-4-len(magic)) {
 				return nil
 			}
 		}
@@ -115,7 +116,7 @@ func skipFooter(in *bufio.Reader) error {
 
 // batches has each called for the answer to every record batch of a stream, and reads no byte behind the stream.
 func (f *Function) batches(in *bufio.Reader, each func(arrow.Record) error) error {
-	r, err := ipc.NewReader(in)
+	r, err := ipcread.NewReader(in)
 	if err != nil {
 		return err
 	}

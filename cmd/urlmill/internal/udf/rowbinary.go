@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/held"
 )
 
 // rows is a conversation in RowBinary.
@@ -23,25 +25,12 @@ type rows struct {
 	out  []byte
 }
 
-// answering answers what is there before every read that may have to wait.
-type answering struct {
-	r      io.Reader
-	answer func() error
-}
-
-func (a *answering) Read(p []byte) (int, error) {
-	if err := a.answer(); err != nil {
-		return 0, err
-	}
-	return a.r.Read(p)
-}
-
 func (f *Function) serveRows(r io.Reader, w io.Writer) error {
 	s := &rows{f: f, w: w}
 	if f.opts.ChunkHeader {
 		s.in = bufio.NewReaderSize(r, readSize)
 	} else {
-		s.in = bufio.NewReaderSize(&answering{r, s.answer}, readSize)
+		s.in = bufio.NewReaderSize(held.Before(r, s.answer), readSize)
 	}
 	for {
 		n := uint64(batchRows) // without headers the input is one block
@@ -56,10 +45,7 @@ func (f *Function) serveRows(r io.Reader, w io.Writer) error {
 				if errors.Is(err, io.EOF) && !f.opts.ChunkHeader {
 					return s.answer()
 				}
-				if errors.Is(err, io.EOF) {
-					err = io.ErrUnexpectedEOF
-				}
-				return errors.Join(s.answer(), err)
+				return errors.Join(s.answer(), unexpected(err))
 			}
 			if n == 1 && f.opts.ChunkHeader {
 				if err := s.ended(); err != nil {
@@ -122,10 +108,7 @@ func (s *rows) row() error {
 		return nil
 	}
 	s.urls.drop()
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
+	return unexpected(err)
 }
 
 // text reads a value into t, which is as it was after an error.

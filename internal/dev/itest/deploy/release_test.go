@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +37,22 @@ type release struct {
 	Release struct {
 		ExtraFiles []glob `yaml:"extra_files"`
 	}
-	Sboms []struct{ Artifacts string }
+	Sboms       []struct{ Artifacts string }
+	Signs       []signing
+	DockerSigns []signing `yaml:"docker_signs"`
+	Dockers     []struct {
+		Dockerfile              string
+		Images, Tags, Platforms []string
+		ExtraFiles              []string `yaml:"extra_files"`
+		Flags                   []string
+		Sbom                    *bool
+	} `yaml:"dockers_v2"`
+}
+
+// signing is how something is signed.
+type signing struct {
+	Cmd, Signature, Artifacts string
+	Args                      []string
 }
 
 type glob struct{ Glob string }
@@ -104,6 +120,48 @@ func TestRelease(t *testing.T) {
 	plugins := []glob{{"./dist-plugins/*.whl"}, {"./dist-plugins/*.tar.gz"}}
 	if !slices.Equal(r.Release.ExtraFiles, plugins) || !slices.Equal(r.Checksum.ExtraFiles, plugins) {
 		t.Errorf("released besides: %v, with checksums: %v", r.Release.ExtraFiles, r.Checksum.ExtraFiles)
+	}
+}
+
+// TestSigned checks that what is released is signed without a key that could be lost: the checksums, which are of everything
+// else, and the image, by its digest.
+func TestSigned(t *testing.T) {
+	r := readRelease(t)
+	sums := signing{"cosign", "${artifact}.sigstore.json", "checksum", []string{"sign-blob", "--bundle=${signature}", "${artifact}", "--yes"}}
+	if len(r.Signs) != 1 || !reflect.DeepEqual(r.Signs[0], sums) {
+		t.Errorf("files: %+v, want %+v", r.Signs, sums)
+	}
+	image := signing{Cmd: "cosign", Args: []string{"sign", "${artifact}@${digest}", "--yes"}}
+	if len(r.DockerSigns) != 1 || !reflect.DeepEqual(r.DockerSigns[0], image) {
+		t.Errorf("images: %+v, want %+v", r.DockerSigns, image)
+	}
+}
+
+// TestReleaseImage checks that the image of a release is the Dockerfile's stage for it, and that what this stage copies is there.
+func TestReleaseImage(t *testing.T) {
+	r := readRelease(t)
+	if len(r.Dockers) != 1 || len(r.Dockers[0].Images) != 1 || !slices.Equal(r.Dockers[0].Tags, []string{"{{ .Version }}"}) {
+		t.Fatalf("images: %+v", r.Dockers)
+	}
+	d := r.Dockers[0]
+	if !slices.Equal(d.Flags, []string{"--target=release"}) || d.Dockerfile != "Dockerfile" || d.Sbom == nil || !*d.Sbom {
+		t.Errorf("%+v", d)
+	}
+	if !slices.Equal(d.Platforms, []string{"linux/amd64", "linux/arm64"}) {
+		t.Errorf("platforms %q", d.Platforms)
+	}
+	there := append([]string{"$TARGETPLATFORM/" + r.Builds[0].Binary}, d.ExtraFiles...)
+	stage := ""
+	for _, i := range dockerfile(t) {
+		if i[0] == "FROM" {
+			stage = i[1]
+		}
+		if i[0] != "COPY" || strings.HasPrefix(i[1], "--from") || strings.HasSuffix(stage, " AS build") {
+			continue
+		}
+		if from := strings.Fields(i[1])[0]; !slices.Contains(there, from) {
+			t.Errorf("%s: COPY %s, and GoReleaser puts %q there", stage, i[1], there)
+		}
 	}
 }
 

@@ -82,5 +82,7 @@ func TestUnitCommands(t *testing.T) {
 	if codes := run(t, bin, nil, "help", "exit-codes"); !strings.Contains(codes, "2  the command line or the configuration is wrong") ||
 		strings.Join(setting(text, "RestartPreventExitStatus"), "") != "2" {
 		t.Error("a wrong configuration is tried again")
+	} else if !strings.Contains(codes, "134  it crashed") || strings.Join(setting(text, "Restart"), "") != "on-failure" {
+		t.Error("a crash is not tried again")
 	}
 }

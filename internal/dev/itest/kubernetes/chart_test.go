@@ -14,13 +14,14 @@ import (
 var variants = map[string]string{
 	"clicks":   "{}",
 	"alone":    "autoscaling: {by: none}\nreplicas: 3\ndisruptionBudget: {enabled: false}",
-	"hpa":      "autoscaling: {by: hpa, minReplicas: 1, maxReplicas: 12, lagPerReplica: 2000000}\ndisruptionBudget: {maxUnavailable: 25%}",
+	"hpa":      "autoscaling: {by: hpa, minReplicas: 1, maxReplicas: 12, lagPerReplica: 2000000}\ndisruptionBudget: {maxUnavailable: 25%}\nnetworkPolicy: {from: [{podSelector: {}}]}",
 	"unlisten": "admin: {enabled: false}\nserviceAccount: {create: false}",
 	"monitor": `
 podMonitor: {enabled: true, labels: {release: prometheus}, caSecret: {name: ca}, serverName: urlmill}
+networkPolicy: {from: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]}
 config: {admin: {stuck_after: 10m, max_lag: 10000000}, pipeline: {drain_timeout: 1m30s, workers: 2}, source: {kafka: {rebalance_timeout: 2m}}}
 `,
-	"unchecked": "podMonitor: {enabled: true}\nadmin: {port: 9443, tlsSecret: own, tokenKey: token}\nsecret: {name: kafka-login}",
+	"unchecked": "podMonitor: {enabled: true}\nadmin: {port: 9443, tlsSecret: own, tokenKey: token}\nsecret: {name: kafka-login}\nnetworkPolicy: {enabled: false}",
 	"topics": `
 config: {source: {kafka: {topics: [clicks, views], start: latest, sasl: {mechanism: plain}, max_record_bytes: 32MiB}}}
 autoscaling: {keda: {authentication: {ca: ca.crt}}}
@@ -120,30 +121,33 @@ func TestManifests(t *testing.T) {
 func TestPlanted(t *testing.T) {
 	defined := keda(t)
 	for name, c := range map[string]struct{ old, new, want string }{
-		"unknown field":      {"readOnlyRootFilesystem: true", "readOnlyRootFileSystem: true", "unknown field"},
-		"unknown, deep":      {"periodSeconds: 2\n", "periodSecond: 2\n", "unknown field"},
-		"unknown, budget":    {"maxUnavailable: 1\n  un", "maxUnavailble: 1\n  un", "unknown field"},
-		"repeated":           {"minReplicaCount: 2", "minReplicaCount: 2\n  minReplicaCount: 3", "minReplicaCount"},
-		"type":               {"terminationGracePeriodSeconds: 60", "terminationGracePeriodSeconds: 60s", "terminationGracePeriodSeconds"},
-		"quantity":           {"memory: 1Gi", "memory: 1Gb", "quantities"},
-		"request over limit": {"limits:\n              memory: 1Gi", "limits:\n              memory: 1Mi", "must be less than or equal to memory limit"},
-		"volume":             {"{name: tls, mountPath", "{name: tsl, mountPath", "volumeMounts[1].name: Not found"},
-		"paths":              {"mountPath: /etc/urlmill/tls", "mountPath: /etc/urlmill/config", "must be unique"},
-		"selector":           {"matchLabels:\n      app.kubernetes.io/name: urlmill\n      app.kubernetes.io/instance: urlmill\n  # Every", "matchLabels:\n      app: urlmill\n  # Every", "does not match template `labels`"},
-		"port":               {"containerPort: 8717", "containerPort: 87170", "between 1 and 65535"},
-		"variable":           {"resource: requests.cpu", "resource: requests.cpus", "resource: Unsupported value"},
-		"API":                {"apiVersion: policy/v1\n", "apiVersion: policy/v2\n", "policy/v2"},
-		"root":               {"runAsNonRoot: true", "runAsNonRoot: false", "runAsNonRoot"},
-		"rights":             {"allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true", "allowPrivilegeEscalation"},
-		"seccomp":            {"seccompProfile: {type: RuntimeDefault}", "seccompProfile: {type: Unconfined}", "seccompProfile"},
-		"KEDA, field":        {"pollingInterval: 30", "pollInterval: 30", "pollInterval"},
-		"KEDA, type":         {`lagThreshold: "500000"`, "lagThreshold: 500000", "lagThreshold"},
-		"KEDA, rule":         {"maxReplicaCount: 8", "maxReplicaCount: 1", "minReplicaCount must be less"},
-		"KEDA, scaler":       {"offsetResetPolicy: earliest", "offsetReset: earliest", "offsetReset"},
-		"KEDA, value":        {"sasl: scram_sha512", "sasl: scram-sha-512", "is none of"},
-		"KEDA, missing":      {"        consumerGroup: \"urlmill\"\n", "", "consumerGroup"},
-		"KEDA, login":        {"parameter: username", "parameter: user", `"user"`},
-		"behaviour":          {"type: Pods", "type: Pod", "policies[0].type: Unsupported value"},
+		"unknown field":         {"readOnlyRootFilesystem: true", "readOnlyRootFileSystem: true", "unknown field"},
+		"unknown, deep":         {"periodSeconds: 2\n", "periodSecond: 2\n", "unknown field"},
+		"unknown, budget":       {"maxUnavailable: 1\n  un", "maxUnavailble: 1\n  un", "unknown field"},
+		"repeated":              {"minReplicaCount: 2", "minReplicaCount: 2\n  minReplicaCount: 3", "minReplicaCount"},
+		"type":                  {"terminationGracePeriodSeconds: 60", "terminationGracePeriodSeconds: 60s", "terminationGracePeriodSeconds"},
+		"quantity":              {"memory: 1Gi", "memory: 1Gb", "quantities"},
+		"request over limit":    {"limits:\n              memory: 1Gi", "limits:\n              memory: 1Mi", "must be less than or equal to memory limit"},
+		"volume":                {"{name: tls, mountPath", "{name: tsl, mountPath", "volumeMounts[1].name: Not found"},
+		"paths":                 {"mountPath: /etc/urlmill/tls", "mountPath: /etc/urlmill/config", "must be unique"},
+		"selector":              {"matchLabels:\n      app.kubernetes.io/name: urlmill\n      app.kubernetes.io/instance: urlmill\n  # Every", "matchLabels:\n      app: urlmill\n  # Every", "does not match template `labels`"},
+		"port":                  {"containerPort: 8717", "containerPort: 87170", "between 1 and 65535"},
+		"variable":              {"resource: requests.cpu", "resource: requests.cpus", "resource: Unsupported value"},
+		"API":                   {"apiVersion: policy/v1\n", "apiVersion: policy/v2\n", "policy/v2"},
+		"root":                  {"runAsNonRoot: true", "runAsNonRoot: false", "runAsNonRoot"},
+		"rights":                {"allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true", "allowPrivilegeEscalation"},
+		"seccomp":               {"seccompProfile: {type: RuntimeDefault}", "seccompProfile: {type: Unconfined}", "seccompProfile"},
+		"KEDA, field":           {"pollingInterval: 30", "pollInterval: 30", "pollInterval"},
+		"KEDA, type":            {`lagThreshold: "500000"`, "lagThreshold: 500000", "lagThreshold"},
+		"KEDA, rule":            {"maxReplicaCount: 8", "maxReplicaCount: 1", "minReplicaCount must be less"},
+		"KEDA, scaler":          {"offsetResetPolicy: earliest", "offsetReset: earliest", "offsetReset"},
+		"KEDA, value":           {"sasl: scram_sha512", "sasl: scram-sha-512", "is none of"},
+		"KEDA, missing":         {"        consumerGroup: \"urlmill\"\n", "", "consumerGroup"},
+		"KEDA, login":           {"parameter: username", "parameter: user", `"user"`},
+		"network policy, field": {"podSelector:", "podSelectors:", "unknown field"},
+		"network policy, port":  {"- port: 9092", "- port: 90920", "between 1 and 65535"},
+		"network policy, type":  {"policyTypes: [Ingress,", "policyTypes: [Inward,", "policyTypes[0]"},
+		"behaviour":             {"type: Pods", "type: Pod", "policies[0].type: Unsupported value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := string(read(t, manifests))
@@ -191,8 +195,11 @@ func TestRefused(t *testing.T) {
 		{"config: {sink: {parquet: {iceberg: {table: web.clicks, catalog_file: /c.db}}}}", "Give it a REST catalog"},
 		{"config: {admin: {token: x}}", "set admin.port"},
 		{"config: {pipeline: {drain_timeout: soon}}", "is not a duration"},
-		{"{admin: {enabled: false}, autoscaling: {by: hpa}}", "set admin.enabled"},
-		{"{admin: {enabled: false}, podMonitor: {enabled: true}}", "set admin.enabled"},
+		{"{admin: {enabled: false}, autoscaling: {by: hpa}, networkPolicy: {enabled: false}}", "set admin.enabled"},
+		{"{admin: {enabled: false}, podMonitor: {enabled: true}, networkPolicy: {enabled: false}}", "set admin.enabled"},
+		{"podMonitor: {enabled: true}", "Prometheus could not reach the listener"},
+		{"autoscaling: {by: hpa}", "could not reach the listener"},
+		{"networkPolicy: {from: [{}]}", "from"},
 	} {
 		v := clicksWith(t, c.values)
 		if _, err := render(t, "urlmill", v); err == nil || !strings.Contains(err.Error(), c.want) {

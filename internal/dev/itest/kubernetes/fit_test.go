@@ -17,6 +17,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -28,6 +29,7 @@ type set struct {
 	account    *corev1.ServiceAccount
 	deployment appsv1.Deployment
 	budget     *policyv1.PodDisruptionBudget
+	network    *networkingv1.NetworkPolicy
 	autoscaler *autoscalingv2.HorizontalPodAutoscaler
 	scaled     *triggers
 	login      *logins
@@ -59,6 +61,7 @@ func gather(documents []string) (*set, error) {
 		}
 		into, ok := map[string]any{
 			"ConfigMap": &s.config, "ServiceAccount": &s.account, "Deployment": &s.deployment, "PodDisruptionBudget": &s.budget,
+			"NetworkPolicy":           &s.network,
 			"HorizontalPodAutoscaler": &s.autoscaler, "ScaledObject": &s.scaled, "TriggerAuthentication": &s.login,
 		}[head.Kind]
 		if !ok {
@@ -73,7 +76,7 @@ func gather(documents []string) (*set, error) {
 
 // fits checks what the documents say of each other.
 func (s *set) fits() error {
-	return errors.Join(s.labels(), s.ending(), s.files(), s.scaling())
+	return errors.Join(s.labels(), s.ending(), s.files(), s.scaling(), s.reach())
 }
 
 // labels checks that selectors take the pods, and that nothing but an autoscaler says how many there are.
@@ -83,6 +86,9 @@ func (s *set) labels() error {
 	takes := map[string]*metav1.LabelSelector{"deployment": s.deployment.Spec.Selector}
 	if s.budget != nil {
 		takes["budget"] = s.budget.Spec.Selector
+	}
+	if s.network != nil {
+		takes["network policy"] = &s.network.Spec.PodSelector
 	}
 	for i := range pod.Spec.TopologySpreadConstraints {
 		takes[fmt.Sprint("spread ", i)] = pod.Spec.TopologySpreadConstraints[i].LabelSelector

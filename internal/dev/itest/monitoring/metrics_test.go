@@ -239,14 +239,17 @@ func addOthers(t *testing.T, known map[string]metric) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, found := range regexp.MustCompile(`= desc\("(\w+)", "(?:[^"\\]|\\.)*"((?:, "\w+")*)\)`).FindAllStringSubmatch(string(text), -1) {
+	series := regexp.MustCompile(`out\.(?:count|gauge|send)\((?:prometheus\.\w+, )?"(\w+)"(?:[^\n]*prometheus\.Labels\{([^}]*)\})?`)
+	label := regexp.MustCompile(`"(\w+)":`)
+	oneLine := regexp.MustCompile(`,\n\t+`).ReplaceAllString(string(text), ", ")
+	for _, found := range series.FindAllStringSubmatch(oneLine, -1) {
 		name := "urlmill_" + found[1]
 		if _, ok := known[name]; ok {
 			continue
 		}
 		m := metric{labels: map[string]bool{"job": true, "instance": true}}
-		for _, label := range strings.Split(found[2], ", ") {
-			m.labels[strings.Trim(label, `"`)] = true
+		for _, l := range label.FindAllStringSubmatch(found[2], -1) {
+			m.labels[l[1]] = true
 		}
 		known[name] = m
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urlmill/urlmill/internal/registry"
+	"github.com/urlmill/urlmill/internal/schemaregistry"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
@@ -36,7 +36,7 @@ func Vectors(t *testing.T, row func(o schema.Options, record []byte) map[string]
 	if err := d.Decode(&file); err != nil || len(file.Vectors) < 2 {
 		t.Fatal(len(file.Vectors), err)
 	}
-	o := schema.Options{Schema: registry.Schema{Text: file.Schema}, URL: "/none", Carry: fields(file.Vectors[0].Want)}
+	o := schema.Options{Schema: schemaregistry.Schema{Text: file.Schema}, URL: "/none", Carry: fields(file.Vectors[0].Want)}
 	for i, v := range file.Vectors {
 		record, err := hex.DecodeString(v.Record)
 		if err != nil {

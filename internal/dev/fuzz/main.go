@@ -1,0 +1,148 @@
+// Command fuzz runs every fuzz target of all modules in turn, each for some seconds, and tells how many inputs each was given.
+// An input that fails stays where the fuzzer has put it, and the others go on.
+//
+//	go run ./internal/dev/fuzz -seconds 30 -only FuzzParse
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	seconds := flag.Int("seconds", 10, "how long each target runs")
+	only := flag.String("only", "", "regular expression of the targets to run, as ./package FuzzName")
+	flag.Parse()
+	if err := run(os.Stdout, *seconds, *only); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// target is a fuzz function of the tests in a folder.
+type target struct{ dir, name string }
+
+func (t target) String() string { return t.dir + " " + t.name }
+
+func run(out io.Writer, seconds int, only string) error {
+	chosen, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	dirs, err := folders(".", chosen)
+	if err != nil {
+		return err
+	}
+	var n int
+	var all int64
+	var failed []string
+	for _, dir := range dirs {
+		targets, err := list(dir, chosen)
+		if err != nil {
+			return err
+		}
+		for _, t := range targets {
+			execs, err := t.run(seconds)
+			n, all = n+1, all+execs
+			fmt.Fprintf(out, "%-60s %12d\n", t, execs)
+			if err != nil {
+				failed = append(failed, t.String())
+				fmt.Fprintf(out, "FAIL %s: %v\n", t, err)
+			}
+		}
+	}
+	fmt.Fprintf(out, "targets=%d executions=%d failed=%d\n", n, all, len(failed))
+	switch {
+	case n == 0:
+		return errors.New("there are no such targets")
+	case len(failed) > 0:
+		return fmt.Errorf("failed: %s", strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+var declaration = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
+
+// folders returns those below root, of whatever module, whose tests look as if they had a chosen target.
+func folders(root string, chosen *regexp.Regexp) (dirs []string, err error) {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && path != root && (name == "testdata" || name == "node_modules" || name == "bin" || name[0] == '.' || name[0] == '_') {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		dir := "./" + filepath.ToSlash(filepath.Dir(path))
+		for _, m := range declaration.FindAllSubmatch(text, -1) {
+			if chosen.MatchString(target{dir, string(m[1])}.String()) && !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+		return err
+	})
+	return dirs, err
+}
+
+// list asks the tests of a folder which of the chosen targets they have.
+func list(dir string, chosen *regexp.Regexp) (targets []target, err error) {
+	cmd := exec.Command("go", "test", "-list", "^Fuzz", ".")
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	text, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("listing the targets of %s: %w\n%s", dir, err, text)
+	}
+	for line := range strings.Lines(string(text)) {
+		t := target{dir, strings.TrimSpace(line)}
+		if strings.HasPrefix(t.name, "Fuzz") && chosen.MatchString(t.String()) {
+			targets = append(targets, t)
+		}
+	}
+	return targets, nil
+}
+
+// run fuzzes for some seconds, and returns how many inputs there were. The error has what the fuzzer printed.
+func (t target) run(seconds int) (execs int64, err error) {
+	// Making inputs of a few kilobytes shorter takes up to a minute each, which is not worth it in a run of seconds.
+	cmd := exec.Command("go", "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", fmt.Sprint(seconds, "s"), "-fuzzminimizetime", "100x", ".")
+	cmd.Dir = t.dir
+	text, err := cmd.CombinedOutput()
+	execs = executions(text)
+	if err != nil {
+		return execs, fmt.Errorf("%w\n%s", err, inFolder(text, t.dir))
+	}
+	if execs == 0 {
+		return 0, fmt.Errorf("it was not given anything\n%s", text)
+	}
+	return execs, nil
+}
+
+var progress = regexp.MustCompile(`(?m)^fuzz: elapsed: \S+, execs: (\d+)`)
+
+// executions returns the last count in what the fuzzer printed.
+func executions(text []byte) (n int64) {
+	if all := progress.FindAllSubmatch(text, -1); len(all) > 0 {
+		n, _ = strconv.ParseInt(string(all[len(all)-1][1]), 10, 64)
+	}
+	return n
+}
+
+// inFolder puts the folder before the path of a failing input, which is relative to it.
+func inFolder(text []byte, dir string) []byte {
+	const before = "Failing input written to "
+	return bytes.ReplaceAll(text, []byte(before), []byte(before+dir+"/"))
+}

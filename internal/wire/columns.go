@@ -1,0 +1,145 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/sources"
+	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/urlcore/canon"
+)
+
+// Columns are which columns there are, and the files that say what is in them.
+type Columns struct {
+	urlcols.Options
+	// TrackingRules is a file of tracking rules, "" for those that are built in.
+	TrackingRules string
+	// PublicSuffixList is a file of the list's format, "" for the list that is built in.
+	PublicSuffixList string
+}
+
+func (c *Columns) section() config.Section {
+	s := c.Options.Section()
+	s.Fields = append(s.Fields,
+		config.Field{Name: "tracking_rules", Live: true, Doc: "File of tracking rules. Not set: those that are built in.", Value: config.Text(&c.TrackingRules, "/etc/urlmill/tracking.txt")},
+		config.Field{Name: "public_suffix_list", Live: true, Doc: "File with the Public Suffix List, as publicsuffix.org has it. Not set: the one that is built in.", Value: config.Text(&c.PublicSuffixList, "/usr/share/publicsuffix/public_suffix_list.dat")},
+	)
+	s.Check = func(d *config.Check) {
+		const rules = "tracking_rules"
+		if d.Given(rules) && !c.Tracking && c.Canonical == nil {
+			d.Conflict(rules, []string{"tracking"}, "tracking_rules has no effect without tracking: separate or canonical")
+		}
+	}
+	return s
+}
+
+// called returns the name that a column has in the output.
+func (c *Columns) called(name string) string {
+	if other, ok := c.Rename[name]; ok {
+		return other
+	}
+	return name
+}
+
+// with returns the options with tracking rules.
+func (c *Columns) with(l Lists) urlcols.Options {
+	o := c.Options
+	o.Rules = l.Rules
+	if o.Canonical != nil {
+		form := *o.Canonical
+		form.Rules = l.Rules
+		o.Canonical = &form
+	}
+	return o
+}
+
+// identity names what the keys of rows are made of. The columns have been found right.
+func identity(c *Config, lists Lists) string {
+	o := c.Columns.with(lists)
+	if o.Canonical == nil {
+		return ""
+	}
+	form, err := canon.New(*o.Canonical)
+	if err != nil {
+		return ""
+	}
+	return "keys of " + form.Name()
+}
+
+// provenances are the columns that tell where a record came from.
+var provenances = map[sources.Origin]urlcols.Provenance{sources.Files: urlcols.FileProvenance, sources.Topics: urlcols.KafkaProvenance}
+
+// newPlan returns the plan of the columns that c asks for, nil if there are problems.
+func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, problems *problems) *urlcols.Plan {
+	o := c.Columns.with(lists)
+	o.OnError, o.Provenance = c.OnError, provenances[source.Origin]
+	o.HasBase, o.KeepsRecords, o.Carried = f.HasBase(), f.KeepsRecords(), f.Fields()
+	plan, err := urlcols.New(o)
+	names := urlcols.Names(o)
+	for _, e := range pipeline.FieldErrors(err) {
+		var option *urlcols.OptionError
+		switch {
+		case !errors.As(e, &option):
+			problems.add("columns", "%v", e)
+		case option.Option == "columns":
+			problems.add(twicePath(c, f, option.Column), "%v", option)
+		case c.Dedupe != nil && option.Column == duplicateColumn && option.Option != "also":
+			problems.add(columnPath(c, option), "%s: column %q: dedupe adds it, under this name and behind all others; take it out here", option.Option, option.Column)
+		default:
+			hint := ""
+			if option.Option != "also" && !slices.Contains(names, option.Column) {
+				hint = config.Suggest(option.Column, names)
+			}
+			problems.add(columnPath(c, option), "%s: column %q: %s%s", option.Option, option.Column, option.Reason, hint)
+		}
+	}
+	return plan
+}
+
+// columnPath returns where c has the column that e is about.
+func columnPath(c *Config, e *urlcols.OptionError) string {
+	lists := map[string][]string{"include": c.Columns.Include, "exclude": c.Columns.Exclude}
+	if i := slices.Index(lists[e.Option], e.Column); i >= 0 {
+		return fmt.Sprintf("columns.%s[%d]", e.Option, i)
+	}
+	switch e.Option {
+	case "rename":
+	case "also":
+		i := slices.IndexFunc(c.Columns.Also, func(a urlcols.Also) bool { return a.Field == e.Column || slices.Contains(a.Include, e.Column) })
+		return fmt.Sprintf("columns.also[%d]", max(i, 0))
+	default:
+		return "columns." + e.Option
+	}
+	if _, ok := c.Columns.Rename[e.Column]; ok {
+		return "columns.rename." + e.Column
+	}
+	for from, to := range c.Columns.Rename {
+		if to == e.Column {
+			return "columns.rename." + from
+		}
+	}
+	return "columns.rename"
+}
+
+// twicePath returns where c gives a column a name that another has.
+func twicePath(c *Config, f codec.Factory, name string) string {
+	for from, to := range c.Columns.Rename {
+		if to == name {
+			return "columns.rename." + from
+		}
+	}
+	if i := slices.IndexFunc(c.Columns.Promote, func(p urlcols.Promoted) bool { return p.Name == name }); i >= 0 {
+		return fmt.Sprintf("columns.promote[%d]", i)
+	}
+	if i := slices.IndexFunc(f.Fields(), func(f pipeline.Field) bool { return f.Name == name }); i >= 0 {
+		return fmt.Sprintf("source.codec.%s.carry[%d]", c.Codec.Name, i)
+	}
+	if i := slices.Index(c.Columns.Include, name); i >= 0 {
+		return fmt.Sprintf("columns.include[%d]", i)
+	}
+	return "columns"
+}

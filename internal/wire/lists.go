@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/urlcore/psl"
+	"github.com/urlmill/urlmill/urlcore/tracking"
+)
+
+// maxList bounds a file of rules or suffixes, in bytes; the Public Suffix List has a third of a megabyte.
+const maxList = 16 << 20
+
+// Lists are what columns depend on beside the records. They can be replaced while a pipeline runs.
+type Lists struct {
+	Rules    *tracking.Rules
+	Suffixes *psl.List
+}
+
+// ReadLists reads the files that c names; where it names none, the lists are those that are built in.
+func ReadLists(c *Config) (Lists, error) {
+	problems := problems{c: c}
+	return readLists(c, &problems), c.Errors(problems.all)
+}
+
+func readLists(c *Config, problems *problems) Lists {
+	lists := Lists{tracking.Default(), psl.Embedded()}
+	read := func(key, path string, parse func(text []byte) error) {
+		if path == "" {
+			return
+		}
+		text, err := readFile(path)
+		if err == nil {
+			err = parse(text)
+		}
+		if err != nil {
+			problems.add("columns."+key, "%s: %s: %v", key, path, err)
+		}
+	}
+	read("tracking_rules", c.Columns.TrackingRules, func(text []byte) (err error) {
+		lists.Rules, err = tracking.Parse(string(text))
+		return err
+	})
+	read("public_suffix_list", c.Columns.PublicSuffixList, func(text []byte) (err error) {
+		if lists.Suffixes, err = psl.Parse(bytes.NewReader(text)); err == nil && noRules(lists.Suffixes) {
+			err = fmt.Errorf("it has no rule; take the file from https://publicsuffix.org/list/public_suffix_list.dat")
+		}
+		return err
+	})
+	return lists
+}
+
+// readFile reads a file of at most maxList bytes.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was read alone
+	text, err := io.ReadAll(io.LimitReader(f, maxList+1))
+	if err == nil && len(text) > maxList {
+		err = fmt.Errorf("larger than %s", config.FormatSize(maxList))
+	}
+	return text, err
+}
+
+// Lists returns those that are in use.
+func (j *Job) Lists() Lists { return j.lists }
+
+// CheckRules returns why the job cannot go over to other tracking rules while it runs, nil if it can: keys of dedupe are made
+// with the rules, and those that are stored would not match any more.
+func (j *Job) CheckRules(r *tracking.Rules) error {
+	if j.dedupe == nil || identity(j.config, Lists{Rules: r}) == j.identity {
+		return nil
+	}
+	return fmt.Errorf("the keys in %s were made with the rules of %s, and would not be found again", j.dedupe.State(), j.lists.Rules.Version())
+}
+
+// Use sets the lists for the batches to come, also while Run runs. The Public Suffix List becomes that of the whole process.
+func (j *Job) Use(l Lists) {
+	j.lists = l
+	psl.Swap(l.Suffixes)
+	j.Plan.SetRules(l.Rules)
+}
+
+// SetRates sets the rates of the pipeline and its source to those of c, also while Run runs. source is the one that Open
+// returned.
+func (j *Job) SetRates(c *Config, source pipeline.Source) {
+	j.limiter.SetRate(c.Rate)
+	if s, ok := pipeline.As[pipeline.Rated](source); ok {
+		asks, _ := c.source()
+		s.SetRate(asks.Rate)
+	}
+}
+
+// noRules reports whether a list is empty, as the list of a file that is something else.
+func noRules(l *psl.List) bool {
+	i := l.Info()
+	return i.ICANN+i.Private == 0
+}

@@ -1,0 +1,187 @@
+package pipeline
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// What sources, lanes, sinks and transforms may have beside their contracts is declared in this file, and found by [As] and
+// [CountsOf] alone: they look through what wraps others, so that a wrapper declares what it changes and forwards nothing.
+// What the codecs of sources may have is in sources/codec/optional.go.
+
+// Wrapper is a [Source], [Lane], [Sink] or [Transform] that wraps another one. A rate limit, dedupe, tracing and the preview of
+// a dry run are such. One whose inner value is not to be found has no Unwrap.
+type Wrapper[V any] interface{ Unwrap() V }
+
+// layers yields v and all that it wraps, the outermost first.
+func layers[V any](v V) iter.Seq[V] {
+	return func(yield func(V) bool) {
+		for yield(v) {
+			w, ok := any(v).(Wrapper[V])
+			if !ok {
+				return
+			}
+			v = w.Unwrap()
+		}
+	}
+}
+
+// As returns v, a [Source], [Lane], [Sink] or [Transform], as a T, or else the first of those that it wraps that is one. T is one
+// of the interfaces of this file.
+func As[T, V any](v V) (t T, ok bool) {
+	for layer := range layers(v) {
+		if t, ok = any(layer).(T); ok {
+			return t, true
+		}
+	}
+	return t, false
+}
+
+// Waiter is a [Lane] that can wait for records without a batch. Lanes whose Next may wait long, for a network, a
+// terminal or a rate, implement it: batches are few and shared by all lanes, and one that waits in Next holds one. [Run] and the
+// rate limit ask for it. A lane without it has its next records at hand.
+type Waiter interface {
+	// Wait returns when Next has something to return: records, the end, or an error; or when ctx ends. It is
+	// called by the goroutine that calls Next, before each call of it. Next may be called with another ctx.
+	Wait(ctx context.Context)
+}
+
+// Ender is a [Lane] that may be told to end while others run on, as a partition of Kafka that is about to move. The rate limit,
+// which delays reading, asks for it, and stops waiting then. A lane without it ends by itself or with the drain of its source.
+type Ender interface {
+	// Ending returns a channel that is closed when Next is going to return io.EOF. It is the same for each call.
+	Ending() <-chan struct{}
+}
+
+// Positions is a [Sink] that keeps the positions of lanes, and can be asked for them before a lane is opened: files with
+// their chain of commits, and databases. [Run] asks for it on behalf of a [Resumer], and dedupe to resolve doubts. A sink
+// without it keeps none.
+type Positions interface {
+	// Position returns how far a lane has come. It changes nothing, and may be called from several goroutines.
+	Position(ctx context.Context, id LaneID) (Mark, error)
+}
+
+// Lister is a [Positions] that can list the lanes it has positions of. The source of files asks for it, to recognise a file under
+// another name. Without it a file is known by its name alone.
+type Lister interface {
+	// Lanes returns the lanes with a session. It changes nothing, and reads no more than their names. The slice is the
+	// caller's.
+	Lanes(ctx context.Context) ([]LaneID, error)
+}
+
+// Resumer is a [Source] that wants to know what the sink holds of its lanes: Kafka and files. [Run] asks for it. A source without
+// it does without.
+type Resumer interface {
+	// Resume is called once before Run, when the sink has started, unless that is no [Positions].
+	Resume(p Positions)
+}
+
+// Surveyor is a [Source] that can be held against an output, without being read: Kafka and files. The command verify asks for
+// it, and says of a source without it that there is nothing to compare with.
+type Surveyor interface {
+	// Survey returns how each lane of the source, and each that the output knows, stands. It changes nothing.
+	Survey(ctx context.Context, known []Known) ([]Standing, error)
+}
+
+// Rated is a [Source] with a rate that can be changed while it runs: the generator. A new configuration asks for it. The rate of
+// a source without it is that of the pipeline alone.
+type Rated interface {
+	// SetRate sets how many records a second there are, 0 for no limit. It may be called at any time.
+	SetRate(rate float64)
+}
+
+// Holder is a [Transform] that knows its memory. [Run] asks for it, and drops a batch and its transform when they have become too
+// large. A transform without it counts as nothing.
+type Holder interface {
+	// Memory returns the bytes that it holds. It is not called while Apply is.
+	Memory() int64
+}
+
+// Counter is a [Source] or a [Sink] that counts what [Stats] cannot see. Metrics, status page, progress and summary ask for it,
+// by [CountsOf]. A wrapper counts what it does itself; what it wraps counts too.
+type Counter interface {
+	// Count sets the parts of c that it counts, and leaves the others alone. It may be called at any time, by several
+	// goroutines, and does not wait.
+	Count(c *Counts)
+}
+
+// Counts are what the sources and sinks of a pipeline count. A part is nil where no component has such a thing.
+type Counts struct {
+	Progress   *Progress        // of a source that may have an end
+	Input      *InputCounts     // of a source behind a network
+	Files      *FileCounts      // of a sink that writes files or streams
+	Late       *int64           // rows that were committed in a place of their own, of a sink that has one
+	Duplicates *DuplicateCounts // of dedupe
+	Loads      *LoadCounts      // of a sink that loads rows into a database
+	Table      *TableCounts     // of a sink whose files are added to an Iceberg table
+}
+
+// Progress is how much of its input a source has read.
+type Progress struct {
+	// Done and Total are in the same unit, bytes or records; Total is 0 where the end is not known.
+	Done, Total int64
+}
+
+// InputCounts are those of a source that tries again what fails.
+type InputCounts struct {
+	// Since is when something began to fail that is tried again, and Err how it failed last; zero and nil when nothing does.
+	Since   time.Time
+	Err     error
+	Retries int64 // all, also of what has passed
+	// Unreadable is how many parts of the input could not be read when they were first fetched.
+	Unreadable int64
+	Lags       []Lag // of the lanes that are being read
+}
+
+// Behind returns how far all lanes are behind, 0 for nil.
+func (in *InputCounts) Behind() (records int64) {
+	if in == nil {
+		return 0
+	}
+	for _, l := range in.Lags {
+		records += l.Behind
+	}
+	return records
+}
+
+// Lag is how far a lane is behind.
+type Lag struct {
+	Lane   LaneID
+	Behind int64 // records that could be read and have not been yet
+}
+
+// FileCounts are the finished files, and the bytes in them and in a stream.
+type FileCounts struct{ Files, Bytes int64 }
+
+// DuplicateCounts are the rows that were there before. They are left out if Dropped, and marked otherwise.
+type DuplicateCounts struct {
+	Rows    int64
+	Dropped bool
+}
+
+// LoadCounts are the loads into a database, how often one was tried again, and the values that the database cannot hold, which
+// are null there.
+type LoadCounts struct{ Loads, Retries, Nulled int64 }
+
+// TableCounts are the snapshots that this process has made of a table, and the files that it has added. Failing says that the
+// last attempt failed.
+type TableCounts struct {
+	Snapshots, Files int64
+	Failing          bool
+}
+
+// CountsOf returns what a source, a sink and all that they wrap have counted. Either may be nil.
+func CountsOf(src Source, sink Sink) (c Counts) {
+	count(src, &c)
+	count(sink, &c)
+	return c
+}
+
+func count[V any](v V, c *Counts) {
+	for layer := range layers(v) {
+		if counter, ok := any(layer).(Counter); ok {
+			counter.Count(c)
+		}
+	}
+}

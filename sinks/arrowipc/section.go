@@ -1,0 +1,59 @@
+package arrowipc
+
+import (
+	"log/slog"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks"
+	"github.com/urlmill/urlmill/sinks/internal/filesink"
+)
+
+// Kind returns the sink of Arrow IPC. Dead letters go to folders, or else as letters says if it is not nil.
+func Kind(letters *sinks.Letters) sinks.Kind {
+	return sinks.Kind{Name: "arrowipc", Doc: "Arrow IPC files, or a stream.", New: func() sinks.Options {
+		return &Options{Files: filesink.FilesWith(letters), Compression: defaultCompression}
+	}}
+}
+
+// Section implements [sinks.Options].
+func (o *Options) Section() config.Section {
+	return o.Files.Section(&o.Path, &o.ToStdout,
+		config.Field{Name: "compression", Doc: "How buffers are compressed.", Value: config.Names(&o.Compression, "none", "lz4", "zstd")},
+		config.Field{Name: "dictionaries", Doc: "Columns of text that a stream writes as growing dictionaries.", Value: config.Texts(&o.Dictionaries, "[host, registrable_domain]")})
+}
+
+// Asks implements [sinks.Options].
+func (o *Options) Asks() sinks.Asks { return o.Files.Asks(o.Path) }
+
+// IntoFolder implements [sinks.Trial]. Files have no dictionaries that grow.
+func (o *Options) IntoFolder(dir string) sinks.Options {
+	c := *o
+	c.ToStdout, c.Dictionaries, c.Path = false, nil, c.Files.IntoFolder(dir)
+	return &c
+}
+
+// With implements [sinks.Options].
+func (o *Options) With(e sinks.Env) sinks.Sink {
+	c := configured{*o, e.Log}
+	c.Version = e.Version
+	c.Files.With(e)
+	if c.ToStdout {
+		c.Stdout = e.Out
+	}
+	return c
+}
+
+// configured implements [sinks.Sink].
+type configured struct {
+	Options
+	log *slog.Logger
+}
+
+// Open implements [sinks.Sink].
+func (c configured) Open() (pipeline.Sink, error) {
+	if err := c.Files.Open(); err != nil {
+		return nil, err
+	}
+	return New(c.Options, c.log)
+}

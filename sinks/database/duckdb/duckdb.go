@@ -1,0 +1,263 @@
+//go:build duckdb
+
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	duck "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/database"
+)
+
+// positionsTable has the positions, in the schema of the rows' table.
+const positionsTable = "urlmill_positions"
+
+// Driver implements [database.Driver].
+type Driver struct {
+	path string
+
+	mu      sync.Mutex // DuckDB writes one transaction at a time as it is
+	db      *sql.DB
+	conn    *sql.Conn
+	targets [pipeline.NumTables]*target
+	places  string
+	key     string
+}
+
+type target struct {
+	schema, name string
+	fields       []arrow.Field
+	get          []func(arrow.Array, int) any
+}
+
+func newDriver(path string) (database.Driver, error) { return New(path), nil }
+
+// missing is that of the kind.
+const missing = ""
+
+// New returns a driver for a database file, which is made when it is missing.
+func New(path string) *Driver { return &Driver{path: path} }
+
+var _ database.Driver = (*Driver)(nil)
+
+// limits are those of timestamps and dates, whose greatest number stands for infinity.
+//
+// Source: https://duckdb.org/docs/stable/sql/data_types/timestamp, and the years that its driver takes
+var limits = database.Limits{
+	First:    time.Date(-290307, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(),
+	Last:     time.Date(294247, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro() - 1,
+	FirstDay: 1 - math.MaxInt32, LastDay: math.MaxInt32 - 1, Bytes: math.MaxUint32 / 8,
+}
+
+// Limits implements [database.Driver].
+func (*Driver) Limits() database.Limits { return limits }
+
+func name(s string) string { return `"` + s + `"` }
+
+func (t *target) quoted() string { return name(t.schema) + "." + name(t.name) }
+
+// Start implements [database.Driver].
+func (d *Driver) Start(ctx context.Context, tables [pipeline.NumTables]*database.Target) (err error) {
+	for i, t := range tables {
+		if t == nil {
+			continue
+		}
+		if err := CheckRows(t.Schema); err != nil {
+			return err
+		}
+		g := &target{schema: "main", name: t.Name, fields: t.Schema.Fields()}
+		if schema, rest, ok := strings.Cut(t.Name, "."); ok {
+			g.schema, g.name = schema, rest
+		}
+		for _, f := range g.fields {
+			g.get = append(g.get, database.Value(f.Type))
+		}
+		d.targets[i] = g
+	}
+	rows := d.targets[pipeline.Rows]
+	d.places, d.key = name(rows.schema)+"."+name(positionsTable), rows.name
+	if d.db, err = sql.Open("duckdb", d.path); err == nil {
+		d.conn, err = d.db.Conn(ctx)
+	}
+	if err == nil {
+		err = d.within(ctx, func() error { return d.prepare(ctx) })
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("DuckDB: %w", err), d.Close())
+	}
+	return nil
+}
+
+func (d *Driver) exec(ctx context.Context, statement string, args ...any) error {
+	_, err := d.conn.ExecContext(ctx, statement, args...)
+	return err
+}
+
+// within runs f in a transaction.
+func (d *Driver) within(ctx context.Context, f func() error) error {
+	if err := d.exec(ctx, "BEGIN TRANSACTION"); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return errors.Join(err, d.exec(context.WithoutCancel(ctx), "ROLLBACK"))
+	}
+	return d.exec(ctx, "COMMIT")
+}
+
+// prepare makes tables that are missing, and checks those that are there.
+func (d *Driver) prepare(ctx context.Context) error {
+	err := d.exec(ctx, "CREATE TABLE IF NOT EXISTS "+d.places+` (target VARCHAR, stream VARCHAR, session VARCHAR, partition INTEGER,
+		next BIGINT NOT NULL, load VARCHAR NOT NULL, PRIMARY KEY (target, stream, session, partition))`)
+	for _, t := range d.targets {
+		if t == nil || err != nil {
+			continue
+		}
+		var defs, want []string
+		for _, f := range t.fields {
+			defs = append(defs, name(f.Name)+" "+kindOf(f.Type))
+			want = append(want, f.Name+" "+kindOf(f.Type))
+		}
+		if err = d.exec(ctx, "CREATE TABLE IF NOT EXISTS "+t.quoted()+" ("+strings.Join(defs, ", ")+")"); err == nil {
+			err = d.check(ctx, t, strings.Join(want, ", "))
+		}
+	}
+	return err
+}
+
+// check refuses a table with other columns: an appender writes all of them, in their order.
+func (d *Driver) check(ctx context.Context, t *target, want string) error {
+	var got string
+	err := d.conn.QueryRowContext(ctx, `SELECT string_agg(column_name || ' ' || data_type, ', ' ORDER BY ordinal_position)
+		FROM information_schema.columns WHERE table_schema = ? AND table_name = ?`, t.schema, t.name).Scan(&got)
+	if err == nil && got != want {
+		err = fmt.Errorf("table %s: its columns are (%s), and the rows need (%s): ALTER TABLE it, or give another table", t.name, got, want)
+	}
+	return err
+}
+
+const where = " WHERE target = ? AND stream = ? AND session = ? AND partition = ?"
+
+func (d *Driver) position(ctx context.Context, l database.Lane) (next int64, load string, err error) {
+	err = d.conn.QueryRowContext(ctx, "SELECT next, load FROM "+d.places+where, d.key, l.Stream, l.Session, l.Partition).Scan(&next, &load)
+	if errors.Is(err, sql.ErrNoRows) {
+		return pipeline.Unknown, "", nil
+	}
+	return next, load, err
+}
+
+// Position implements [database.Driver].
+func (d *Driver) Position(ctx context.Context, l database.Lane) (next int64, load string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.position(ctx, l)
+}
+
+// Lanes implements [database.Driver].
+func (d *Driver) Lanes(ctx context.Context) (lanes []database.Lane, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	rows, err := d.conn.QueryContext(ctx, "SELECT stream, session, partition FROM "+d.places+" WHERE target = ? AND session <> ''", d.key)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var l database.Lane
+		if err := rows.Scan(&l.Stream, &l.Session, &l.Partition); err != nil {
+			return nil, err
+		}
+		lanes = append(lanes, l)
+	}
+	return lanes, rows.Err()
+}
+
+// Load implements [database.Driver].
+func (d *Driver) Load(ctx context.Context, l database.Load) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.within(ctx, func() error { return d.load(ctx, l) })
+	if err != nil && !errors.Is(err, database.ErrFenced) {
+		err = fmt.Errorf("DuckDB: %w", err)
+	}
+	return err
+}
+
+func (d *Driver) load(ctx context.Context, l database.Load) error {
+	next, load, err := d.position(ctx, l.Lane)
+	switch {
+	case err != nil:
+		return err
+	case load == l.ID:
+		return nil
+	case next != l.First:
+		return database.ErrFenced
+	}
+	err = d.exec(ctx, "INSERT OR REPLACE INTO "+d.places+" VALUES (?, ?, ?, ?, ?, ?)", d.key, l.Lane.Stream, l.Lane.Session, l.Lane.Partition, l.Next, l.ID)
+	for i, t := range d.targets {
+		if t != nil && len(l.Rows[i]) > 0 && err == nil {
+			err = d.conn.Raw(func(c any) error { return t.add(c.(driver.Conn), l.Rows[i]) })
+		}
+	}
+	return err
+}
+
+// add appends records, in the transaction of the connection.
+func (t *target) add(c driver.Conn, records []arrow.Record) (err error) {
+	a, err := duck.NewAppenderFromConn(c, t.schema, t.name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	values := make([]driver.Value, len(t.fields))
+	for _, r := range records {
+		for row := range int(r.NumRows()) {
+			for i, get := range t.get {
+				values[i] = plain(get(r.Column(i), row))
+			}
+			if err := a.AppendRow(values...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close implements [database.Driver].
+func (d *Driver) Close() error {
+	var err error
+	if d.conn != nil {
+		err = d.conn.Close()
+	}
+	if d.db != nil {
+		err = errors.Join(err, d.db.Close())
+	}
+	d.conn, d.db = nil, nil
+	return err
+}
+
+// plain returns a value as the appender takes it.
+func plain(v any) any {
+	switch v := v.(type) {
+	case json.RawMessage:
+		return string(v)
+	case []string:
+		list := make([]any, len(v))
+		for i, s := range v {
+			list[i] = s
+		}
+		return list
+	}
+	return v
+}

@@ -1,0 +1,142 @@
+//go:build duckdb
+
+package duckdb
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/database"
+	"github.com/urlmill/urlmill/sinks/database/databasetest"
+)
+
+// telling tells of each load on standard output, before and after it, and goes on after it when it has read a line.
+type telling struct {
+	*Driver
+	goOn *bufio.Reader
+}
+
+func (t telling) Load(ctx context.Context, l database.Load) error {
+	fmt.Println("begin")
+	err := t.Driver.Load(ctx, l)
+	fmt.Println("end")
+	_, reading := t.goOn.ReadString('\n')
+	return errors.Join(err, reading)
+}
+
+func TestMain(m *testing.M) {
+	databasetest.IfChild(func(path string) *database.Sink { return newSink(telling{New(path), bufio.NewReader(os.Stdin)}) })
+	os.Exit(m.Run())
+}
+
+func newSink(d database.Driver) *database.Sink {
+	return database.New(database.Options{Table: "clicks", DeadLetters: "dead", Log: slog.New(slog.DiscardHandler)}, d)
+}
+
+func ask(t *testing.T, path, query string) (text string) {
+	t.Helper()
+	db, err := sql.Open("duckdb", path)
+	if err == nil {
+		err = errors.Join(db.QueryRowContext(t.Context(), query).Scan(&text), db.Close())
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return text
+}
+
+// TestKilled kills a process with SIGKILL when a load begins, so within it, and when it has ended, and has another go on. A
+// process waits after each load, however late the one is that kills it.
+func TestKilled(t *testing.T) {
+	for nth := 1; nth <= 12; nth++ {
+		path := filepath.Join(t.TempDir(), "web.db")
+		run := func(kill int) error {
+			cmd := databasetest.Child(path)
+			cmd.Stderr = os.Stderr
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				return err
+			}
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				return err
+			}
+			if err := cmd.Start(); err != nil {
+				return err
+			}
+			lines := bufio.NewScanner(out)
+			for seen := 1; lines.Scan(); seen++ {
+				if seen == kill {
+					_ = cmd.Process.Kill()
+				} else if lines.Text() == "end" {
+					_, _ = io.WriteString(in, "\n") // one that was killed does not read it
+				}
+			}
+			return cmd.Wait()
+		}
+		if err := run(nth); err == nil {
+			t.Fatalf("%d: the process was not killed", nth)
+		}
+		if err := run(0); err != nil {
+			t.Fatalf("%d: %v", nth, err)
+		}
+		databasetest.Complete(t, fmt.Sprint(nth), ask(t, path, "SELECT count(*) || ' ' || count(DISTINCT (lane, n)) FROM clicks"))
+	}
+}
+
+// TestRows loads all kinds of columns, refuses a lane that has moved, and a table with other columns.
+func TestRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "web.db")
+	r := databasetest.Clicks(t)
+	s := newSink(New(path))
+	if err := s.Start(t.Context(), pipeline.Schemas{r.Schema()}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 {
+		w, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		databasetest.Contend(t, n, r, w, other)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, path, "SELECT count(*) || ' ' || sum(\"offset\") || ' ' || count(port) || ' ' || count(*) FILTER (params LIKE '%utm_source%') FROM clicks"); got != "20 90 0 20" {
+		t.Errorf("%s", got)
+	}
+	databasetest.Refused(t, "another table", newSink(New(path)), "and the rows need (lane BIGINT, n BIGINT, text VARCHAR)")
+}
+
+// TestUnfit loads values that DuckDB does not hold: they are null, and their rows say so.
+func TestUnfit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "web.db")
+	s := newSink(New(path))
+	databasetest.Unfit(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := "0 0  0, 1 1 host-missing 0, 2 - value-out-of-range 0, 3 - value-out-of-range 0, 4 -300000000000000000  0, 5 253402300800000000  0, 6 6  3, 7 7  68157440"
+	got := ask(t, path, "SELECT string_agg(concat_ws(' ', n, coalesce(epoch_us(ts)::VARCHAR, '-'), coalesce(url_error, ''), length(text)), ', ' ORDER BY n) FROM clicks")
+	if got != want {
+		t.Errorf("got  %.1000s\nwant %s", got, want)
+	}
+}
+
+// TestLanes asks for the lanes that have a session.
+func TestLanes(t *testing.T) {
+	databasetest.Lanes(t, func() *database.Sink { return newSink(New(filepath.Join(t.TempDir(), "web.db"))) })
+}

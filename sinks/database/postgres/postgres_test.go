@@ -1,0 +1,138 @@
+package postgres
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/dev/dbtest"
+	"github.com/urlmill/urlmill/internal/dev/leaktest"
+	"github.com/urlmill/urlmill/sinks/database"
+	"github.com/urlmill/urlmill/sinks/database/databasetest"
+)
+
+func TestMain(m *testing.M) {
+	databasetest.IfChild(newSink)
+	leaktest.Main(m)
+}
+
+func newSink(url string) *database.Sink {
+	return database.New(database.Options{Table: "clicks", Log: slog.New(slog.DiscardHandler)}, New(Options{URL: config.Secret(url)}))
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
+}
+
+func one[T any](t *testing.T, c *pgx.Conn, query string) T {
+	t.Helper()
+	var v T
+	if err := c.QueryRow(t.Context(), query).Scan(&v); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return v
+}
+
+// drop drops the tables of former deliveries.
+const drop = "DROP TABLE IF EXISTS clicks, urlmill_positions"
+
+func run(t *testing.T, c *pgx.Conn, query string) {
+	t.Helper()
+	if _, err := c.Exec(t.Context(), query); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// TestKilled kills a process with SIGKILL in the middle of its loads: while rows are on their way, before the server sees the
+// end of the transaction, and when it has seen that and the process has not. In the end every row is there once.
+func TestKilled(t *testing.T) {
+	address, name := dbtest.Postgres(t)
+	proxy := dbtest.NewProxy(t, address)
+	server := connect(t, "postgres://urlmill@"+address+name)
+	commit, copying := []byte("commit\x00"), []byte("PGCOPY\n")
+	databasetest.Killed{
+		Proxy: proxy, Where: "postgres://urlmill@" + proxy.Address + name,
+		Reset: func() { run(t, server, drop) },
+		Count: func() string {
+			return one[string](t, server, "SELECT count(*) || ' ' || count(DISTINCT (lane, n)) FROM clicks")
+		},
+		Moments: map[string]databasetest.Moment{ // the first commit is that of making the tables
+			"rows":   {Mark: copying, Before: 1, Verdict: dbtest.KillAfter},
+			"commit": {Mark: commit, Before: 1, Verdict: dbtest.KillBefore},
+			"answer": {Mark: commit, Before: 1, Verdict: dbtest.KillBefore, Answer: true},
+		},
+	}.Run(t)
+}
+
+// TestFenced has two processes at one lane: the second one to load loses it.
+func TestFenced(t *testing.T) {
+	address, name := dbtest.Postgres(t)
+	url := "postgres://urlmill@" + address + name
+	databasetest.Fenced(t, "clicks", func() *database.Sink { return newSink(url) })
+	c := connect(t, url)
+	if n := one[int64](t, c, "SELECT count(*) FROM clicks"); n != 20 {
+		t.Errorf("%d rows", n)
+	}
+	if s := one[string](t, c, "SELECT params->0->>'key' FROM clicks LIMIT 1"); s != "utm_source" {
+		t.Errorf("params: %s", s)
+	}
+	if n := one[int64](t, c, "SELECT next FROM urlmill_positions"); n != 20 {
+		t.Errorf("position %d", n)
+	}
+}
+
+// TestLanes asks for the lanes that have a session.
+func TestLanes(t *testing.T) {
+	address, name := dbtest.Postgres(t)
+	url := "postgres://urlmill@" + address + name
+	databasetest.Lanes(t, func() *database.Sink { return newSink(url) })
+}
+
+// TestTables refuses tables that rows do not fit into, and takes those that are wide enough.
+func TestTables(t *testing.T) {
+	address, name := dbtest.Postgres(t)
+	url := "postgres://urlmill@" + address + name
+	c := connect(t, url)
+	create := func(table string) { run(t, c, drop+"; CREATE TABLE clicks ("+table+")") }
+	databasetest.Tables(t, create, func() *database.Sink { return newSink(url) }, []databasetest.Made{
+		{Table: "lane bigint, n bigint, text varchar(200), more text", Want: ""},
+		{Table: "id bigserial PRIMARY KEY, lane integer, n bigint, text text", Want: ""},
+		{Table: "lane integer, n integer, text text", Want: `its column "n" is of type integer, and the rows need bigint: ALTER TABLE "clicks" ALTER COLUMN "n" TYPE bigint`},
+		{Table: "lane integer, n bigint", Want: `it has no column "text": ALTER TABLE "clicks" ADD COLUMN "text" text`},
+		{Table: "lane integer, n bigint, text text, must text NOT NULL", Want: `its column "must" must not be null, and the rows do not have it`},
+	})
+}
+
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{`{"a":"b"}`: `{"a":"b"}`, `"\u0000x\\u0000\\\u0000"`: `"\ufffdx\\u0000\\\ufffd"`} {
+		if got := string(cleanJSON([]byte(in))); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+	if got := clean("a\x00b"); got != "a\uFFFDb" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestUnfit loads values that PostgreSQL does not hold: they are null, and their rows say so.
+func TestUnfit(t *testing.T) {
+	address, name := dbtest.Postgres(t)
+	url := "postgres://urlmill@" + address + name
+	databasetest.Unfit(t, newSink(url))
+	c := connect(t, url)
+	want := "0 1970-01-01 00:00:00+00  , 1 1970-01-01 00:00:00.000001+00 host-missing , 2 - value-out-of-range , 3 294247-01-10 04:00:54.775807+00  , " +
+		"4 - value-out-of-range , 5 10000-01-01 00:00:00+00  , 6 1970-01-01 00:00:00.000006+00  a\uFFFDb, 7 1970-01-01 00:00:00.000007+00 value-out-of-range -"
+	got := one[string](t, c, `SELECT string_agg(concat_ws(' ', n, coalesce(ts::text, '-'), coalesce(url_error, ''), coalesce(text, '-')), ', ' ORDER BY n) FROM clicks`)
+	if got != want {
+		t.Errorf("got  %.1000s\nwant %s", got, want)
+	}
+}

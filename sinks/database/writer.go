@@ -1,0 +1,133 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/internal/footprint"
+)
+
+// writer implements [pipeline.Writer]. It holds the rows until they are committed, so that a load can be tried again.
+type writer struct {
+	sink *Sink
+	id   pipeline.LaneID
+	lane Lane
+	next int64 // of what is loaded
+
+	dirty bool
+	span  pipeline.Span // of what is held
+	held  [pipeline.NumTables][]arrow.Record
+	rows  int64
+	bytes int64
+	lost  int64 // values that are beyond the limits of the database
+	err   error
+}
+
+// Write implements [pipeline.Writer].
+func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, span pipeline.Span) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if w.err != nil {
+		return w.err
+	}
+	if !w.dirty {
+		w.dirty, w.span = true, span
+	}
+	w.span.Extend(span)
+	if r == nil || r.NumRows() == 0 {
+		return nil
+	}
+	if w.sink.schemas[t] == nil || !r.Schema().Equal(w.sink.schemas[t]) {
+		w.err = fmt.Errorf("%s: rows with another schema than the sink was started with", t)
+		return w.err
+	}
+	columns, err := copyOf(r)
+	if err != nil {
+		w.err = err
+		return err
+	}
+	w.lost += w.sink.driver.Limits().fit(r.Schema(), columns)
+	c, n := array.NewRecord(r.Schema(), columns, r.NumRows()), footprint.Of(columns, (*memory.Buffer).Cap)
+	w.held[t] = append(w.held[t], c)
+	w.rows += r.NumRows()
+	w.bytes += n
+	w.sink.held.Add(n)
+	return nil
+}
+
+// copyOf returns copies of the columns of a record, which have their own memory.
+func copyOf(r arrow.Record) ([]arrow.Array, error) {
+	columns := make([]arrow.Array, r.NumCols())
+	for i, c := range r.Columns() {
+		var err error
+		if columns[i], err = array.Concatenate([]arrow.Array{c}, memory.DefaultAllocator); err != nil {
+			return nil, fmt.Errorf("column %s: %w", r.ColumnName(i), err)
+		}
+	}
+	return columns, nil
+}
+
+// Size implements [pipeline.Writer].
+func (w *writer) Size() pipeline.Size {
+	o := w.sink.opts
+	return pipeline.Size{
+		Rows: w.rows, Bytes: w.bytes,
+		Full: w.rows > 0 && (w.bytes >= o.BatchBytes || w.rows >= o.BatchRows || o.Memory > 0 && w.sink.held.Load() >= o.Memory/2),
+	}
+}
+
+// Commit implements [pipeline.Writer].
+func (w *writer) Commit(ctx context.Context) (int64, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	if !w.dirty {
+		return w.next, nil
+	}
+	l := Load{
+		Lane: w.lane, First: w.next, Next: w.span.Next, ID: strings.TrimSpace(fmt.Sprintf("%s-%d %s", w.sink.run, w.sink.seq.Add(1), w.span.Of)), Rows: w.held,
+	}
+	err := w.sink.retry(ctx, w.id, func() error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return w.sink.driver.Load(ctx, l)
+	})
+	if errors.Is(err, ErrFenced) {
+		err = &commit.FencedError{Lane: w.id, Position: w.next}
+	}
+	if err != nil {
+		w.err = err
+		return 0, err
+	}
+	w.sink.loads.Add(1)
+	if w.lost > 0 {
+		w.sink.nulled.Add(w.lost)
+		w.sink.opts.Log.Warn("the database cannot hold some values: they are null, and url_error of their rows says "+Unfit+" where it says nothing else",
+			"lane", w.id.String(), "values", w.lost, "from", l.First, "to", l.Next)
+	}
+	w.next, w.dirty = w.span.Next, false
+	w.drop()
+	return w.next, nil
+}
+
+// drop lets go of what is held.
+func (w *writer) drop() {
+	w.sink.held.Add(-w.bytes)
+	w.held, w.rows, w.bytes, w.lost = [pipeline.NumTables][]arrow.Record{}, 0, 0, 0
+}
+
+// Abandon implements [pipeline.Writer].
+func (w *writer) Abandon() error {
+	w.drop()
+	return nil
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package filesink
+
+func mostOpen() int { return maxOpen }

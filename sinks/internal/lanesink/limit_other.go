@@ -1,5 +1,0 @@
-//go:build !unix
-
-package lanesink
-
-func mostOpen() int { return maxOpen }

@@ -1,0 +1,101 @@
+package s3
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/urlmill/urlmill/internal/dev/alloctest"
+	"github.com/urlmill/urlmill/sinks/store"
+)
+
+// fuzzedAnswers is a server that gives the same answer so many times, and then none: pages of a listing that name a next one
+// for ever come to an end.
+type fuzzedAnswers struct {
+	status int
+	etag   string
+	body   string
+	left   int
+}
+
+func (a *fuzzedAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	if a.left--; a.left < 0 {
+		return nil, context.Canceled
+	}
+	resp := answer(r, a.status, a.body)
+	resp.Header.Set("Content-Length", strconv.Itoa(len(a.body)))
+	resp.Header.Set("ETag", a.etag)
+	resp.Header.Set("X-Amz-Meta-"+creationKey, a.etag)
+	if r.Method == http.MethodHead {
+		resp.Body = http.NoBody
+	}
+	return resp, nil
+}
+
+// FuzzAnswers does all that a store does with a server that answers anything, of a length that it says.
+func FuzzAnswers(f *testing.F) {
+	const head = `<?xml version="1.0" encoding="UTF-8"?>`
+	f.Add(200, `"a"`, head+`<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>`+
+		`<Contents><Key>out/dir/a</Key><Size>3</Size><LastModified>2026-01-02T03:04:05.000Z</LastModified></Contents>`+
+		`<CommonPrefixes><Prefix>out/dir/b/</Prefix></CommonPrefixes></ListBucketResult>`)
+	f.Add(200, ``, head+`<ListPartsResult><IsTruncated>false</IsTruncated><Part><PartNumber>1</PartNumber><ETag>"a"</ETag><Size>3</Size></Part></ListPartsResult>`)
+	f.Add(200, ``, head+`<ListMultipartUploadsResult><Upload><Key>out/a</Key><UploadId>u</UploadId><Initiated>2026-01-02T03:04:05.000Z</Initiated></Upload></ListMultipartUploadsResult>`)
+	f.Add(200, `"a"`, head+`<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>`)
+	f.Add(200, ``, refusal("InternalError"))
+	f.Add(404, ``, refusal("NoSuchUpload"))
+	f.Add(412, ``, refusal("PreconditionFailed"))
+	f.Add(301, ``, refusal("PermanentRedirect"))
+	server := &fuzzedAnswers{}
+	s, err := Opener(Options{
+		Endpoint: "http://s3.example", Region: "r", Attempts: 1, Transport: server, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		Pause: func(int) time.Duration { return 0 },
+	})(Scheme+"bucket/out", quiet)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, status int, etag, body string) {
+		if strings.ContainsAny(etag, "\r\n\x00") {
+			return // what no header has
+		}
+		const most = 4 // answers to a call
+		server.status, server.etag, server.body = 200+((status-200)%400+400)%400, etag, body
+		ctx := t.Context()
+		pending := []store.Pending{{Name: "a", Token: "u", Bytes: 3, Checksum: "crc32c:00000000"}}
+		calls := []func(){
+			func() {
+				if content, err := s.Read(ctx, "a"); err == nil && string(content) != body {
+					t.Fatalf("%q was read of %q", content, body)
+				}
+			},
+			func() { _ = s.Create(ctx, "a", []byte("b")) },
+			func() {
+				entries, err := s.List(ctx, "dir", "")
+				for i := 1; err == nil && i < len(entries); i++ {
+					if entries[i].Name < entries[i-1].Name {
+						t.Fatalf("%v are not in order", entries)
+					}
+				}
+			},
+			func() {
+				if o, err := s.Open(ctx, "a"); err == nil {
+					_, _ = o.ReadAt(make([]byte, 16), 1)
+				}
+			},
+			func() { _ = s.Settle(ctx, pending) },
+			func() { _ = s.Publish(ctx, pending) },
+			func() { _ = s.Delete(ctx, "a") },
+			func() { _ = s.Sweep(ctx, func(store.Leftover) bool { return true }) },
+		}
+		alloctest.Bound(t, most*len(calls)*(len(etag)+len(body)), 512, 32<<20, func() {
+			for _, call := range calls {
+				server.left = most
+				call()
+			}
+		})
+	})
+}

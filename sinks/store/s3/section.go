@@ -1,0 +1,39 @@
+package s3
+
+import (
+	"time"
+
+	"github.com/urlmill/urlmill/config"
+)
+
+// Default returns the options of a configuration that says nothing.
+func Default() Options {
+	return Options{
+		Checksum: DefaultChecksum, PartSize: DefaultPartSize, Parallel: DefaultParallel, Attempts: DefaultAttempts, Timeout: DefaultTimeout,
+	}
+}
+
+// Section binds the options that a user gives to the section of a configuration.
+func (o *Options) Section() config.Section {
+	return config.Section{Fields: []config.Field{
+		{Name: "endpoint", Doc: "URL of a server other than Amazon's.", Value: config.Text(&o.Endpoint, "https://minio.example.com:9000")},
+		{Name: "region", Doc: "Region of the bucket. Not set: that of the environment or profile.", Value: config.Text(&o.Region, "eu-central-1")},
+		{Name: "addressing", Doc: "Where requests name the bucket. Not set: path with endpoint, else host.", Value: config.Names(&o.Addressing, AddressingPath, AddressingHost)},
+		{Name: "profile", Doc: "Section of AWS's configuration files.", Value: config.Text(&o.Profile, "urlmill")},
+		{Name: "encryption", Doc: "Encryption at rest. Not set: what the bucket says.", Value: config.Names(&o.Encryption, EncryptionS3, EncryptionKMS)},
+		{Name: "kms_key", Doc: "Key for encryption: kms. Not set: the account's key for S3.", Value: config.Text(&o.KMSKey, "alias/urlmill")},
+		{Name: "storage_class", Doc: "Class of data files. Not set: the server's own.", Value: config.Names(&o.StorageClass, "STANDARD", "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING",
+			"REDUCED_REDUNDANCY", "GLACIER_IR")},
+		{Name: "checksum", Doc: "What the server verifies parts and objects by; none is for servers that cannot.", Value: config.Names(&o.Checksum, ChecksumCRC32C, ChecksumNone)},
+		{Name: "part_size", Doc: "Size of the parts of an upload.", Value: config.Size(&o.PartSize, minPartSize, maxPartSize)},
+		{Name: "parallel", Doc: "Parts on their way at a time, in the whole process.", Value: config.Int(&o.Parallel, 1, 256)},
+		{Name: "attempts", Doc: "How often a request is made before the process stops.", Value: config.Int(&o.Attempts, 1, 100)},
+		{Name: "timeout", Doc: "Limit of one attempt with its answer.", Value: config.Duration(&o.Timeout, time.Second, time.Hour)},
+	}}
+}
+
+// CheckPlace returns what is wrong with a location.
+func CheckPlace(location string) error {
+	_, _, err := ParseLocation(location)
+	return err
+}

@@ -1,0 +1,60 @@
+package codec
+
+import (
+	"context"
+	"io"
+	"log/slog"
+)
+
+// What codecs and their factories may have beside their contracts is declared in this file.
+
+// Observer is a [Codec] that has to see the records before the first that is wanted as well, such as a header line: access logs
+// and delimited text. The source of files asks for it. A codec without it never sees them.
+type Observer interface {
+	// Observe takes a record that is not wanted, and does not keep it.
+	Observe(record []byte)
+}
+
+// Headed is a [Codec] that finds its columns by the names in the first record, such as a header line: access logs and delimited
+// text. The source of files asks for it, and warns of what is lacking. A codec without it has no header.
+type Headed interface {
+	// CheckHeader returns what the first record lacks that the options name, once it has been decoded or observed, and
+	// nil before.
+	CheckHeader() error
+}
+
+// Resolver is a [Codec] that fetches something from elsewhere before it can decode a record, such as its schema from a registry:
+// Avro, Protobuf and JSON Schema. The source of Kafka asks for it. A codec without it decodes every record at once.
+type Resolver interface {
+	// Resolved reports whether record can be taken apart without waiting. It costs next to nothing.
+	Resolved(record []byte) bool
+	// Resolve gets what record needs, and does not keep it. The error says that it is not to be had for now: the source
+	// tries again later, and does not go on without it. What elsewhere does not know at all is no error here, but a
+	// fault of the record.
+	Resolve(ctx context.Context, record []byte) error
+}
+
+// Opener is a [Factory] that reads files which its options name beside the schema, such as certificates: those of the codecs with
+// a schema registry. Until then it has touched none of them. The start of a pipeline asks for it. A factory without it has no
+// such files.
+type Opener interface {
+	Factory
+	// Open reads the files. It is called before the first record is read. The error has every problem, joined, each a
+	// [*pipeline.FieldError].
+	Open() error
+}
+
+// Logger is a [Factory] whose codecs say in the log what they find out about their input: access logs whose format is recognised. The
+// start of a pipeline gives it the log. A factory without it has nothing to say.
+type Logger interface {
+	// SetLog sets the log, before the first call of New.
+	SetLog(log *slog.Logger)
+}
+
+// Tables is a [Factory] for files that are tables, whose records are rows and not bytes with an end: Parquet. The source of files
+// asks for it, and reads such files with it. With a factory without it, it reads lines.
+type Tables interface {
+	Factory
+	// OpenTable opens a file of size bytes. A value of the URL that is longer than maxValue is cut there.
+	OpenTable(r io.ReaderAt, size int64, maxValue int) (Table, error)
+}

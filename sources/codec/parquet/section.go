@@ -1,0 +1,32 @@
+package parquet
+
+import (
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
+)
+
+// Kind is the codec of Parquet files.
+var Kind = codec.Kind{
+	Name: "parquet", Doc: "Rows of Parquet files; only the columns that are named are read.",
+	Only: "file", Why: "is for files; read them with source.file",
+	New: func() codec.Options { return &Options{} },
+}
+
+// Section implements [codec.Options].
+func (o *Options) Section() config.Section {
+	return config.Section{Fields: []config.Field{
+		{Name: "url", Doc: "Column with the URL; one within groups has a dot between the names.", Value: config.Text(&o.URL, "url"), Example: "url: url"},
+		{Name: "base", Doc: "Column with what a relative URL is resolved against.", Value: config.Text(&o.Base, "page")},
+		{Name: "carry", Doc: "Columns that go along, in the types given.", Value: codec.CarriedColumns(&o.Carry, pipeline.FieldTypes())},
+	}}
+}
+
+// Factory implements [codec.Options].
+func (o *Options) Factory() (codec.Factory, error) {
+	f, err := New(*o)
+	if err != nil {
+		return nil, err // f is a nil of another type
+	}
+	return f, nil
+}
