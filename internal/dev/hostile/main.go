@@ -161,9 +161,11 @@ func (l *lab) runAll(ctx context.Context, cases []*testCase, parallel int) (bool
 			for c := range next {
 				v := l.runCase(ctx, c)
 				mu.Lock()
-				if l.mayBeLoad(c, v) {
+				switch {
+				case ctx.Err() != nil: // its process was killed
+				case l.mayBeLoad(c, v):
 					slow = append(slow, c)
-				} else {
+				default:
 					l.report(sums, c, v)
 				}
 				mu.Unlock()
@@ -182,12 +184,15 @@ func (l *lab) runAll(ctx context.Context, cases []*testCase, parallel int) (bool
 	patient.limit *= 3
 	for _, c := range slow {
 		fmt.Printf("%6.1fs  %s took long: once more, alone, with %v\n", time.Since(l.began).Seconds(), c.name, patient.limit)
-		patient.report(sums, c, patient.runCase(ctx, c))
-	}
-	if err := ctx.Err(); err != nil {
-		return false, err
+		if v := patient.runCase(ctx, c); ctx.Err() == nil {
+			patient.report(sums, c, v)
+		}
 	}
 	sums.print(os.Stdout)
+	if err := ctx.Err(); err != nil {
+		fmt.Println("not all of them:", sums.closing())
+		return false, err
+	}
 	if own := peak(syscall.RUSAGE_SELF); own > memoryLimit {
 		return false, fmt.Errorf("this program has taken %d MiB itself, which Linux counts for the processes that it starts", own>>20)
 	}
