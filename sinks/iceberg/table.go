@@ -220,7 +220,11 @@ func (t *tableOf) positions(m *metadata) (map[string]int64, error) {
 		}
 		return held, nil
 	}
-	for s := m.snapshot(m.Current); s != nil; s = m.snapshot(s.Parent) {
+	history, err := m.history()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range history {
 		moved := map[string]int64{}
 		if text, ok := s.Summary[positionsKey]; !ok {
 			continue
