@@ -121,8 +121,9 @@ func TestBadMetadata(t *testing.T) {
 		"own parent":     {`{` + good + `,"current-snapshot-id":1,"snapshots":[{"snapshot-id":1,"parent-snapshot-id":1}]}`, "its snapshot 1 is an ancestor of itself"},
 		"own ancestor": {`{` + good + `,"current-snapshot-id":1,"snapshots":[{"snapshot-id":1,"parent-snapshot-id":2},{"snapshot-id":2,"parent-snapshot-id":3},` +
 			`{"snapshot-id":3,"parent-snapshot-id":2}]}`, "an ancestor of itself"},
-		"no schema": {`{"format-version":2}`, "it does not have its current schema, 0"},
-		"no JSON":   {`{`, "file:///out/1.json, cannot be used"},
+		"positions null": {`{` + good + `,"properties":{"urlmill.positions":"null"}}`, "urlmill.positions is null"},
+		"no schema":      {`{"format-version":2}`, "it does not have its current schema, 0"},
+		"no JSON":        {`{`, "file:///out/1.json, cannot be used"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := func() error {

@@ -216,7 +216,10 @@ func (t *tableOf) positions(m *metadata) (map[string]int64, error) {
 	held := map[string]int64{}
 	if text, ok := m.Properties[positionsKey]; ok {
 		if err := json.Unmarshal([]byte(text), &held); err != nil {
-			return nil, fmt.Errorf("its property %s: %w", positionsKey, err)
+			return nil, m.damaged("its property %s: %w", positionsKey, err)
+		}
+		if held == nil {
+			return nil, m.damaged("its property %s is null", positionsKey)
 		}
 		return held, nil
 	}
