@@ -49,10 +49,11 @@ func (c *cache) get(id uint32) (compiled Compiled, known bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	e := c.entries[id]
+	flooded := c.unknown >= maxUnknown && time.Since(c.since) < unknownFor
 	if e == nil {
-		return nil, false
+		return nil, flooded
 	}
-	return e.compiled, e.compiled != nil || !e.failed.IsZero() && time.Since(e.failed) < unknownFor
+	return e.compiled, e.compiled != nil || !e.failed.IsZero() && (flooded || time.Since(e.failed) < unknownFor)
 }
 
 // resolve asks for the schema unless it is known. Of several at the same time one asks.
