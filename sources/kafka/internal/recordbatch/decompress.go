@@ -31,11 +31,11 @@ const snappyFrameHeader = 16
 
 // Decompressor undoes the compression of batches. It may be used concurrently.
 type Decompressor struct {
-	limit int // decompressed bytes of one batch
+	limit int           // decompressed bytes of one batch
 	zstd  *zstd.Decoder // of what is within the limit by its headers, whatever window these ask for
 	long  *zstd.Decoder // of what may be beyond: it stops at the limit
-	gzip  sync.Pool // *gzip.Reader
-	lz4   sync.Pool // *lz4.Reader
+	gzip  sync.Pool     // *gzip.Reader
+	lz4   sync.Pool     // *lz4.Reader
 	// buffers are lent to readers, of which most of a thousand have nothing to read.
 	buffers sync.Pool // *[]byte
 }
