@@ -69,6 +69,7 @@ func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
 		reader: recordbatch.Reader{Decompressor: g.decompressor},
 		chunks: make(chan chunk), damagedAt: -1,
 	}
+	l.reader.Room = l.room
 	l.resolver, _ = l.codec.(codec.Resolver)
 	l.fetchTrouble.retries, l.schemaTrouble.retries = &g.source.retries, &g.source.retries
 	for _, v := range []*atomic.Int64{&l.position, &l.acknowledged, &l.highWatermark, &l.lastStable} {

@@ -20,8 +20,6 @@ import (
 )
 
 const (
-	// maxDecodedBytes bounds what one batch may decompress to.
-	maxDecodedBytes = 256 << 20
 	// partitionWatchInterval is the time between two looks for partitions that were added, and topics that were made anew.
 	partitionWatchInterval = 5 * time.Second
 	// leaveTimeout is how long leaving the group may take before its connections are broken off.
@@ -122,7 +120,7 @@ func (s *Source) run(ctx context.Context, drain <-chan struct{}, each func(conte
 		return fmt.Errorf("kafka: %w", err)
 	}
 	defer session.close()
-	decompressor, err := recordbatch.NewDecompressor(maxDecodedBytes)
+	decompressor, err := recordbatch.NewDecompressor(s.opts.decodedLimit())
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
