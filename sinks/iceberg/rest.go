@@ -99,7 +99,7 @@ func (c *rest) load(ctx context.Context, table []string) (*state, error) {
 		return nil, err
 	}
 	s := &state{location: answer.Location, raw: answer.Metadata}
-	s.meta, err = parseMetadata(answer.Metadata)
+	s.meta, err = parseMetadata(answer.Location, answer.Metadata)
 	return s, err
 }
 
