@@ -69,6 +69,14 @@ func (b bound) set(c *wire.Config, source pipeline.Source) error {
 	return nil
 }
 
+// within returns a context that ends with drain, and when the time is up.
+func (b bound) within(drain context.Context) (context.Context, context.CancelFunc) {
+	if b.limit == 0 {
+		return drain, func() {}
+	}
+	return context.WithTimeout(drain, b.limit)
+}
+
 // errNotAtEnd is the error of a run that was stopped before the end that --until names.
 var errNotAtEnd = &codeError{code: exitIncomplete, err: errors.New(
 	"stopped before the end that --until names; what was read is committed, and the same command goes on there",

@@ -110,12 +110,8 @@ func (a *app) runJob(parent context.Context, c *wire.Config, setting wire.Settin
 	}
 	ctx, drain, release := watchSignals(parent, log)
 	defer release()
-	soft := drain
-	if v.bound.limit > 0 {
-		var cancel context.CancelFunc
-		soft, cancel = context.WithTimeout(drain, v.bound.limit)
-		defer cancel()
-	}
+	soft, stopClock := v.bound.within(drain)
+	defer stopClock()
 	if v.reload != nil {
 		defer v.reload.watch(s)()
 		listener.settings = v.reload.counts
