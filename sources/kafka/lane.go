@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -67,7 +68,7 @@ func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
 		assignment: &l.assignment, progress: &l.progress,
 		codec:  g.source.codec.New(),
 		reader: recordbatch.Reader{Decompressor: g.decompressor},
-		chunks: make(chan chunk), damagedAt: -1,
+		chunks: make(chan chunk), damagedAt: -1, end: math.MaxInt64,
 	}
 	l.reader.Room = l.room
 	l.resolver, _ = l.codec.(codec.Resolver)

@@ -40,6 +40,9 @@ type reading struct {
 	chunks chan chunk  // from the prefetcher; without a buffer, so that it is one answer ahead and no more
 	ahead  *prefetcher // nil before Start
 	origin origin      // of the offset that the lane began at; begin sets it, and prefetchers have a copy
+
+	end  int64 // nothing is read from this offset on; bound sets it, and prefetchers have a copy
+	done bool  // Next has found that nothing is left before end
 }
 
 // Start implements [pipeline.Lane]. It returns an error of kind [pipeline.ErrLaneLost] if the partition moves
@@ -47,6 +50,9 @@ type reading struct {
 func (r *reading) Start(ctx context.Context, next int64) error {
 	from, err := r.begin(ctx, next)
 	if err != nil {
+		return err
+	}
+	if err := r.bound(ctx, from); err != nil {
 		return err
 	}
 	r.fetchFrom(from)
@@ -63,7 +69,7 @@ func (r *reading) fetchFrom(from int64) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	f := &prefetcher{
 		assignment: r.assignment, progress: r.progress, origin: r.origin,
-		chunks: r.chunks, cancel: cancel, ended: make(chan struct{}), next: from, ask: r.maxBytes,
+		chunks: r.chunks, cancel: cancel, ended: make(chan struct{}), next: from, ask: r.maxBytes, end: r.end,
 	}
 	if r.ahead != nil {
 		f.fetchedAny = r.ahead.fetchedAny // it has ended, so nothing writes that any more
@@ -94,7 +100,7 @@ func (r *reading) Wait(ctx context.Context) {
 		_ = r.awaitSchema(ctx) // Next tries again, and returns the error
 		return
 	}
-	if r.waiting != nil || r.damage != nil || r.failure != nil {
+	if r.waiting != nil || r.damage != nil || r.failure != nil || r.reader.Position() >= r.end {
 		return
 	}
 	if r.reader.Done() {
@@ -185,7 +191,7 @@ func (r *reading) Next(ctx context.Context, b *pipeline.Batch) error {
 		return io.EOF
 	}
 	for !b.Full() {
-		err := r.fill(ctx, b)
+		err := r.fillToEnd(ctx, b)
 		if err != nil && b.Next == b.First {
 			return err
 		}
@@ -197,6 +203,16 @@ func (r *reading) Next(ctx context.Context, b *pipeline.Batch) error {
 	}
 	r.position.Store(b.Next)
 	return nil
+}
+
+// fillToEnd is fill as far as the lane's end, and io.EOF there. The next call of Next meets the end again: the reader is at it,
+// or behind it.
+func (r *reading) fillToEnd(ctx context.Context, b *pipeline.Batch) error {
+	if b.Next < r.end {
+		return r.fill(ctx, b)
+	}
+	r.done = true
+	return io.EOF
 }
 
 // fill takes one step: it adds a record to b, or moves the reader on. b.Next is then where the reader is, but for a record
@@ -212,6 +228,10 @@ func (r *reading) fill(ctx context.Context, b *pipeline.Batch) (err error) {
 		return nil
 	case r.damage == nil:
 		found, readErr := r.reader.Next(&r.record)
+		if found && r.record.Offset >= r.end {
+			b.Next = r.end // what is before it are holes
+			return nil
+		}
 		if found && r.needs(r.record.Value) {
 			r.pending = &pending{from: b.Next} // r.record stays as it is: the reader is not asked before it is added
 			return nil
@@ -221,7 +241,7 @@ func (r *reading) fill(ctx context.Context, b *pipeline.Batch) (err error) {
 			b.Next = r.reader.Position()
 			return nil
 		}
-		b.Next = r.reader.Position() // holes of compacted logs and markers of transactions move it without a record
+		b.Next = min(r.reader.Position(), r.end) // holes of compacted logs and markers of transactions move it without a record
 		if readErr == recordbatch.ErrNoRoom {
 			// Wait gets it. Only after damage there was no Wait before: then it is taken.
 			r.forced = b.Next == b.First
@@ -322,7 +342,7 @@ func (r *reading) nextChunk(ctx context.Context, b *pipeline.Batch) error {
 	}
 	switch { // the prefetcher has ended where there is err or damage: chunks has no more until fetchFrom
 	case c.err != nil:
-		r.failure = c.err
+		r.failure, r.done = c.err, errors.Is(c.err, io.EOF)
 		return c.err
 	case c.anew && b.Next > b.First:
 		r.waiting = &c
