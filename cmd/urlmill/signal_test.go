@@ -4,7 +4,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -77,6 +79,58 @@ func TestDrain(t *testing.T) {
 			}
 			if left, _ := filepath.Glob(filepath.Join(out, ".*", "*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// TestSignalBeforeTheEnd checks that a signal before the end that --until names is exit code 4, that what was read is committed
+// then, and that the same command goes on there.
+func TestSignalBeforeTheEnd(t *testing.T) {
+	const rows = 3000
+	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		t.Run(sig.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			out, file := filepath.Join(dir, "out"), filepath.Join(dir, "slow.yaml")
+			var urls strings.Builder
+			for i := range rows {
+				fmt.Fprintf(&urls, "https://example.com/%d\n", i)
+			}
+			in := filepath.Join(dir, "urls.txt")
+			slow := fmt.Sprintf("source: {file: {paths: [%s]}}\npipeline: {rate: 500, batch_rows: 100}\nsink: {parquet: {path: %s}, roll: {rows: 100}}\n", in, out)
+			if err := errors.Join(os.WriteFile(in, []byte(urls.String()), 0o600), os.WriteFile(file, []byte(slow), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			type done struct {
+				Ended           string
+				Rows, Committed int
+			}
+			run := func(signal bool) (d done, code int) {
+				cmd := process(t, "run", file, "--until", "end", "--summary", "json")
+				var said bytes.Buffer
+				var log testproc.Log
+				cmd.Stdout, cmd.Stderr = &said, &log
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				if signal {
+					eventually(t, &log, func() bool { return len(parquetIn(t, out)) > 0 })
+					if err := cmd.Process.Signal(sig); err != nil {
+						t.Fatal(err)
+					}
+				}
+				code = wait(t, cmd)
+				if err := json.Unmarshal(said.Bytes(), &d); err != nil {
+					t.Fatalf("%s: %v\n%s", &said, err, &log)
+				}
+				return d, code
+			}
+			first, code := run(true)
+			if code != exitIncomplete || first.Ended != "signal" || first.Rows == 0 || first.Rows >= rows || first.Committed != first.Rows {
+				t.Fatalf("exit code %d, %+v", code, first)
+			}
+			if second, code := run(false); code != exitOK || second != (done{"end", rows - first.Rows, rows - first.Rows}) {
+				t.Errorf("exit code %d, %+v after %+v", code, second, first)
 			}
 		})
 	}
