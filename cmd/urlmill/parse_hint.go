@@ -17,6 +17,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
 )
 
 // judge returns an error if every row has one, and warns if most have: the codec is not that of the records then.
@@ -87,7 +88,6 @@ func firstLine(name string) string {
 var (
 	requestLine = regexp.MustCompile(`\[[^\]]+\] "[A-Z]+ \S+( HTTP/[0-9.]+)?" [0-9]{3} `)
 	agentEnd    = regexp.MustCompile(`" "[^"]*"$`)
-	bareHost    = regexp.MustCompile(`^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}(:[0-9]+)?(/\S*)?$`)
 )
 
 // lookOf says what a record that is no URL looks like, and how such are parsed; "" if it is not known.
@@ -99,8 +99,8 @@ func lookOf(line string) string {
 		return "this looks like an access log; try --codec common --base-url https://www.example.com"
 	case strings.HasPrefix(line, "{"):
 		return "these look like JSON objects; try --url-field " + urlMember(line)
-	case bareHost.MatchString(line):
-		return `these have no scheme; put one before them: sed 's|^|https://|'`
+	case urlcols.WithScheme("https", line) != line:
+		return "these have no scheme; try --default-scheme https"
 	case strings.Contains(line, "\t"):
 		return "this looks like TSV; try --codec tsv --url-field COLUMN"
 	case strings.Contains(line, ","):

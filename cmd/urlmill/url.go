@@ -13,12 +13,14 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/drain"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/lineproto"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/urldiff"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/urlcore"
 )
 
 // urlFlags say what the URLs of the command line, or standard input, are to become.
 type urlFlags struct {
 	base   string
+	scheme string // of bare hosts
 	ndjson bool
 	asJSON bool
 	color  string
@@ -56,6 +58,7 @@ With --diff net/url, say where Go's net/url and urlmill read the URLs of standar
 otherwise: how many are URLs to one of them alone, or differ in host, path, query and so on, with an example of each.`,
 		Example: `  urlmill url 'https://user@www.example.co.uk:8080/a/../b?q=1&q=2#top'
   urlmill url --base https://example.com/a/b ../c
+  urlmill url --default-scheme https example.com/a
   echo '{"input":"//example.org","base":"https://example.com"}' | urlmill url --ndjson
   urlmill url --diff net/url < urls.txt`,
 		Args: func(_ *cobra.Command, urls []string) error { return f.check(urls) },
@@ -63,6 +66,7 @@ otherwise: how many are URLs to one of them alone, or differ in host, path, quer
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.base, "base", "", "resolve the URLs against this one")
+	choiceFlag(cmd, flags, &f.scheme, "default-scheme", "", "scheme of URLs that begin with their host, such as example.com/a: https or http", "https", "http")
 	choiceFlag(cmd, flags, &f.color, "color", "auto", "colours: auto, always, never", "auto", "always", "never")
 	flags.BoolVar(&f.asJSON, "json", false, "print a JSON object for each URL")
 	flags.BoolVar(&f.ndjson, "ndjson", false, "answer requests, one JSON object a line, from standard input")
@@ -75,6 +79,8 @@ otherwise: how many are URLs to one of them alone, or differ in host, path, quer
 // check refuses flags that do not go together.
 func (f *urlFlags) check(urls []string) error {
 	switch {
+	case f.scheme != "" && (f.ndjson || f.lineProtocol != "" || f.diff != "" || f.base != ""):
+		return usagef("--default-scheme is for URLs of the command line, without --base; take one of them out")
 	case f.lineProtocol != "" && (f.ndjson || f.asJSON || f.base != "" || len(urls) > 0):
 		return usagef("--line-protocol reads metrics from standard input; give neither URLs nor other modes beside it")
 	case f.lineProtocol != "":
@@ -109,6 +115,11 @@ func (f *urlFlags) run(a *app, urls []string) error {
 	}
 	if f.diff != "" {
 		return a.diff(urls)
+	}
+	if f.scheme != "" {
+		for i, u := range urls {
+			urls[i] = urlcols.WithScheme(f.scheme, u)
+		}
 	}
 	return a.inspect(urls, f.base, f.asJSON, a.style(f.color))
 }

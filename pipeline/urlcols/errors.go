@@ -50,12 +50,14 @@ func ErrorNames() []string {
 // cause where there are both.
 func (s *state) collectErrors() {
 	s.errs = s.errs[:0]
-	for _, e := range s.cols.Errors {
-		code := uint16(e.Code)
+	for i, e := range s.cols.Errors {
+		code, pos := uint16(e.Code), int64(e.Pos)
 		if e.InBase {
 			code += firstBase
+		} else if len(s.added) > 0 && pos >= 0 {
+			pos = max(pos-int64(s.added[i]), 0)
 		}
-		s.errs = append(s.errs, rowError{code, int64(e.Pos)})
+		s.errs = append(s.errs, rowError{code, pos})
 	}
 	for _, f := range s.batch.Faults {
 		s.errs[f.Row] = rowError{firstFault + uint16(f.Code), f.Pos}

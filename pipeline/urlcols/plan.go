@@ -38,6 +38,9 @@ type Options struct {
 	Rename map[string]string
 	// Profile is one of [Profiles]; empty stands for [DefaultProfile].
 	Profile string
+	// DefaultScheme is what bare hosts, such as example.com/a, are taken for where they have no base: one that the standard calls special.
+	// Empty: they are errors, or relative, as the standard has it. [WithScheme] says what a bare host is.
+	DefaultScheme string
 	// Canonical adds the columns canonical_url and url_key.
 	Canonical *canon.Options
 	// Promote adds a column for each parameter.

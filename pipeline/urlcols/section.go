@@ -17,6 +17,7 @@ func (o *Options) Section() config.Section {
 			{Name: "exclude", Doc: "Columns to leave out.", Value: config.Texts(&o.Exclude, "[params, headers]")},
 			{Name: "rename", Doc: "Other names for columns in the output.", Value: config.Pairs(&o.Rename, "{href: url_clean}")},
 			{Name: "profile", Doc: "Which set of names the URL's columns have.", Value: config.Names(&o.Profile, Profiles()...)},
+			{Name: "default_scheme", Doc: "Scheme of a URL that begins with its host, such as example.com/a, and has no base; url keeps it as it was.", Value: config.Enum(&o.DefaultScheme, []string{"none", "https", "http"}, []string{"", "https", "http"})},
 			{Name: "canonical", Doc: "Adds canonical_url and its key url_key, by which duplicates are found.", Value: config.Optional(&o.Canonical, func() canon.Options { return canon.Options{Form: canon.Dedupe} }, canonicalSection)},
 			{Name: "promote", Doc: "Parameters of the query that have columns of their own.", Value: config.List(&o.Promote, func() Promoted { return Promoted{} }, "[{param: utm_source}]", promotedSection)},
 			{Name: "tracking", Doc: "Whether tracking parameters stay in params or go to tracking_params.", Value: config.Enum(&o.Tracking, []string{"keep", "separate"}, []bool{false, true})},

@@ -54,6 +54,9 @@ type state struct {
 	fault   error          // of building columns of this batch
 	texts   []byte         // of the record: what is not UTF-8 where it comes from, and the name of the stream
 	bases   pipeline.Bytes // the bases where some rows have no URL
+
+	absolute pipeline.Bytes // the URLs, with Options.DefaultScheme
+	added    []uint8        // how many bytes longer each is there than in the batch; empty without the option
 }
 
 // Apply implements pipeline.Transform.
@@ -106,8 +109,12 @@ func (s *state) take(b *pipeline.Batch) error {
 // to the base.
 func (s *state) parse() error {
 	urls, bases := &s.batch.URLs, &s.batch.Bases
+	text := &urls.Bytes
+	if scheme := s.plan.opts.DefaultScheme; scheme != "" {
+		text = s.withSchemes(scheme + "://")
+	}
 	if bases.Len() == 0 {
-		return columns.Parse(&s.cols, urls.Data, urls.Ends)
+		return columns.Parse(&s.cols, text.Data, text.Ends)
 	}
 	data, ends := bases.Data, bases.Ends
 	if slices.Contains(urls.Valid, false) {
@@ -120,7 +127,7 @@ func (s *state) parse() error {
 		}
 		data, ends = s.bases.Data, s.bases.Ends
 	}
-	return columns.ParseWithBases(&s.cols, urls.Data, urls.Ends, data, ends)
+	return columns.ParseWithBases(&s.cols, text.Data, text.Ends, data, ends)
 }
 
 // count returns how many rows have an error, and how many have each.
