@@ -14,6 +14,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/convert"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/sources/file"
 )
 
 // convertFlags are the flags of "urlmill convert".
@@ -108,6 +109,13 @@ func (a *app) convert(ctx context.Context, f convertFlags, in, out string) (err 
 	t, err := f.target(a, out)
 	if err != nil {
 		return err
+	}
+	found, err := file.Expand([]string{in})
+	if err != nil {
+		return err
+	}
+	if in = found[0]; len(found) > 1 {
+		return usagef("IN is %s, such as %s; give one of them", plain.Plural(int64(len(found)), "file"), in)
 	}
 	o := convert.Options{Format: convert.Format(f.from), Stdin: a.in, Columns: f.columns}
 	if f.schema != "" {

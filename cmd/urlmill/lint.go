@@ -9,6 +9,7 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/sources/file"
 )
 
 func newLint(a *app) *cobra.Command {
@@ -20,12 +21,16 @@ func newLint(a *app) *cobra.Command {
 Variables (${NAME}, ${file:...}) are put in, so that what is checked is what "urlmill run" would do. Schemas and lists
 of rules are read as well, since the columns depend on them; certificates and inputs are not looked for. Nothing is
 connected to and nothing is written. The exit code is 2 when there is a problem.`,
-		Example: "  urlmill lint clickstream.yaml",
+		Example: "  urlmill lint clickstream.yaml\n  urlmill lint 'pipelines/**/*.yaml'",
 		Args:    args(1, -1, "at least one configuration"),
-		RunE: func(_ *cobra.Command, files []string) error {
+		RunE: func(_ *cobra.Command, patterns []string) error {
+			files, err := file.Expand(patterns)
+			if err != nil {
+				return &usageError{err}
+			}
 			failed := false
-			for _, file := range files {
-				c, err := a.components.Load(file, config.OSEnv())
+			for _, name := range files {
+				c, err := a.components.Load(name, config.OSEnv())
 				if err == nil {
 					err = wire.Check(c)
 				}
@@ -37,7 +42,7 @@ connected to and nothing is written. The exit code is 2 when there is a problem.
 				case err != nil:
 					return &usageError{err}
 				default:
-					if _, err := fmt.Fprintf(a.out, "%s: ok\n", plain.Text(file)); err != nil {
+					if _, err := fmt.Fprintf(a.out, "%s: ok\n", plain.Text(name)); err != nil {
 						return err
 					}
 				}

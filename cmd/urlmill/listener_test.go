@@ -62,6 +62,10 @@ admin: {listen: "127.0.0.1:%d", stuck_after: 1s}
 			t.Errorf("/%s has no %q:\n%s", name, want, got)
 		}
 	}
+	top, err := process(t, "top", "--once", fmt.Sprintf("127.0.0.1:%d", ports[1])).Output()
+	if err != nil || !strings.Contains(string(top), "\nNOT READY  source: failing for ") {
+		t.Errorf("%v\n%s", err, top)
+	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Error(err)
 	}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/convert"
@@ -14,18 +17,21 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/pqfile"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/rowview"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/file"
 )
 
 func newParquet(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "parquet",
 		Short: "Look into Parquet files, and check them",
-		Long:  `Look into Parquet files, whoever wrote them: what their footers say, their first rows, and whether all of it is true.`,
+		Long: `Look into Parquet files, whoever wrote them: what their footers say, their first rows, and whether all of it is true.
+Patterns such as 'out/**/*.parquet' need no shell.`,
 		Example: `  urlmill parquet info out/*.parquet
   urlmill parquet head -n 5 --columns host,path out/part.parquet
+  urlmill parquet lines 'dead/*.parquet' > again.ndjson
   urlmill parquet check out/*.parquet`,
 	}
-	cmd.AddCommand(newParquetInfo(a), newParquetHead(a), newParquetCheck(a))
+	cmd.AddCommand(newParquetInfo(a), newParquetHead(a), newParquetLines(a), newParquetCheck(a))
 	return cmd
 }
 
@@ -47,9 +53,10 @@ index and bloom filter. A bound that ends with … is not exact. With --json, pr
 	return cmd
 }
 
-// eachFile goes on after an error, so that one bad file does not hide the others.
-func eachFile(files []string, do func(name string) error) error {
-	var errs []error
+// eachFile calls do for the files that patterns name. It goes on after an error, so that one bad file does not hide the others.
+func eachFile(patterns []string, do func(name string) error) error {
+	files, err := file.Expand(patterns)
+	errs := []error{err}
 	for _, name := range files {
 		errs = append(errs, do(name))
 	}
@@ -125,6 +132,69 @@ func (a *app) head(ctx context.Context, name string, rows int64, columns []strin
 	return err
 }
 
+func newParquetLines(a *app) *cobra.Command {
+	column := ""
+	cmd := &cobra.Command{
+		Use:   "lines FILE...",
+		Short: "Print a column as it is, a value a line",
+		Long: `Print the values of a column of texts or bytes as they are, one a line, without the nulls: of files of dead letters that
+is the records as they were received, for the codec that read them. A value with a line end within is an error, and
+nothing of its file behind it is printed.`,
+		Example: `  urlmill parquet lines 'dead/*.parquet' > again.ndjson
+  urlmill parquet lines --column href 'out/**/*.parquet' | sort -u`,
+		Args: args(1, -1, "at least one file"),
+		RunE: func(_ *cobra.Command, files []string) error {
+			w := bufio.NewWriter(a.out)
+			err := eachFile(files, func(name string) error { return a.lines(w, name, column) })
+			return errors.Join(err, w.Flush())
+		},
+	}
+	cmd.Flags().StringVar(&column, "column", "raw", "column to print")
+	return cmd
+}
+
+// lines prints a column of a file.
+func (a *app) lines(w *bufio.Writer, name, column string) (err error) {
+	r, err := convert.Open(name, convert.Options{Columns: []string{column}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	shown := terminalWidth(a.out) > 0 // else a program reads them
+	for row := 0; ; {
+		record, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i := range int(record.NumRows()) {
+			var value string
+			switch c := record.Column(0).(type) {
+			case *array.String:
+				value = c.Value(i)
+			case *array.Binary:
+				value = c.ValueString(i)
+			default:
+				return fmt.Errorf("%s: the column %s is neither text nor bytes; see \"urlmill parquet head\"", name, column)
+			}
+			switch {
+			case record.Column(0).IsNull(i):
+				continue
+			case strings.Contains(value, "\n"):
+				return fmt.Errorf("%s: %s of row %d has a line end within; \"urlmill convert\" to .ndjson has such values", name, column, row+i)
+			case shown:
+				value = plain.Text(value)
+			}
+			if _, err := w.WriteString(value + "\n"); err != nil {
+				return err
+			}
+		}
+		row += int(record.NumRows())
+	}
+}
+
 func newParquetCheck(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -145,8 +215,9 @@ report a file.`,
 }
 
 func (a *app) checkParquet(ctx context.Context, files []string, asJSON bool) error {
-	bad := int64(0)
+	bad, all := int64(0), 0
 	err := eachFile(files, func(name string) error {
+		all++
 		r, err := pqfile.Check(ctx, name)
 		if err != nil {
 			return err
@@ -160,7 +231,7 @@ func (a *app) checkParquet(ctx context.Context, files []string, asJSON bool) err
 		return r.Print(a.out)
 	})
 	if err == nil && bad > 0 {
-		err = &codeError{exitDamaged, fmt.Errorf("%s of %d damaged or wrong", plain.Plural(bad, "file"), len(files))}
+		err = &codeError{exitDamaged, fmt.Errorf("%s of %d damaged or wrong", plain.Plural(bad, "file"), all)}
 	}
 	return err
 }

@@ -19,6 +19,7 @@ type parseFlags struct {
 	to, out, deadLetters       string
 	codec, urlField, baseField string
 	baseURL, nginx, apache     string
+	defaultScheme              string
 	carry, columns, exclude    []string
 	onError, compression       string
 	skipEmpty, quiet           bool
@@ -28,6 +29,8 @@ type parseFlags struct {
 
 const (
 	toTable   = "table"
+	toCSV     = "csv"
+	toTSV     = "tsv"
 	toNDJSON  = "ndjson"
 	toArrow   = "arrow"
 	toParquet = "parquet"
@@ -44,7 +47,7 @@ Compressed files (gzip, zstd, snappy, lz4, bzip2, xz) are recognised by their co
 is the whole line; with --url-field it is the field of a JSON object that a JSON pointer names.
 
 The rows go to standard output, as a table on a terminal and as NDJSON elsewhere, or with -o into a folder, as Parquet
-unless --to says otherwise. With --dedupe pages are found that are there several times, however their URLs are written:
+unless --to says otherwise. CSV and TSV begin with a line of names; a null is empty in them, a list or map is JSON. With --dedupe pages are found that are there several times, however their URLs are written:
 a URL without what pages do not depend on, such as tracking parameters, is the page.
 
 A file that cannot be read to its end does not stop the others; the exit code is then 4. A folder that has files already
@@ -53,15 +56,17 @@ keeps them: parse the same files into it again, and their rows are there twice. 
 In the end standard error says how many rows there were, and how many have an error; not with -q. If every row has one, the
 exit code is 1.`,
 		Example: `  urlmill parse urls.txt
+  urlmill parse --default-scheme https hosts.txt
   urlmill parse --codec combined --base-url https://www.example.com access.log.gz
   urlmill parse --codec csv --url-field page --carry user=user_id:int64 --columns host,path,user clicks.csv
   urlmill parse 'clicks/*.ndjson.zst' --url-field /url --base-field /page --carry user_id=/user/id:int64 -o out
   urlmill parse urls.txt.gz --to arrow > urls.arrows
+  urlmill parse urls.txt --to csv --columns url,host,path > urls.csv
   urlmill parse crawl/ --dedupe drop --columns url -o pages
   urlmill parse crawl/2026-11-22 --dedupe mark --seen /var/lib/pages -o pages`,
 	}
 	flags := cmd.Flags()
-	choiceFlag(cmd, flags, &f.to, "to", "", "format of the output: table, ndjson, arrow or parquet", toTable, toNDJSON, toArrow, toParquet)
+	choiceFlag(cmd, flags, &f.to, "to", "", "format of the output: table, csv, tsv, ndjson, arrow or parquet", toTable, toCSV, toTSV, toNDJSON, toArrow, toParquet)
 	flags.StringVarP(&f.out, "output", "o", "-", "folder for the files of the output, - for standard output")
 	flags.StringVar(&f.deadLetters, "dead-letters", "", "folder for records with an error, with --on-error dead_letter")
 	flags.StringVar(&f.codec, "codec", "", "format of the records: "+strings.Join(codecNames(), ", "))
@@ -70,6 +75,7 @@ exit code is 1.`,
 	flags.StringVar(&f.baseURL, "base-url", "", "origin of requests whose access log does not say the host")
 	flags.StringVar(&f.urlField, "url-field", "", "JSON pointer of the URL, such as /url (implies --codec ndjson)")
 	flags.StringVar(&f.baseField, "base-field", "", "JSON pointer of the base URL")
+	choiceFlag(cmd, flags, &f.defaultScheme, "default-scheme", "", "scheme of URLs that begin with their host, such as example.com/a: https or http", "https", "http")
 	flags.StringArrayVar(&f.carry, "carry", nil, "carry a field along: NAME=POINTER[:TYPE]; may be repeated")
 	flags.BoolVar(&f.skipEmpty, "skip-empty", false, "leave empty lines out, with --codec lines and ndjson")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of the output, in their order")
@@ -112,8 +118,8 @@ func (a *app) parse(ctx context.Context, f parseFlags, files []string) (err erro
 		}
 	}
 	components := a.components
-	if f.to == toTable {
-		components.Sinks = []sinks.Kind{a.tableKind(f)}
+	if f.isText() {
+		components.Sinks = []sinks.Kind{a.textKind(f)}
 	}
 	k, forget, err := f.keys(files)
 	defer func() { err = errors.Join(err, forget()) }()

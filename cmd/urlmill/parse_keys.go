@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/delimited"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/rowview"
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/wire"
@@ -93,6 +94,7 @@ func (f parseFlags) keys(files []string) (k keys, done func() error, err error) 
 	k.put("sink.roll.every", "0s")
 	k.set("--columns", "columns.include", f.columns)
 	k.set("--exclude", "columns.exclude", f.exclude)
+	k.set("--default-scheme", "columns.default_scheme", f.defaultScheme)
 	k.set("--on-error", "on_error", f.onError)
 	if err := f.setCodec(k, files); err != nil {
 		return k, nothing, err
@@ -237,18 +239,23 @@ func (f parseFlags) setSink(k keys) error {
 		return usagef("-o is empty; give a folder, or - for standard output")
 	case ext == ".parquet" || ext == ".arrow" || ext == ".ndjson":
 		return usagef("-o %s: give a folder; its files are named after what they hold", f.out)
-	case f.to == toTable && f.out != "-":
-		return usagef("--to table writes to standard output only; leave -o out")
+	case f.isText() && f.out != "-":
+		return usagef("--to %s writes to standard output only; leave -o out", f.to)
 	case f.to == toParquet && f.out == "-":
 		return usagef("--to parquet needs a folder: -o FOLDER")
 	}
-	at := "sink." + map[string]string{toTable: "table", toNDJSON: "ndjson", toArrow: "arrowipc", toParquet: "parquet"}[f.to]
+	at := "sink." + f.to
+	if f.to == toArrow {
+		at = "sink.arrowipc"
+	}
 	k.put(at, map[string]any{})
 	k.set("--dead-letters", at+".dead_letters", f.deadLetters)
 	k.set("--compression", at+".compression", f.compression)
-	if f.to == toTable {
+	if f.isText() {
 		k.put("sink.roll.every", "1s") // shows what standard input gives, little as it may be
-		f.tableColumns(k)
+		if f.to == toTable {
+			f.tableColumns(k)
+		}
 		return nil
 	}
 	k.put(at+".delivery", "at_least_once")
@@ -275,11 +282,18 @@ func (f parseFlags) tableColumns(k keys) {
 	k.put("columns.include", include)
 }
 
-// tableKind is the kind of sink that shows rows on standard output.
-func (a *app) tableKind(f parseFlags) sinks.Kind {
+// isText reports whether the rows are written by a sink of this command alone.
+func (f parseFlags) isText() bool { return f.to == toTable || f.to == toCSV || f.to == toTSV }
+
+// textKind is the kind of sink that shows rows on standard output.
+func (a *app) textKind(f parseFlags) sinks.Kind {
 	chosen := len(f.columns) > 0 || len(f.exclude) > 0
 	options := rowview.Options{Width: terminalWidth(a.out), MergeErrors: !chosen, HideEmpty: !chosen}
-	return wire.Direct("table", config.Section{Refused: map[string]string{
-		"dead_letters": "a table has no place for them; use --to parquet, arrow or ndjson",
-	}}, func() (pipeline.Sink, error) { return rowview.New(a.out, options), nil })
+	open := func() (pipeline.Sink, error) { return rowview.New(a.out, options), nil }
+	if f.to != toTable {
+		open = func() (pipeline.Sink, error) { return delimited.New(a.out, f.to == toTSV, options.Width > 0), nil }
+	}
+	return wire.Direct(f.to, config.Section{Refused: map[string]string{
+		"dead_letters": "--to " + f.to + " has no place for them; use --to parquet, arrow or ndjson",
+	}}, open)
 }

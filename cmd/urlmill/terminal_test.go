@@ -96,6 +96,7 @@ func TestNothingRawOnTerminal(t *testing.T) {
 			"udf":     {{hostile}, {"clickhouse", "--columns", hostile}, {"clickhouse", hostile}},
 			"config":  {{hostile}},
 			"version": {{hostile}},
+			"top":     {{hostile}, {"--once", "http://" + hostile}, {"--once", "127.0.0.1:1/" + hostile}, {"--token-file", missing}, {"--ca-file", lines}, {"--every", hostile}},
 			"man":     {{lines + "/x"}}, "parquet": {},
 			"exit-codes":   {{hostile}},
 			"completion":   {{hostile}},

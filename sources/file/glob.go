@@ -1,6 +1,7 @@
 package file
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -8,6 +9,24 @@ import (
 	"slices"
 	"strings"
 )
+
+// Expand returns paths with the files and directories in the place of each pattern that matches them, as for a source: what is there
+// under the very name is no pattern. The error has every problem, joined.
+func Expand(paths []string) (all []string, err error) {
+	var errs []error
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err == nil || !hasMeta(path) {
+			all = append(all, path)
+			continue
+		}
+		matches, err := glob(filepath.Clean(path))
+		if err == nil && len(matches) == 0 {
+			err = fmt.Errorf("%s: the pattern matches no file%s", path, workingDirectory(path))
+		}
+		all, errs = append(all, matches...), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
 
 // anyDepth is the segment of a pattern that stands for any number of directories.
 const anyDepth = "**"
