@@ -39,7 +39,8 @@ func TestRecordThatGrows(t *testing.T) {
 		URL: "/url",
 		Carry: []codec.CarriedField{
 			{Name: "text", Pointer: "/text", Type: pipeline.JSON},
-			{Name: "items", Pointer: "/items", Type: pipeline.JSON}, {Name: "keys", Pointer: "/keys", Type: pipeline.JSON},
+			{Name: "items", Pointer: "/items", Type: pipeline.JSON},
+			{Name: "keys", Pointer: "/keys", Type: pipeline.JSON},
 		},
 	})
 	if err != nil {

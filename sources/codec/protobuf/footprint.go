@@ -58,7 +58,7 @@ func fieldFootprint(value []byte, d protoreflect.FieldDescriptor, number protowi
 	case d.Message() != nil:
 		return n + footprint(value, d.Message(), most-n, depth+1)
 	case d.ContainingMessage().FullName() == "google.protobuf.Any":
-		return n + perAny*len(value)
+		return n + perAny*min(len(value), most/perAny+1) // in 32 bits
 	case d.Kind() == protoreflect.StringKind:
 		return n + schema.StringSize(value)
 	case d.Kind() == protoreflect.BytesKind:
