@@ -71,7 +71,7 @@ func (c *records) row(b *pipeline.Batch, start int, r Reader) {
 	}
 	for i := range values {
 		if !c.append.Append(&b.Carried[i], &values[i], c.options.Carry[i].Time, r) {
-			c.fault.Note(pipeline.FaultFieldType, int64(start+values[i].At))
+			c.fault.NoteField(i, int64(start+values[i].At))
 		}
 	}
 	c.fault.AddTo(b)
