@@ -61,6 +61,7 @@ func available(opts Options) []column {
 		cols = append(cols, c)
 	}
 	cols = append(cols, errorColumns()...)
+	// Sources without a provenance make their fields themselves, and of their types.
 	if len(opts.Carried) > 0 && opts.Provenance != NoProvenance {
 		cols = append(cols, column{
 			name: "field_error", typ: utf8Type, nullable: true, build: (*state).fieldError,
