@@ -64,18 +64,16 @@ func (t *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {
 	if err := s.take(b); err != nil {
 		return out, err
 	}
-	var stop error
+	var stop *pipeline.RowError
 	if t.plan.opts.OnError == pipeline.Fail {
-		if row := t.stopAtFirst(); row != nil {
-			stop = row
-		}
+		stop = t.stopAtFirst()
 	}
 	t.count(&out)
 	if out.Invalid > 0 {
 		t.moveInvalid(&out)
 	}
-	if row, ok := stop.(*pipeline.RowError); ok {
-		t.counts = append(t.counts, pipeline.ErrorCount{Code: row.Code, Rows: 1})
+	if stop != nil {
+		t.counts = append(t.counts, pipeline.ErrorCount{Code: stop.Code, Rows: 1})
 		out.Invalid, out.Errors = out.Invalid+1, t.counts
 	}
 	out.Records[pipeline.Rows] = s.record(t.plan.schemas[pipeline.Rows], t.plan.columns)
@@ -83,7 +81,10 @@ func (t *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {
 		out.Records[pipeline.Rows].Release()
 		return pipeline.Output{}, s.fault
 	}
-	return out, stop
+	if stop != nil {
+		return out, stop
+	}
+	return out, nil
 }
 
 // take makes b the batch, and fills what columns are built from. An error is one of [columns.Parse].
