@@ -151,23 +151,25 @@ type FaultCode uint8
 const (
 	FaultMalformed    FaultCode = iota + 1 // FaultMalformed: the record is not in the codec's format.
 	FaultFieldMissing                      // FaultFieldMissing: the record has no URL field.
-	FaultFieldType                         // FaultFieldType: a field is not of the type that the configuration gives.
+	FaultFieldType                         // FaultFieldType: the URL or its base is no text.
 	FaultNull                              // FaultNull: the record has no value, a tombstone.
 	FaultTooLarge                          // FaultTooLarge: the record is longer than the limit and was cut there.
 	FaultCorrupt                           // FaultCorrupt: the source could not read the record, or several; the row has the bytes as received.
 	FaultSchema                            // FaultSchema: the schema of the record is not known, or not one that the codec can use.
+	FaultCarried                           // FaultCarried: a carried field is not of its type, and is null. The URL is there.
 	numFaults
 )
 
-var faultNames = [numFaults]string{"", "record-malformed", "record-field-missing", "record-field-type", "record-null", "record-too-large", "record-corrupt", "record-schema"}
+var faultNames = [numFaults]string{"", "record-malformed", "record-field-missing", "record-field-type", "record-null", "record-too-large", "record-corrupt", "record-schema", "field-type"}
 
 func (c FaultCode) String() string { return faultNames[c] }
 
 // Fault is the error of a record that its codec could not decode completely.
 type Fault struct {
-	Row  int32
-	Code FaultCode
-	Pos  int64 // byte position in the record, -1 when there is none
+	Row   int32
+	Code  FaultCode
+	Field uint16 // index in Batch.Carried, for FaultCarried
+	Pos   int64  // byte position in the record, -1 when there is none
 }
 
 // MaxBatchBytes bounds the bytes of any one column of a batch, so that 32-bit ends suffice.

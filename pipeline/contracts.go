@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -174,11 +175,16 @@ type Output struct {
 	// Records holds a record for each [Table]. That of Rows is never nil, but may have no rows; that of
 	// DeadLetters is nil when there are none.
 	Records [NumTables]arrow.Record
+	// DeadURLs are the URLs of the rows in DeadLetters, which has none. They are valid as long as Records.
+	DeadURLs *NullBytes
 	// Invalid counts the rows with an error, whatever became of them.
 	Invalid int64
 	// Dropped counts the rows that are in no table.
 	Dropped int64
-	// Errors counts the invalid rows by their stable code. It is valid as long as Records.
+	// Nulled counts the rows without an error in which a carried field is null because it was not of its type.
+	Nulled int64
+	// Errors counts the invalid rows and those that are nulled by their stable code, which ends with the name of the field for
+	// those of a field. It is valid as long as Records.
 	Errors []ErrorCount
 }
 
@@ -186,6 +192,56 @@ type Output struct {
 type ErrorCount struct {
 	Code string // as in the column url_error
 	Rows int64
+}
+
+// Kind says what an error of a row is about.
+type Kind string
+
+// Kinds of errors.
+const (
+	OfURL    Kind = "url"    // the URL or its base is none
+	OfRecord Kind = "record" // the record could not be read, or decoded
+	OfField  Kind = "field"  // a carried field is not of its type
+)
+
+// Kinds returns all kinds.
+func Kinds() []Kind { return []Kind{OfURL, OfRecord, OfField} }
+
+// KindOf returns the kind of the error with a code, as in the column url_error.
+func KindOf(code string) Kind {
+	for _, k := range []Kind{OfRecord, OfField} {
+		if rest, ok := strings.CutPrefix(code, string(k)); ok && strings.HasPrefix(rest, "-") {
+			return k
+		}
+	}
+	return OfURL
+}
+
+// OnFieldError says what happens to a row with a carried field that is not of its type.
+type OnFieldError uint8
+
+const (
+	// KeepField leaves the field null and its error in the row, which is sound otherwise.
+	KeepField OnFieldError = iota
+	// FieldIsRowError makes it an error of the row, which goes as [OnError] says.
+	FieldIsRowError
+	// FieldToDeadLetters moves the row to the table [DeadLetters].
+	FieldToDeadLetters
+)
+
+var onFieldErrorNames = [...]string{"keep", "error", "dead_letter"}
+
+// String returns the name that a configuration has for it.
+func (o OnFieldError) String() string {
+	if int(o) < len(onFieldErrorNames) {
+		return onFieldErrorNames[o]
+	}
+	return "unknown"
+}
+
+// OnFieldErrors returns all of them. The caller owns the slice.
+func OnFieldErrors() []OnFieldError {
+	return []OnFieldError{KeepField, FieldIsRowError, FieldToDeadLetters}
 }
 
 // OnError says what happens to a row that has an error.

@@ -52,13 +52,23 @@ type Totals struct {
 	Invalid     int64            // rows with an error, whatever became of them
 	Dropped     int64            // rows that were left out under [Drop]
 	DeadLetters int64            // rows that went to the table [DeadLetters]
-	Errors      map[string]int64 // invalid rows by code
+	Nulled      int64            // rows without an error in which a carried field is null because it was not of its type
+	Errors      map[string]int64 // invalid and nulled rows by code
 	Commits     int64
 	Committed   int64         // rows in both tables that are durable
 	ParseTime   time.Duration // spent in Transform.Apply, over all lanes
 	WriteTime   time.Duration // spent in Writer.Write, over all lanes
 	CommitTime  time.Duration // spent in Writer.Commit, over all lanes
 	Lanes       int           // running now
+}
+
+// Mostly returns the code of most rows, the first by name of equal ones.
+func Mostly(errors map[string]int64) string {
+	codes := slices.Sorted(maps.Keys(errors))
+	if len(codes) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(codes, func(a, b string) int { return cmp.Compare(errors[a], errors[b]) })
 }
 
 // Totals returns a snapshot that the caller may keep.
@@ -152,6 +162,7 @@ func (s *Stats) countWritten(sl *slot, took time.Duration) {
 	s.t.Bytes += sl.bytes
 	s.t.Invalid += out.Invalid
 	s.t.Dropped += out.Dropped
+	s.t.Nulled += out.Nulled
 	if dead := out.Records[DeadLetters]; dead != nil {
 		s.t.DeadLetters += dead.NumRows()
 	}

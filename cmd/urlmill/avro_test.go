@@ -71,7 +71,7 @@ source:
         - {name: c_timestamp, pointer: /timestamp, type: timestamp}
         - {name: c_canonical_url, pointer: /canonical_url}
         - {name: c_url_key, pointer: /url_key, type: json}
-columns: {exclude: [url, href, scheme, has_username, host, port, origin, registrable_domain, public_suffix, path, query, params, fragment, url_error, url_error_pos, raw, topic, partition, offset, timestamp, key, headers]}
+columns: {exclude: [url, href, scheme, has_username, host, port, origin, registrable_domain, public_suffix, path, query, params, fragment, url_error, url_error_pos, field_error, raw, topic, partition, offset, timestamp, key, headers]}
 on_error: keep
 sink:
   ndjson: {path: %s}

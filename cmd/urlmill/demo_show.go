@@ -36,9 +36,9 @@ func (a *app) demoFiles(d demonstration, s report.Summary) (files []string, err 
 	return files, nil
 }
 
-// demoReasons says how many rows have no URL, and why.
+// demoReasons says how many rows have an error, and which.
 func (a *app) demoReasons(s report.Summary) {
-	a.say("without a URL  %s (%.2f %%), kept with their error:\n", plain.Plural(s.Totals.Invalid, "row"),
+	a.say("with an error  %s (%.2f %%), kept with their error:\n", plain.Plural(s.Totals.Invalid, "row"),
 		100*float64(s.Totals.Invalid)/float64(max(s.Totals.Rows, 1)))
 	const mostReasons = 8
 	for i, r := range s.Reasons {

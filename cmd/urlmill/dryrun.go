@@ -160,10 +160,7 @@ func (r sampleReport) printTotals(a *app) {
 	if t.Rows == 0 {
 		return
 	}
-	fmt.Fprintf(a.out, "%s without a URL (%.2f %%)\n", plain.Plural(t.Invalid, "row"), 100*float64(t.Invalid)/float64(t.Rows))
-	for _, reason := range r.summary.Reasons {
-		fmt.Fprintf(a.out, "  %8s  %s\n", plain.Count(reason.Rows), reason.Code)
-	}
+	r.summary.PrintErrors(a.out, false)
 	files := ""
 	if r.partitioned {
 		files = fmt.Sprintf(" in %s", plain.Plural(r.summary.Files, "file"))

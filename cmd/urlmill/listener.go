@@ -98,6 +98,7 @@ func lookedAt(job *wire.Job, renamed map[string]string) admin.Columns {
 		URL:    find("url", "url.original", "href"),
 		Domain: find("registrable_domain", "url.registered_domain", "url_host_private_domain"),
 		Code:   find("url_error"),
+		Field:  find("field_error"),
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -25,7 +24,7 @@ func (f parseFlags) judge(t pipeline.Totals, files []string, log *slog.Logger) e
 	if t.Rows == 0 || t.Invalid*2 <= t.Rows {
 		return nil
 	}
-	code := slices.MaxFunc(slices.Sorted(maps.Keys(t.Errors)), func(a, b string) int { return cmp.Compare(t.Errors[a], t.Errors[b]) })
+	code := pipeline.Mostly(t.Errors)
 	hint := f.hint(files)
 	if t.Invalid == t.Rows {
 		return fmt.Errorf("every row has an error (%s), mostly %s%s", plain.Plural(t.Rows, "row"), code, prefixed("; ", hint))

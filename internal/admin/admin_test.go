@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -103,7 +104,12 @@ func newWatched(stuckAfter time.Duration, change func(*Watch)) *watched {
 // run runs the pipeline in the background. The function that it returns waits for its end.
 func (w *watched) run(t *testing.T) (wait func() error) {
 	t.Helper()
-	plan, err := urlcols.New(urlcols.Options{Include: []string{"url", "registrable_domain", "url_error"}})
+	return w.runWith(t, pipeline.Keep)
+}
+
+func (w *watched) runWith(t *testing.T, on pipeline.OnError) (wait func() error) {
+	t.Helper()
+	plan, err := urlcols.New(urlcols.Options{Include: []string{"url", "registrable_domain", "url_error"}, OnError: on})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +160,7 @@ func TestStuckLane(t *testing.T) {
 	_, body = get(t, "GET", s.URL()+"metrics", "", nil)
 	contains(t, body, "urlmill_ready 0\n", `urlmill_problem{code="stuck"} 1`, "urlmill_rows_total 3\n", "urlmill_lanes 1\n",
 		`urlmill_lag_records{partition="1",topic="clicks"} 35`, "urlmill_lag_total_records 42\n", "urlmill_source_retries_total 3\n", "urlmill_source_unreadable_total 5\n",
-		`urlmill_errors_total{code="domain-to-ASCII"} 1`, "urlmill_batch_seconds_bucket", "go_goroutines", "urlmill_memory_limit_bytes 1.073741824e+09")
+		`urlmill_errors_total{code="domain-to-ASCII",kind="url"} 1`, "urlmill_batch_seconds_bucket", "go_goroutines", "urlmill_memory_limit_bytes 1.073741824e+09")
 	status := w.monitor.Status(time.Now())
 	if len(status.Lanes) != 1 || !status.Lanes[0].Stuck || *status.Lanes[0].Behind != 7 {
 		t.Errorf("lanes %+v", status.Lanes)
@@ -177,6 +183,37 @@ func TestStuckLane(t *testing.T) {
 	}
 	if len(status.Bad) != 1 || status.Bad[0].URL != "http://<script>alert(1)</script>" || status.Bad[0].Code != "domain-to-ASCII" {
 		t.Errorf("bad rows %+v", status.Bad)
+	}
+}
+
+// The table of the dead letters has no column of URLs; the page shows them all the same.
+func TestDeadLetterURLs(t *testing.T) {
+	w := newWatched(time.Hour, nil)
+	if err := w.runWith(t, pipeline.ToDeadLetters)(); err != nil {
+		t.Fatal(err)
+	}
+	bad := w.monitor.Status(time.Now()).Bad
+	if len(bad) != 1 || bad[0].URL != "http://<script>alert(1)</script>" || bad[0].Code != "domain-to-ASCII" {
+		t.Errorf("bad rows %+v", bad)
+	}
+}
+
+// A process none of whose rows is sound is not ready. A few bad rows, or a sound one among them, are no problem.
+func TestEveryRowFails(t *testing.T) {
+	for _, test := range []struct {
+		bad, good, code int
+	}{{manyRows - 1, 0, 200}, {manyRows, 0, 503}, {manyRows, 1, 200}} {
+		w := newWatched(time.Hour, nil)
+		w.source.Lanes[0].Records = append(slices.Repeat([]string{"http://"}, test.bad), slices.Repeat([]string{"http://a/"}, test.good)...)
+		if err := w.run(t)(); err != nil {
+			t.Fatal(err)
+		}
+		w.monitor.takePoint(w.monitor.lastAt.Add(every))
+		s := started(t, Options{}, w.monitor)
+		code, body := get(t, "GET", s.URL()+"readyz", "", nil)
+		if says := "rows: every one of the last 100 rows has an error, mostly host-missing"; code != test.code || strings.Contains(body, says) != (code == 503) {
+			t.Errorf("%+v: %d %s", test, code, body)
+		}
 	}
 }
 

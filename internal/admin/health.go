@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Problem is a reason for which a process is not ready.
@@ -16,7 +18,7 @@ type Problem struct {
 }
 
 // problemCodes are all codes of problems.
-var problemCodes = []string{"failed", "stuck", "source", "sink", "lag"}
+var problemCodes = []string{"failed", "stuck", "source", "sink", "lag", "rows"}
 
 // advice says what to do about problems of the kinds that are the same every time.
 var advice = map[string]string{
@@ -24,6 +26,8 @@ var advice = map[string]string{
 	"source": "It is tried again for as long as it takes: look at the brokers and at the network to them.",
 	"sink": "It is tried again sink.s3.attempts times, and then the process stops: look at the server, the network to it, and the " +
 		"credentials, which are looked up again when they have expired.",
+	"rows": "Try the configuration with urlmill dry-run: the codec does not fit the records, or does not find the URL in them. See " +
+		"docs/troubleshooting.md, A row has an error.",
 	"lag": "Start more processes of the same group, up to one for each partition, or see docs/tuning.md.",
 }
 
@@ -34,7 +38,7 @@ func (m *Monitor) Problems(now time.Time) []Problem {
 		out = append(out, Problem{code, fmt.Sprintf(format, args...), advice[code]})
 	}
 	m.mu.Lock()
-	failure := m.failure
+	failure, spoiled := m.failure, m.spoiled
 	m.mu.Unlock()
 	if failure != "" {
 		add("failed", "%s", failure)
@@ -62,6 +66,9 @@ func (m *Monitor) Problems(now time.Time) []Problem {
 	if lag := in.Behind(); m.opts.MaxLag > 0 && lag > m.opts.MaxLag {
 		add("lag", "%d records behind, more than %d", lag, m.opts.MaxLag)
 	}
+	if spoiled >= manyRows {
+		add("rows", "every one of the last %d rows has an error, mostly %s", spoiled, pipeline.Mostly(m.opts.Stats.Totals().Errors))
+	}
 	slices.SortStableFunc(out, func(a, b Problem) int {
 		return cmp.Compare(slices.Index(problemCodes, a.Code), slices.Index(problemCodes, b.Code))
 	})
@@ -71,11 +78,14 @@ func (m *Monitor) Problems(now time.Time) []Problem {
 // troubleAfter is how long a source or a sink may fail before that is a problem: brokers that start anew take less.
 const troubleAfter = 30 * time.Second
 
+// manyRows is how many rows in a row have to have an error for that to be a problem: a producer's few bad ones are none.
+const manyRows = 100
+
 // tell tells the log which problems have begun and which have ended. Failures tell of themselves.
 func (m *Monitor) tell(now time.Time) {
 	m.tellLanes(now)
 	problems := m.Problems(now)
-	for _, code := range []string{"source", "sink", "lag"} {
+	for _, code := range []string{"source", "sink", "lag", "rows"} {
 		i := slices.IndexFunc(problems, func(p Problem) bool { return p.Code == code })
 		since, told := m.told[code]
 		switch {

@@ -89,11 +89,13 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	out.count("rows_total", "Records read.", t.Rows)
 	out.count("bytes_total", "Bytes of the records read.", t.Bytes)
 	out.count("dropped_total", "Rows left out by on_error: drop.", t.Dropped)
+	out.count("nulled_total", "Rows without an error in which a carried field is null because it was not of its type.", t.Nulled)
 	out.count("dead_letters_total", "Rows that went to the dead letters.", t.DeadLetters)
 	out.count("committed_total", "Rows that are durable.", t.Committed)
 	out.count("commits_total", "Commits.", t.Commits)
 	for code, n := range t.Errors {
-		out.send(prometheus.CounterValue, "errors_total", "Rows that are invalid, by their error code.", float64(n), prometheus.Labels{"code": code})
+		out.send(prometheus.CounterValue, "errors_total", "Rows with an error of the URL, the record or a carried field, by its code.", float64(n),
+			prometheus.Labels{"code": code, "kind": string(pipeline.KindOf(code))})
 	}
 	out.gauge("lanes", "Partitions, files or streams that are being read.", float64(t.Lanes))
 	out.gauge("oldest_uncommitted_seconds", "Age of the oldest row that is read and not committed, over all lanes.", m.oldest(now).Seconds())
@@ -166,7 +168,7 @@ func (m *Monitor) collectProblems(now time.Time, out series) {
 	problems := m.Problems(now)
 	for _, code := range problemCodes {
 		v := number(slices.ContainsFunc(problems, func(p Problem) bool { return p.Code == code }))
-		out.send(prometheus.GaugeValue, "problem", "1 while there is a problem of that kind: failed, stuck, source, sink or lag.", v, prometheus.Labels{"code": code})
+		out.send(prometheus.GaugeValue, "problem", "1 while there is a problem of that kind: failed, stuck, source, sink, lag or rows.", v, prometheus.Labels{"code": code})
 	}
 	out.gauge("ready", "1 while /readyz says that the process is ready.", number(len(problems) == 0))
 }

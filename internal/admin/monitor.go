@@ -39,14 +39,14 @@ type Watch struct {
 	// StuckAfter is how old an uncommitted row may be, and MaxLag how far all partitions may be behind; 0: any.
 	StuckAfter time.Duration
 	MaxLag     int64
-	// Columns are the names of the columns that are looked into: URL, Domain and Code, "" where there is none.
+	// Columns are the names of the columns that are looked into, "" where there is none.
 	Columns Columns
 	// Log is told when problems begin and end; nil for nobody.
 	Log *slog.Logger
 }
 
 // Columns are names of columns of the tables.
-type Columns struct{ URL, Domain, Code string }
+type Columns struct{ URL, Domain, Code, Field string }
 
 // Monitor watches a pipeline. It implements [pipeline.Observer].
 type Monitor struct {
@@ -57,6 +57,7 @@ type Monitor struct {
 
 	mu       sync.Mutex
 	failure  string
+	spoiled  int64 // rows since the last point with one that has no error
 	messages ring[Message]
 	bad      ring[BadRow]
 	domains  topK

@@ -124,15 +124,23 @@ func (m *Monitor) look(id pipeline.LaneID, out *pipeline.Output) {
 			m.lookAtDomains(domains)
 		}
 	}
-	if out.Invalid == 0 {
+	if out.Invalid+out.Nulled == 0 {
 		return
 	}
-	for _, r := range out.Records {
+	for table, r := range out.Records {
 		if r == nil {
 			continue
 		}
-		if codes, urls := column(r, names.Code), column(r, names.URL); codes != nil {
-			m.lookAtErrors(id, codes, urls)
+		url := func(int) string { return "" }
+		if urls := column(r, names.URL); pipeline.Table(table) == pipeline.DeadLetters && out.DeadURLs != nil {
+			url = func(i int) string { return string(out.DeadURLs.At(i)) }
+		} else if urls != nil {
+			url = urls.Value
+		}
+		for _, name := range []string{names.Code, names.Field} {
+			if codes := column(r, name); codes != nil {
+				m.lookAtErrors(id, codes, url)
+			}
 		}
 	}
 }
@@ -153,8 +161,8 @@ func (m *Monitor) lookAtDomains(domains texts) {
 	}
 }
 
-// lookAtErrors keeps some of the rows that have a code. urls may be nil.
-func (m *Monitor) lookAtErrors(id pipeline.LaneID, codes, urls texts) {
+// lookAtErrors keeps some of the rows that have a code. url returns the URL of a row, "" where there is none.
+func (m *Monitor) lookAtErrors(id pipeline.LaneID, codes texts, url func(row int) string) {
 	if codes.NullN() == codes.Len() {
 		return
 	}
@@ -165,11 +173,7 @@ func (m *Monitor) lookAtErrors(id pipeline.LaneID, codes, urls texts) {
 		if codes.IsNull(i) {
 			continue
 		}
-		row := BadRow{At: now, Lane: clip(id.String(), maxText), Code: strings.Clone(codes.Value(i))}
-		if urls != nil && urls.IsValid(i) {
-			row.URL = clip(urls.Value(i), maxText)
-		}
-		m.bad.add(row)
+		m.bad.add(BadRow{At: now, Lane: clip(id.String(), maxText), Code: strings.Clone(codes.Value(i)), URL: clip(url(i), maxText)})
 		kept++
 	}
 }

@@ -61,6 +61,11 @@ func (m *Monitor) takePoint(now time.Time) {
 		At: now, Rows: float64(t.Rows-m.last.Rows) / seconds, Errors: float64(t.Invalid-m.last.Invalid) / seconds,
 		Lag: lag, Oldest: oldest.Seconds(),
 	})
+	if rows := t.Rows - m.last.Rows; rows > 0 && t.Invalid-m.last.Invalid == rows {
+		m.spoiled += rows
+	} else if rows > 0 {
+		m.spoiled = 0
+	}
 	m.last, m.lastAt = t, now
 }
 
@@ -94,15 +99,18 @@ type Status struct {
 	MemoryMax int64            `json:"memory_limit"`
 	HasLag    bool             `json:"has_lag"`
 	Lag       int64            `json:"lag"`
+	Nulled    int64            `json:"nulled"`
 	Errors    map[string]int64 `json:"errors"`
-	LaneCount int              `json:"lane_count"`
-	Lanes     []Lane           `json:"lanes"`
-	History   []Point          `json:"history"`
-	Domains   []Share          `json:"domains"`
-	Bad       []BadRow         `json:"bad"`
-	Messages  []Message        `json:"messages"`
-	Build     Build            `json:"build"`
-	Config    []Setting        `json:"config"`
+	// Kinds are those of the codes in Errors.
+	Kinds     map[string]pipeline.Kind `json:"kinds"`
+	LaneCount int                      `json:"lane_count"`
+	Lanes     []Lane                   `json:"lanes"`
+	History   []Point                  `json:"history"`
+	Domains   []Share                  `json:"domains"`
+	Bad       []BadRow                 `json:"bad"`
+	Messages  []Message                `json:"messages"`
+	Build     Build                    `json:"build"`
+	Config    []Setting                `json:"config"`
 }
 
 // Status returns what is known at now. The result is the caller's.
@@ -113,7 +121,10 @@ func (m *Monitor) Status(now time.Time) Status {
 		Now: now, Began: m.began, Problems: m.Problems(now), Rows: t.Rows, Bytes: t.Bytes, Invalid: t.Invalid,
 		Dropped: t.Dropped, Dead: t.DeadLetters, Committed: t.Committed, Commits: t.Commits, Memory: memoryUsed(),
 		MemoryMax: m.opts.MemoryLimit, HasLag: c.Input != nil, Lag: c.Input.Behind(), Errors: maps.Clone(t.Errors),
-		Build: m.build(),
+		Nulled: t.Nulled, Kinds: make(map[string]pipeline.Kind, len(t.Errors)), Build: m.build(),
+	}
+	for code := range s.Errors {
+		s.Kinds[code] = pipeline.KindOf(code)
 	}
 	if m.opts.Config != nil {
 		s.Config = m.opts.Config()

@@ -73,13 +73,17 @@ func either(d *config.Check, first, second string) string {
 
 // checkDeadLetters reports dead letters without a place, and a place without dead letters.
 func (c *Config) checkDeadLetters(d *config.Check, dead sinks.DeadLetters, sink string) {
-	at, wanted := config.Join(sink, dead.Key), c.OnError == pipeline.ToDeadLetters
+	at, key := config.Join(sink, dead.Key), onError
+	wanted := c.OnError == pipeline.ToDeadLetters
+	if !wanted && c.OnFieldError == pipeline.FieldToDeadLetters {
+		key, wanted = "on_field_error", true
+	}
 	switch {
 	case wanted && dead.Never != "":
-		d.Conflict(onError, []string{"sink"}, "on_error is dead_letter, but %s; give on_error: keep, or another sink", dead.Never)
+		d.Conflict(key, []string{"sink"}, "%s is dead_letter, but %s; give %s: keep, or another sink", key, dead.Never, key)
 	case dead.Key == "":
 	case wanted && !dead.Given:
-		d.Conflict(onError, []string{"sink", at}, "on_error is dead_letter, but %s is not set; name %s", at, dead.Want)
+		d.Conflict(key, []string{"sink", at}, "%s is dead_letter, but %s is not set; name %s", key, at, dead.Want)
 	case !wanted && dead.Given:
 		d.Conflict(at, []string{onError}, "%s is set, but no row goes there; give on_error: dead_letter, or take it out", at)
 	}

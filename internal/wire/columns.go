@@ -76,7 +76,7 @@ var provenances = map[sources.Origin]urlcols.Provenance{sources.Files: urlcols.F
 // newPlan returns the plan of the columns that c asks for, nil if there are problems.
 func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, problems *problems) *urlcols.Plan {
 	o := c.Columns.with(lists)
-	o.OnError, o.Provenance = c.OnError, provenances[source.Origin]
+	o.OnError, o.OnFieldError, o.Provenance = c.OnError, c.OnFieldError, provenances[source.Origin]
 	o.HasBase, o.KeepsRecords, o.Carried = f.HasBase(), f.KeepsRecords(), f.Fields()
 	plan, err := urlcols.New(o)
 	names := urlcols.Names(o)

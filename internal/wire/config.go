@@ -18,9 +18,11 @@ type Config struct {
 	Codec   Chosen[codec.Options] // none for that of the source, or else lines
 	Columns Columns
 	OnError pipeline.OnError
-	Dedupe  Dedupe // nil: duplicates are not looked for
-	Sink    Chosen[sinks.Options]
-	Buckets Buckets // nil in a binary without S3
+	// OnFieldError says what becomes of rows with a carried field that is not of its type.
+	OnFieldError pipeline.OnFieldError
+	Dedupe       Dedupe // nil: duplicates are not looked for
+	Sink         Chosen[sinks.Options]
+	Buckets      Buckets // nil in a binary without S3
 	// Pipeline has batches, workers and limits; a limit of Roll that is 0 is none.
 	Pipeline pipeline.Options
 	Rate     float64 // records a second over all lanes; 0: no limit

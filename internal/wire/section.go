@@ -30,6 +30,11 @@ func (c *Config) Section() config.Section {
 				Fixed: "rows that are under way were sorted by it",
 				Value: config.Stringers(&c.OnError, pipeline.Keep, pipeline.Drop, pipeline.ToDeadLetters, pipeline.Fail),
 			},
+			{
+				Name: "on_field_error", Doc: "What becomes of a record with a carried field that is not of its type: a row in which it is null, with its error in field_error; an error of the row, for on_error; or a dead letter.",
+				Fixed: "rows that are under way were sorted by it",
+				Value: config.Stringers(&c.OnFieldError, pipeline.OnFieldErrors()...),
+			},
 		},
 		Refused: map[string]string{},
 		Aliases: map[string]string{

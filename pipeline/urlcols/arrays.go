@@ -168,11 +168,12 @@ func (s *state) stream() *array.Data {
 }
 
 func (s *state) errorCode() *array.Data {
+	names := s.plan.errorNames
 	bits := s.scratch.takeBytes((len(s.errs) + 7) / 8)
 	offsets := s.scratch.takeInts(len(s.errs) + 1)
 	size := 0
 	for _, e := range s.errs {
-		size += len(errorNames[e.code])
+		size += len(names[e.code])
 	}
 	data := s.scratch.takeBytes(size)
 	offsets[0] = 0
@@ -180,7 +181,7 @@ func (s *state) errorCode() *array.Data {
 	for i, e := range s.errs {
 		offsets[i+1] = offsets[i]
 		if e.code != 0 {
-			offsets[i+1] += int32(copy(data[offsets[i]:], errorNames[e.code]))
+			offsets[i+1] += int32(copy(data[offsets[i]:], names[e.code]))
 			bits[i/8] |= 1 << (i % 8)
 			nulls--
 		}
@@ -201,6 +202,30 @@ func (s *state) errorPos() *array.Data {
 		}
 	}
 	return s.data(int32Type, len(values), nulls, s.buffer(bits), s.ints32(values))
+}
+
+// fieldError builds the column of carried fields that are null because they are not of their type.
+func (s *state) fieldError() *array.Data {
+	n := s.batch.Len()
+	bits := s.scratch.takeBytes((n + 7) / 8)
+	offsets := s.scratch.takeInts(n + 1)
+	clear(offsets)
+	nulls, start, next := n, len(s.texts), 0
+	for _, f := range s.batch.Faults {
+		if f.Code != pipeline.FaultCarried {
+			continue
+		}
+		for ; next <= int(f.Row); next++ {
+			offsets[next] = int32(len(s.texts) - start)
+		}
+		s.texts = append(s.texts, s.plan.errorNames[numErrors+int(f.Field)]...)
+		bits[f.Row/8] |= 1 << (f.Row % 8)
+		nulls--
+	}
+	for ; next <= n; next++ {
+		offsets[next] = int32(len(s.texts) - start)
+	}
+	return s.varData(utf8Type, s.buffer(bits), nulls, offsets, s.texts[start:len(s.texts):len(s.texts)])
 }
 
 func (s *state) carried(i int) *array.Data {

@@ -349,7 +349,7 @@ func (s *state) alsoParsed(i int) *state {
 			}
 			a.errs = a.errs[:0]
 			for row, e := range a.cols.Errors {
-				r := rowError{uint16(e.Code), int64(e.Pos)}
+				r := rowError{uint32(e.Code), int64(e.Pos)}
 				if !values.Valid[row] {
 					r = rowError{}
 				}

@@ -57,6 +57,8 @@ type Options struct {
 	PSL *psl.List
 	// OnError says what becomes of rows with an error.
 	OnError pipeline.OnError
+	// OnFieldError says what becomes of rows with a carried field that is not of its type.
+	OnFieldError pipeline.OnFieldError
 
 	// Provenance, HasBase, KeepsRecords and Carried describe the source and its codec.
 	Provenance   Provenance
@@ -72,6 +74,8 @@ type Plan struct {
 	dead    []column // of the table DeadLetters
 	schemas pipeline.Schemas
 	want    columns.Mask
+	// errorNames are the codes of errors, with those of carried fields behind the package's.
+	errorNames []string
 
 	alsoWant []columns.Mask // of opts.Also
 
@@ -181,6 +185,7 @@ func checkAlso(opts *Options) []error {
 
 func newPlan(opts Options, chosen []column) *Plan {
 	p := &Plan{opts: opts, columns: chosen, alsoWant: make([]columns.Mask, len(opts.Also))}
+	p.errorNames = append(errorNames[:], fieldNames(opts.Carried)...)
 	for _, c := range chosen {
 		p.want |= c.want
 		if c.also > 0 {
@@ -193,7 +198,7 @@ func newPlan(opts Options, chosen []column) *Plan {
 		p.alsoWant[i] = atLeastErrors(want)
 	}
 	p.schemas[pipeline.Rows] = schema(chosen)
-	if opts.OnError == pipeline.ToDeadLetters {
+	if opts.OnError == pipeline.ToDeadLetters || opts.OnFieldError == pipeline.FieldToDeadLetters {
 		p.dead = deadLetterColumns(opts)
 		p.schemas[pipeline.DeadLetters] = schema(p.dead)
 	}

@@ -61,9 +61,16 @@ func available(opts Options) []column {
 		cols = append(cols, c)
 	}
 	cols = append(cols, errorColumns()...)
+	// Sources without a provenance make their fields themselves, and of their types.
+	if len(opts.Carried) > 0 && opts.Provenance != NoProvenance {
+		cols = append(cols, column{
+			name: "field_error", typ: utf8Type, nullable: true, build: (*state).fieldError,
+			comment: "field-type: and the first field carried along that is null because its value is not of its type; raw has the record",
+		})
+	}
 	cols = append(cols, column{
 		name: "raw", typ: binaryType, nullable: true, build: (*state).raw,
-		comment: "the record as received, where url is not its text: it could not be taken apart or is not UTF-8",
+		comment: "the record as received, where url is not its text: it could not be decoded, has a field_error, or is not UTF-8",
 	})
 	cols = append(cols, provenance(opts.Provenance)...)
 	for i, f := range opts.Carried {

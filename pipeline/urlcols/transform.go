@@ -12,7 +12,7 @@ import (
 
 // NewTransform returns a transform that makes the plan's columns.
 func (p *Plan) NewTransform() pipeline.Transform {
-	t := &transform{plan: p}
+	t := &transform{plan: p, byCode: make([]int64, len(p.errorNames))}
 	t.rows.init(p)
 	t.dead.plan, t.dead.description = p, new(description)
 	return t
@@ -38,6 +38,7 @@ type transform struct {
 	deadBatch pipeline.Batch
 	keep      []bool
 	counts    []pipeline.ErrorCount
+	byCode    []int64
 }
 
 // state is what the columns of one table are built from.
@@ -66,30 +67,27 @@ func (t *transform) Apply(b *pipeline.Batch) (pipeline.Output, error) {
 	if err := s.take(b); err != nil {
 		return out, err
 	}
-	out.Invalid, out.Errors = t.count()
-	var stop error
+	var stop *pipeline.RowError
+	if t.plan.opts.OnError == pipeline.Fail {
+		stop = t.stopAtFirst()
+	}
+	t.count(&out)
 	if out.Invalid > 0 {
-		switch t.plan.opts.OnError {
-		case pipeline.Drop:
-			out.Dropped = out.Invalid
-			t.dropInvalid()
-		case pipeline.ToDeadLetters:
-			t.copyDeadLetters()
-			out.Records[pipeline.DeadLetters] = t.dead.record(t.plan.schemas[pipeline.DeadLetters], t.plan.dead)
-			t.dropInvalid()
-		case pipeline.Fail:
-			row := t.stopAtFirst()
-			t.counts = append(t.counts[:0], pipeline.ErrorCount{Code: row.Code, Rows: 1})
-			out.Invalid, out.Errors, stop = 1, t.counts, row
-		case pipeline.Keep:
-		}
+		t.moveInvalid(&out)
+	}
+	if stop != nil {
+		t.counts = append(t.counts, pipeline.ErrorCount{Code: stop.Code, Rows: 1})
+		out.Invalid, out.Errors = out.Invalid+1, t.counts
 	}
 	out.Records[pipeline.Rows] = s.record(t.plan.schemas[pipeline.Rows], t.plan.columns)
 	if s.fault != nil {
 		out.Records[pipeline.Rows].Release()
 		return pipeline.Output{}, s.fault
 	}
-	return out, stop
+	if stop != nil {
+		return out, stop
+	}
+	return out, nil
 }
 
 // take makes b the batch, and fills what columns are built from. An error is one of [columns.Parse].
@@ -130,34 +128,52 @@ func (s *state) parse() error {
 	return columns.ParseWithBases(&s.cols, text.Data, text.Ends, data, ends)
 }
 
-// count returns how many rows have an error, and how many have each.
-func (t *transform) count() (int64, []pipeline.ErrorCount) {
-	var byCode [numErrors]int64
-	invalid := int64(0)
+// count counts the rows that have an error or a field that was made null, and how many have each.
+func (t *transform) count(out *pipeline.Output) {
+	clear(t.byCode)
 	for _, e := range t.rows.errs {
 		if e.code != 0 {
-			byCode[e.code]++
-			invalid++
+			t.byCode[e.code]++
+			out.Invalid++
+		}
+	}
+	for _, f := range t.rows.batch.Faults {
+		if f.Code == pipeline.FaultCarried && t.rows.errs[f.Row].code == 0 {
+			t.byCode[numErrors+int(f.Field)]++
+			out.Nulled++
 		}
 	}
 	t.counts = t.counts[:0]
-	if invalid > 0 {
-		for code, n := range byCode {
+	if out.Invalid+out.Nulled > 0 {
+		for code, n := range t.byCode {
 			if n > 0 {
-				t.counts = append(t.counts, pipeline.ErrorCount{Code: errorNames[code], Rows: n})
+				t.counts = append(t.counts, pipeline.ErrorCount{Code: t.plan.errorNames[code], Rows: n})
 			}
 		}
 	}
-	return invalid, t.counts
+	out.Errors = t.counts
 }
 
-// dropInvalid takes the rows with an error out of the batch and the columns.
-func (t *transform) dropInvalid() {
+// moveInvalid takes the rows with an error out of the batch and the columns where they do not stay, to the dead letters or nowhere.
+func (t *transform) moveInvalid(out *pipeline.Output) {
 	t.keep = t.keep[:0]
+	dead := false
 	for _, e := range t.rows.errs {
-		t.keep = append(t.keep, e.code == 0)
+		goes := t.plan.goes(e)
+		t.keep = append(t.keep, goes == pipeline.Keep)
+		dead = dead || goes == pipeline.ToDeadLetters
+		if goes == pipeline.Drop {
+			out.Dropped++
+		}
 	}
-	t.compact()
+	if dead {
+		t.copyDeadLetters()
+		out.DeadURLs = &t.deadBatch.URLs
+		out.Records[pipeline.DeadLetters] = t.dead.record(t.plan.schemas[pipeline.DeadLetters], t.plan.dead)
+	}
+	if dead || out.Dropped > 0 {
+		t.compact()
+	}
 }
 
 // compact takes the rows whose entry in t.keep is false out of the batch, the columns and the errors.
@@ -174,35 +190,38 @@ func (t *transform) compact() {
 	t.rows.errs = t.rows.errs[:n]
 }
 
-// stopAtFirst takes the first row with an error and all behind it out, and returns that error.
+// stopAtFirst takes the first row with an error that ends the run and all behind it out, and returns that error, nil if there is
+// none.
 func (t *transform) stopAtFirst() *pipeline.RowError {
 	b := t.rows.batch
 	t.keep = t.keep[:0]
 	var stop *pipeline.RowError
 	for i, e := range t.rows.errs {
-		if e.code != 0 && stop == nil {
+		if stop == nil && t.plan.goes(e) == pipeline.Fail {
 			input, _ := b.Raw(i)
 			stop = &pipeline.RowError{
 				Lane: b.Lane, Offset: b.Offsets[i],
 				Numbered: b.Lane.Session != "" && len(b.Timestamps) == 0, // those of topics have times
-				Code:     errorNames[e.code], Pos: e.pos,
+				Code:     t.plan.errorNames[e.code], Pos: e.pos,
 				Input: string(input[:min(len(input), 200)]),
 			}
 		}
 		t.keep = append(t.keep, stop == nil)
 	}
-	t.compact()
+	if stop != nil {
+		t.compact()
+	}
 	return stop
 }
 
-// copyDeadLetters makes t.dead of the rows with an error.
+// copyDeadLetters makes t.dead of the rows that go there.
 func (t *transform) copyDeadLetters() {
 	src, dst := t.rows.batch, &t.deadBatch
 	dst.Reset()
 	dst.Lane = src.Lane
 	t.dead.errs = t.dead.errs[:0]
 	for i, e := range t.rows.errs {
-		if e.code == 0 {
+		if t.plan.goes(e) != pipeline.ToDeadLetters {
 			continue
 		}
 		t.dead.errs = append(t.dead.errs, e)
@@ -212,6 +231,7 @@ func (t *transform) copyDeadLetters() {
 		}
 		copyValue(&dst.Keys, &src.Keys, i)
 		copyHeaders(&dst.Headers, &src.Headers, i)
+		copyValue(&dst.URLs, &src.URLs, i)
 		if raw, ok := src.Raw(i); ok {
 			dst.Records.Append(raw)
 		} else {

@@ -3,6 +3,7 @@ package urlcols_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -140,14 +141,14 @@ func TestColumnsOfAKafkaBatch(t *testing.T) {
 				map[string]any{"key": "q", "value": "a b"},
 				map[string]any{"key": "q", "value": "ü"},
 			},
-			"fragment": nil, "url_error": nil, "url_error_pos": nil, "raw": nil,
+			"fragment": nil, "url_error": nil, "url_error_pos": nil, "field_error": nil, "raw": nil,
 		}),
 		merge(carried(102), map[string]any{
 			"url": "../x#f", "base_url": "http://user@example.com:81/a/b", "timestamp": "2023-11-14 22:13:20.000102",
 			"href": "http://user@example.com:81/x#f", "scheme": "http", "has_username": true,
 			"host": "example.com", "port": 81.0, "origin": "http://example.com:81",
 			"registrable_domain": "example.com", "public_suffix": "com", "path": "/x", "query": nil, "params": nil,
-			"fragment": "f", "url_error": nil, "url_error_pos": nil, "raw": nil,
+			"fragment": "f", "url_error": nil, "url_error_pos": nil, "field_error": nil, "raw": nil,
 		}),
 	}
 	for i, want := range wants {
@@ -219,6 +220,50 @@ func TestPolicies(t *testing.T) {
 		}
 		if policy == pipeline.Drop && out.Dropped != 4 {
 			t.Errorf("%d rows dropped", out.Dropped)
+		}
+	}
+}
+
+// A carried field that does not fit is no error of the URL: its row is there, or goes where on_field_error says, with its name.
+func TestFieldErrors(t *testing.T) {
+	const code = "field-type:n"
+	for _, test := range []struct {
+		on              pipeline.OnError
+		field           pipeline.OnFieldError
+		rows, dead      []float64
+		invalid, nulled int64
+		urlError        any // of the row of offset 102
+	}{
+		{pipeline.Keep, pipeline.KeepField, []float64{100, 102, 103, 105, 107, 109}, nil, 4, 1, nil},
+		{pipeline.Drop, pipeline.KeepField, []float64{100, 102}, nil, 4, 1, nil},
+		{pipeline.Keep, pipeline.FieldIsRowError, []float64{100, 102, 103, 105, 107, 109}, nil, 5, 0, code},
+		{pipeline.Drop, pipeline.FieldIsRowError, []float64{100}, nil, 5, 0, nil},
+		{pipeline.Drop, pipeline.FieldToDeadLetters, []float64{100}, []float64{102}, 5, 0, nil},
+		{pipeline.Fail, pipeline.FieldToDeadLetters, []float64{100}, []float64{102}, 2, 0, nil},
+		{pipeline.Fail, pipeline.FieldIsRowError, []float64{100}, nil, 1, 0, nil},
+	} {
+		opts := kafkaOptions()
+		opts.OnError, opts.OnFieldError = test.on, test.field
+		b := kafkaBatch()
+		b.Carried[1].Valid[1] = false
+		b.Faults = slices.Insert(b.Faults, 0, pipeline.Fault{Row: 1, Code: pipeline.FaultCarried, Field: 1, Pos: 7})
+		out, _ := apply(t, opts, b)
+		rows := rowsOf(t, out.Records[pipeline.Rows])
+		var dead []float64
+		if r := out.Records[pipeline.DeadLetters]; r != nil {
+			letters := rowsOf(t, r)
+			if dead = offsets(letters); letters[0]["url_error"] != code || string(out.DeadURLs.At(0)) != "../x#f" {
+				t.Errorf("%v, %v: %v", test.on, test.field, letters)
+			}
+		}
+		if got := offsets(rows); !slices.Equal(got, test.rows) || !slices.Equal(dead, test.dead) || out.Invalid != test.invalid || out.Nulled != test.nulled {
+			t.Errorf("%v, %v: rows %v, dead letters %v, %d invalid, %d nulled", test.on, test.field, got, dead, out.Invalid, out.Nulled)
+		}
+		if len(rows) > 1 && (rows[1]["field_error"] != code || rows[1]["n"] != nil || rows[1]["raw"] == nil || rows[1]["url_error"] != test.urlError || rows[0]["field_error"] != nil) {
+			t.Errorf("%v, %v: %v", test.on, test.field, rows[1])
+		}
+		if !slices.ContainsFunc(out.Errors, func(e pipeline.ErrorCount) bool { return e.Code == code && e.Rows == 1 }) {
+			t.Errorf("%v, %v: %v", test.on, test.field, out.Errors)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	kafkago "github.com/segmentio/kafka-go"
 
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/filesink"
 )
 
@@ -24,6 +25,7 @@ const (
 	ReasonRecord = "record"   // it could not be read, or taken apart
 	ReasonBase   = "base-url" // its base URL is none
 	ReasonURL    = "url"      // its URL is none
+	ReasonField  = "field"    // a carried field is not of its type
 )
 
 // Stream is what the sinks that write files take for their dead letters.
@@ -156,8 +158,10 @@ func text(column arrow.Array, i int) (string, error) {
 // reason tells what is wrong with a record by the name of its error.
 func reason(name string) string {
 	switch {
-	case strings.HasPrefix(name, "record-"):
+	case pipeline.KindOf(name) == pipeline.OfRecord:
 		return ReasonRecord
+	case pipeline.KindOf(name) == pipeline.OfField:
+		return ReasonField
 	case strings.HasPrefix(name, "base-"):
 		return ReasonBase
 	}

@@ -43,5 +43,5 @@ func DecodeCut(c Codec, b *pipeline.Batch, record []byte) {
 	if n := len(b.Faults); n > 0 && int(b.Faults[n-1].Row) == b.URLs.Len()-1 {
 		b.Faults = b.Faults[:n-1]
 	}
-	addFault(b, pipeline.FaultTooLarge, int64(len(record)))
+	addFault(b, pipeline.Fault{Code: pipeline.FaultTooLarge, Pos: int64(len(record))})
 }

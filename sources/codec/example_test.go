@@ -38,6 +38,6 @@ func ExampleNewNDJSON() {
 	// "../b?x=é" "https://example.com/a/" 7 1767225600000000
 	// "https://example.com/" "" 0 1767225600001000
 	// "" "" 0 0
-	// row 1: record-field-type at byte 33
+	// row 1: field-type at byte 33
 	// row 2: record-malformed at byte 27
 }

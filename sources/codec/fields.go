@@ -9,9 +9,9 @@ import (
 	"github.com/urlmill/urlmill/urlcore/charset"
 )
 
-// carryField appends the value at v to its column, null when it is missing, null or of another type.
-func (c *ndjson) carryField(column *pipeline.Values, v capture, format TimeFormat) {
-	ok := true
+// carryField appends the value at v to the column of field i, null when it is missing, null or of another type.
+func (c *ndjson) carryField(b *pipeline.Batch, i int, v capture) {
+	column, format, ok := &b.Carried[i], c.times[i], true
 	switch value := c.data[v.start:v.end]; column.Field.Type {
 	case pipeline.JSON:
 		if ok = v.kind > missing; ok {
@@ -54,7 +54,7 @@ func (c *ndjson) carryField(column *pipeline.Values, v capture, format TimeForma
 		return
 	}
 	if v.kind > null {
-		c.wrongType(v)
+		c.fault.NoteField(i, valueAt(v))
 	}
 	column.AppendNull()
 }

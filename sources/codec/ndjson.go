@@ -80,7 +80,7 @@ func (o NDJSONOptions) Validate() error {
 //
 // The record is kept in Batch.Records as received. A record that is not JSON has a null URL, null fields and
 // the fault FaultMalformed at the byte where it stops being JSON. A URL that is missing or null gives
-// FaultFieldMissing; a URL, base or field of another type gives FaultFieldType at its value, and is null while
+// FaultFieldMissing; a URL or base of another type gives FaultFieldType at its value, a field FaultCarried, and it is null while
 // the rest is there. A missing or null base or field is null without a fault. Where there are several faults,
 // the first counts in the order URL, base, fields. Of members with the same key the last counts.
 //
@@ -181,7 +181,7 @@ func (c *ndjson) Decode(b *pipeline.Batch, record []byte) bool {
 		c.appendURL(&b.Bases, c.caps[c.base])
 	}
 	for i, slot := range c.carry {
-		c.carryField(&b.Carried[i], c.caps[slot], c.times[i])
+		c.carryField(b, i, c.caps[slot])
 	}
 	c.fault.AddTo(b)
 	c.release()
@@ -200,13 +200,12 @@ func (c *ndjson) release() {
 	}
 }
 
-// wrongType notes that the value at v is not of the type it should be of.
-func (c *ndjson) wrongType(v capture) {
-	start := v.start
+// valueAt returns where the value at v begins in the record, with its quote.
+func valueAt(v capture) int64 {
 	if v.kind == text {
-		start-- // the quote
+		return int64(v.start) - 1
 	}
-	c.fault.Note(pipeline.FaultFieldType, int64(start))
+	return int64(v.start)
 }
 
 // isRooted reports whether the text at v begins with a slash, which may be escaped.
@@ -237,7 +236,7 @@ func (c *ndjson) appendURL(column *pipeline.NullBytes, v capture) {
 	switch {
 	case v.kind != text:
 		if v.kind > null {
-			c.wrongType(v)
+			c.fault.Note(pipeline.FaultFieldType, valueAt(v))
 		}
 		column.AppendNull()
 	case v.escaped:

@@ -149,7 +149,7 @@ func checkValues(t *testing.T, b *pipeline.Batch, record []byte) {
 		if ok := expect(t, f, got, want, there); ok != got.Valid[0] {
 			t.Fatalf("field %s: valid %v for %v", f.Name, got.Valid[0], want)
 		} else if !ok && want != nil {
-			note(pipeline.FaultFieldType)
+			note(pipeline.FaultCarried)
 		}
 	}
 	if fault == 0 != (len(b.Faults) == 0) || fault != 0 && b.Faults[0].Code != fault {

@@ -54,35 +54,42 @@ func (s *Shape) Nulls(b *pipeline.Batch, code pipeline.FaultCode, pos int) bool 
 	for i := range b.Carried {
 		b.Carried[i].AppendNull()
 	}
-	addFault(b, code, int64(pos))
+	addFault(b, pipeline.Fault{Code: code, Pos: int64(pos)})
 	return true
 }
 
-// addFault sets the fault of the row that was added to URLs last. pos is a byte position in the record, -1 for none.
-func addFault(b *pipeline.Batch, code pipeline.FaultCode, pos int64) {
-	b.Faults = append(b.Faults, pipeline.Fault{Row: int32(b.URLs.Len() - 1), Code: code, Pos: pos})
+// addFault sets the fault of the row that was added to URLs last.
+func addFault(b *pipeline.Batch, f pipeline.Fault) {
+	f.Row = int32(b.URLs.Len() - 1)
+	b.Faults = append(b.Faults, f)
 }
 
-// FirstFault keeps the first fault of a record that may have several.
+// FirstFault keeps the first fault of a record that may have several. One of a carried field gives way to any other.
 type FirstFault struct {
-	code pipeline.FaultCode // 0: none
-	pos  int64
+	fault pipeline.Fault // of code 0: none
 }
 
 // Reset forgets the fault of the record before.
-func (f *FirstFault) Reset() { f.code = 0 }
+func (f *FirstFault) Reset() { f.fault.Code = 0 }
 
-// Note keeps the fault unless there is one already.
+// Note keeps the fault unless there is one already. pos is a byte position in the record, -1 for none.
 func (f *FirstFault) Note(code pipeline.FaultCode, pos int64) {
-	if f.code == 0 {
-		f.code, f.pos = code, pos
+	if f.fault.Code == 0 || f.fault.Code == pipeline.FaultCarried {
+		f.fault = pipeline.Fault{Code: code, Pos: pos}
+	}
+}
+
+// NoteField keeps the fault of a carried field, by its index, unless there is one already.
+func (f *FirstFault) NoteField(field int, pos int64) {
+	if f.fault.Code == 0 {
+		f.fault = pipeline.Fault{Code: pipeline.FaultCarried, Field: uint16(field), Pos: pos}
 	}
 }
 
 // AddTo sets the fault, if there is one, of the row that was added to URLs last.
 func (f *FirstFault) AddTo(b *pipeline.Batch) {
-	if f.code != 0 {
-		addFault(b, f.code, f.pos)
+	if f.fault.Code != 0 {
+		addFault(b, f.fault)
 	}
 }
 

@@ -57,7 +57,7 @@ function totals(s) {
     ["Rows", whole.format(s.rows), `${rate(pace(s, "rows"))} a second`],
     ["Read", bytes(s.bytes), `${bytes(pace(s, "bytes"))} a second`],
     ["Committed", whole.format(s.committed), `in ${whole.format(s.commits)} commits, ${whole.format(s.files)} files, ${bytes(s.file_bytes)}`],
-    ["Invalid", whole.format(s.invalid), s.rows ? `${share.format(s.invalid / s.rows)} of all; ${whole.format(s.dropped)} dropped, ${whole.format(s.dead_letters)} dead letters` : "none"],
+    ["Invalid", whole.format(s.invalid), s.rows ? `${share.format(s.invalid / s.rows)} of all; ${whole.format(s.dropped)} dropped, ${whole.format(s.dead_letters)} dead letters; ${whole.format(s.nulled)} with a field made null` : "none"],
     ["Behind", s.has_lag ? whole.format(s.lag) : "–", s.has_lag ? `records of ${s.lane_count} lanes` : "the source cannot say"],
     ["Oldest uncommitted", oldest ? age(oldest) : "none", `of ${s.lane_count} lanes`],
     ["Memory", bytes(s.memory), `of ${bytes(s.memory_limit)}`],
@@ -111,7 +111,7 @@ function show(s) {
   lanes(s);
   bars("domain-list", s.domains.map((d) => ({ name: d.name, amount: d.share, text: share.format(d.share) })), "none yet");
   const codes = Object.entries(s.errors ?? {}).sort((a, b) => b[1] - a[1]).slice(0, 20);
-  bars("codes", codes.map(([name, n]) => ({ name, amount: n, text: whole.format(n) })), "none");
+  bars("codes", codes.map(([code, n]) => ({ name: `${s.kinds[code]}: ${code}`, amount: n, text: whole.format(n) })), "none");
   fill("bad", s.bad.toReversed().map((b) => row(el("td", { class: "brief" }, time.format(Date.parse(b.at))),
     el("td", { class: "brief" }, shown(b.lane, 60)), el("td", { class: "brief" }, b.code), el("td", { class: "wide" }, shown(b.url)))));
   const messages = s.messages.toReversed().map((m) => el("li", { class: m.level.toLowerCase() },

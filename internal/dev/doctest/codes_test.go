@@ -21,7 +21,8 @@ var remedies = map[string]string{
 	"input-too-long":                  "Lower `max_record_bytes`: nothing that long is a URL.",
 	"record-malformed":                "The codec does not fit the records: try `urlmill dry-run`, and see the column raw.",
 	"record-field-missing":            "Check the pointer or the column's name in the codec.",
-	"record-field-type":               "Give the carried field another type, string or json for anything.",
+	"record-field-type":               "Point to the text of the URL: `codec.ndjson.url`, or the column's name.",
+	"field-type":                      "Give the carried field another type, string or json for anything. With `on_field_error: keep` the row is there, with the field null.",
 	"record-null":                     "Tombstones of compacted topics; `on_error: drop` leaves them out.",
 	"record-too-large":                "Raise `max_record_bytes` of the source, or `batch_bytes` for JSON; the row has what was read until there.",
 	"record-schema":                   "Look the schema up in the registry by the number in bytes 1 to 4 of raw: is it there, and is it of the codec's format?",
@@ -31,11 +32,12 @@ var remedies = map[string]string{
 var faults = map[pipeline.FaultCode]string{
 	pipeline.FaultMalformed:    "the record is not in the codec's format",
 	pipeline.FaultFieldMissing: "the record has no URL field",
-	pipeline.FaultFieldType:    "a field is not of the type that the configuration gives",
+	pipeline.FaultFieldType:    "the URL or its base is no text",
 	pipeline.FaultNull:         "the record has no value",
 	pipeline.FaultTooLarge:     "the record is longer than the limit and was cut there, or too long as JSON",
 	pipeline.FaultCorrupt:      "the source could not read the record, or several",
 	pipeline.FaultSchema:       "the schema of the record is not known, or not one that the codec can use",
+	pipeline.FaultCarried:      "a carried field, whose name follows a colon, is not of the type that the configuration gives",
 }
 
 // table returns the table of all codes.
@@ -50,7 +52,7 @@ func table(t *testing.T) string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", code, text, remedies[code])
 	}
 	b.WriteString("| code | what it means | what to do |\n| --- | --- | --- |\n")
-	for c := pipeline.FaultMalformed; c <= pipeline.FaultSchema; c++ {
+	for c := pipeline.FaultMalformed; c <= pipeline.FaultCarried; c++ {
 		row(c.String(), faults[c])
 	}
 	for _, c := range urlcore.Codes() {

@@ -223,7 +223,7 @@ func TestRealTime(t *testing.T) {
 		},
 		{
 			"url": "http://www.example.com/?x=1", "time": "2026-11-21T12:00:00.123Z", "status": int64(200), "scheme_logged": "http", "http_host": "www.example.com",
-			"uri": "/", "args": "x=1", "fault": "record-field-type 50",
+			"uri": "/", "args": "x=1", "fault": "field-type 50",
 		},
 		{"fault": "record-malformed 61"},
 		{"fault": "record-malformed 0"},
@@ -268,8 +268,8 @@ func TestMalformed(t *testing.T) {
 		line("CONNECT a.com:443 HTTP/1.1"):   "record-field-missing 42",
 		line("GET  HTTP/1.1"):                "record-field-missing 42",
 		line("GET / HTTP/1.1") + " trailing": "record-malformed 70",
-		strings.Replace(line("GET / HTTP/1.1"), "Oct", "Okt", 1):     "record-field-type 13",
-		strings.Replace(line("GET / HTTP/1.1"), " 400", " 4x0", 1):   "record-field-type 58",
+		strings.Replace(line("GET / HTTP/1.1"), "Oct", "Okt", 1):     "field-type 13",
+		strings.Replace(line("GET / HTTP/1.1"), " 400", " 4x0", 1):   "field-type 58",
 		strings.Replace(line("GET / HTTP/1.1"), ` "-" "-"`, "", 1):   "record-malformed 62",
 		strings.Replace(line("GET / HTTP/1.1"), `" "-"`, `\" "-`, 1): "record-malformed 69",
 	} {
@@ -277,7 +277,7 @@ func TestMalformed(t *testing.T) {
 		if got := row["fault"]; got != want {
 			t.Errorf("%s: %v, want %s", input, got, want)
 		}
-		if url, ok := row["url"]; ok != strings.HasPrefix(want, "record-field-type") {
+		if url, ok := row["url"]; ok != strings.HasPrefix(want, "field-type") {
 			t.Errorf("%s: url %v", input, url)
 		}
 	}

@@ -129,7 +129,7 @@ func (p *pattern) check(key string, hasOrigin bool) error {
 // The line is kept in Batch.Records. A line that does not fit the format has a null URL, null fields and the fault
 // FaultMalformed at the byte from which on it does not. One without a request, such as those of connections that
 // were given up, has a null URL and FaultFieldMissing; one whose request is no HTTP request, FaultMalformed at the
-// request. A field that is - or empty is null; one that is not of its type is null and gives FaultFieldType.
+// request. A field that is - or empty is null; one that is not of its type is null and gives FaultCarried.
 func New(o Options) (codec.Factory, error) {
 	p, err := o.compile()
 	if err != nil {

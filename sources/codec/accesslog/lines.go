@@ -339,7 +339,7 @@ func (c *lines) appendFields(b *pipeline.Batch) {
 			dst.Text.Append(value)
 			dst.Valid = append(dst.Valid, true)
 		} else {
-			c.appendField(dst, i, value)
+			c.appendField(b, columns[i], i, value)
 		}
 	}
 	for i := range b.Carried {
@@ -349,8 +349,9 @@ func (c *lines) appendFields(b *pipeline.Batch) {
 	}
 }
 
-// appendField adds value, that of field i.
-func (c *lines) appendField(dst *pipeline.Values, i int, value []byte) {
+// appendField adds value, that of field i, to a carried column.
+func (c *lines) appendField(b *pipeline.Batch, column, i int, value []byte) {
+	dst := &b.Carried[column]
 	f := &c.layout.tokens[i].field
 	var ok bool
 	switch {
@@ -365,7 +366,7 @@ func (c *lines) appendField(dst *pipeline.Values, i int, value []byte) {
 		ok = codec.AppendScalar(dst, value, f.role.format())
 	}
 	if !ok {
-		c.fault.Note(pipeline.FaultFieldType, int64(c.spans[i].start))
+		c.fault.NoteField(column, int64(c.spans[i].start))
 		return
 	}
 	dst.Valid = append(dst.Valid, true)

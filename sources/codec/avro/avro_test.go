@@ -142,7 +142,7 @@ func TestFaults(t *testing.T) {
 		{"\x00\x02", map[string]any{"fault": "record-field-missing", "pos": int64(-1)}},
 		{"\x02\x00\x02", map[string]any{"fault": "record-field-missing", "pos": int64(-1)}},
 		{"\x04\x0a\x02", map[string]any{"fault": "record-field-type", "pos": int64(1)}},
-		{"\x02\x02a\x02", map[string]any{"fault": "record-field-type", "pos": int64(3), "url": "a"}},
+		{"\x02\x02a\x02", map[string]any{"fault": "field-type", "pos": int64(3), "url": "a"}},
 		{"\x06\x02", map[string]any{"fault": "record-malformed", "pos": int64(0)}},
 		{"\x02\x04a", map[string]any{"fault": "record-malformed", "pos": int64(1)}},
 		{"\x02\x01", map[string]any{"fault": "record-malformed", "pos": int64(1)}},

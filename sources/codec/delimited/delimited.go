@@ -59,7 +59,7 @@ func (o Options) Validate() error {
 // Batch.Records. A header line is no row. A line whose quotes do not fit has a null URL, null fields and FaultMalformed
 // at the byte where; so has every line when the header has no URL column, with FaultFieldMissing. Instances implement [codec.Headed]. A line with fewer
 // values than columns lacks the last ones; those beyond the columns are left out. An empty value that is not quoted is
-// null. A value that is not of its type is null and gives FaultFieldType.
+// null. A value that is not of its type is null and gives FaultCarried.
 func New(o Options) (codec.Factory, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -300,7 +300,7 @@ func (c *lines) appendField(dst *pipeline.Values, i int) {
 		ok = codec.AppendScalar(dst, text, c.Carry[i].Time)
 	}
 	if !ok {
-		c.fault.Note(pipeline.FaultFieldType, int64(v.start))
+		c.fault.NoteField(i, int64(v.start))
 		dst.AppendNull()
 		return
 	}

@@ -88,8 +88,8 @@ func TestCSV(t *testing.T) {
 		`http://a/ base=,false - - - - - -`,
 		`null base=,false - - - - - - record-field-missing -1`,
 		` base=,false "" - - - - -`,
-		`http://a/ base=y,true "x" - 1 true 1000000 - record-field-type 12`,
-		`http://a/ base=,false "x" 1 1 - - - record-field-type 16`,
+		`http://a/ base=y,true "x" - 1 true 1000000 - field-type 12`,
+		`http://a/ base=,false "x" 1 1 - - - field-type 16`,
 		`null base=,false - - - - - - record-malformed 0`,
 		`null base=,false - - - - - - record-malformed 11`,
 		`http://a/ base=,false "` + "\ufffd" + `" - - - - -`,
@@ -102,7 +102,7 @@ func TestCSV(t *testing.T) {
 func TestTSV(t *testing.T) {
 	got := decode(t, Options{Separator: '\t', Columns: []string{"a", "url"}, URL: "url", Carry: []codec.CarriedColumn{{Name: "t", Column: "a", Type: pipeline.Timestamp}}},
 		"2026-01-01T00:00:00Z\thttp://a/,b", "x\thttp://b/")
-	want := []string{"http://a/,b 1767225600000000", "http://b/ - record-field-type 0"}
+	want := []string{"http://a/,b 1767225600000000", "http://b/ - field-type 0"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -156,7 +156,7 @@ func TestRows(t *testing.T) {
 		"https://a.example/0 https://a.example/ 0 0 0 0 0 0 0.00 0 true 00000000-0000-0000-0000-000000000000 10.0.0.0 -",
 		"https://a.example/1 https://a.example/ 1000 1 86400000000 -1 -1000000 1 -0.01 0.5 false 01000000-0000-0000-0000-000000000000 10.0.0.1 -",
 		"https://a.example/2 https://a.example/ 2000 2 172800000000 -2 -2000000 2 -0.02 1 true 02000000-0000-0000-0000-000000000000 10.0.0.2 -",
-		"https://a.example/3 https://a.example/ 3000 3 259200000000 -3 -3000000 - -0.03 1.5 false 03000000-0000-0000-0000-000000000000 10.0.0.3 - record-field-type",
+		"https://a.example/3 https://a.example/ 3000 3 259200000000 -3 -3000000 - -0.03 1.5 false 03000000-0000-0000-0000-000000000000 10.0.0.3 - field-type",
 		"- https://a.example/ 4000 4 345600000000 -4 -4000000 4 -0.04 - true 04000000-0000-0000-0000-000000000000 - - record-field-missing",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {

@@ -63,8 +63,8 @@ type table struct {
 	opened bool  // its columns are open
 
 	append schema.Appender
-	faults []pipeline.FaultCode // of the rows of a step; 0 is none
-	step   int                  // rows of the next step
+	faults []pipeline.Fault // of the rows of a step; code 0 is none
+	step   int              // rows of the next step
 }
 
 // Rows implements [codec.Table].
@@ -172,7 +172,7 @@ func (t *table) open() error {
 // add adds rows to every column of the batch.
 func (t *table) add(b *pipeline.Batch, rows int) error {
 	first := b.URLs.Len()
-	t.faults = append(t.faults[:0], make([]pipeline.FaultCode, rows)...)
+	t.faults = append(t.faults[:0], make([]pipeline.Fault, rows)...)
 	columns := t.columns
 	if err := t.addURLs(&b.URLs, columns[0], rows, pipeline.FaultFieldMissing); err != nil {
 		return err
@@ -191,15 +191,16 @@ func (t *table) add(b *pipeline.Batch, rows int) error {
 				return err
 			}
 			t.append.Begin(b.MaxBytes, len(v.Data))
-			if code := t.append.Append(&b.Carried[i], &v, t.o.Carry[i].Time, nil); t.faults[row] == 0 {
-				t.faults[row] = code
+			if code := t.append.Append(&b.Carried[i], &v, t.o.Carry[i].Time, nil); t.faults[row].Code == 0 {
+				t.faults[row] = pipeline.Fault{Code: code, Field: uint16(i)}
 			}
 		}
 	}
 	t.append.Release()
-	for row, code := range t.faults {
-		if code != 0 {
-			b.Faults = append(b.Faults, pipeline.Fault{Row: int32(first + row), Code: code, Pos: -1})
+	for row, fault := range t.faults {
+		if fault.Code != 0 {
+			fault.Row, fault.Pos = int32(first+row), -1
+			b.Faults = append(b.Faults, fault)
 		}
 	}
 	return nil
@@ -226,8 +227,8 @@ func (t *table) addURLs(dst *pipeline.NullBytes, c *column, rows int, missing pi
 			dst.AppendNull()
 			fault = pipeline.FaultFieldType
 		}
-		if t.faults[row] == 0 {
-			t.faults[row] = fault
+		if t.faults[row].Code == 0 {
+			t.faults[row].Code = fault
 		}
 	}
 	return nil

@@ -161,7 +161,7 @@ func TestMalformed(t *testing.T) {
 	}
 	o.Base, o.Carry = "", []codec.CarriedField{{Name: "tags", Pointer: "/tags"}, {Name: "id", Pointer: "/id"}}
 	got := row(t, o, click(t, `{"request":{"url":"u"},"tags":["a"]}`))
-	if diff := cmp.Diff(map[string]any{"url": "u", "fault": "record-field-type", "pos": int64(6)}, got); diff != "" {
+	if diff := cmp.Diff(map[string]any{"url": "u", "fault": "field-type", "pos": int64(6)}, got); diff != "" {
 		t.Error(diff)
 	}
 }

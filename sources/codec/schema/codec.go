@@ -71,8 +71,13 @@ func (c *records) row(b *pipeline.Batch, start int, r Reader) {
 	}
 	c.append.Begin(b.MaxBytes, len(b.Records.At(b.Records.Len()-1)))
 	for i := range values {
-		if code := c.append.Append(&b.Carried[i], &values[i], c.options.Carry[i].Time, r); code != 0 {
-			c.fault.Note(code, int64(start+values[i].At))
+		at := int64(start + values[i].At)
+		switch code := c.append.Append(&b.Carried[i], &values[i], c.options.Carry[i].Time, r); code {
+		case 0:
+		case pipeline.FaultCarried:
+			c.fault.NoteField(i, at)
+		default:
+			c.fault.Note(code, at)
 		}
 	}
 	c.fault.AddTo(b)

@@ -32,7 +32,7 @@ func (c *Appender) Release() {
 	}
 }
 
-// Append appends v to its column, a null where it is missing. It appends a null and returns FaultFieldType where v is not of the
+// Append appends v to its column, a null where it is missing. It appends a null and returns FaultCarried where v is not of the
 // column's type, FaultTooLarge where it is too long as JSON, and 0 otherwise. format says how a number or a text is a time;
 // r, which may be nil, shows a Complex value.
 func (c *Appender) Append(dst *pipeline.Values, v *Value, format codec.TimeFormat, r Reader) pipeline.FaultCode {
@@ -49,7 +49,7 @@ func (c *Appender) Append(dst *pipeline.Values, v *Value, format codec.TimeForma
 		dst.Text.End()
 	} else if !c.value(dst, v, format) {
 		dst.AppendNull()
-		return pipeline.FaultFieldType
+		return pipeline.FaultCarried
 	}
 	dst.Valid = append(dst.Valid, true)
 	return 0

@@ -32,6 +32,7 @@ type document struct {
 	Errors       map[string]int64 `json:"errors"`
 	Dropped      int64            `json:"dropped"`
 	DeadLetters  int64            `json:"dead_letters"`
+	Nulled       int64            `json:"nulled"`
 	Late         int64            `json:"late"`
 	Duplicates   int64            `json:"duplicates"`
 	Files        int64            `json:"files"`
@@ -52,7 +53,7 @@ func (s Summary) JSON(w io.Writer, ended End, positions map[pipeline.LaneID]int6
 	t := s.Totals
 	d := document{
 		Ended: ended, Rows: t.Rows, Bytes: t.Bytes, Committed: t.Committed, Invalid: t.Invalid, Errors: t.Errors, Dropped: t.Dropped,
-		DeadLetters: t.DeadLetters, Late: s.Late, Duplicates: s.Duplicates, Files: s.Files, WrittenBytes: s.Written,
+		DeadLetters: t.DeadLetters, Nulled: t.Nulled, Late: s.Late, Duplicates: s.Duplicates, Files: s.Files, WrittenBytes: s.Written,
 		Seconds: s.Elapsed.Seconds(), Positions: []position{},
 	}
 	if d.Errors == nil {

@@ -23,7 +23,7 @@ type Reason struct {
 // Summary is what a pipeline did.
 type Summary struct {
 	Totals pipeline.Totals
-	// Reasons are the invalid rows by code, most first.
+	// Reasons are the invalid rows, and those with a field that was made null, by code, most first.
 	Reasons []Reason
 	// Files and Written are the finished files and their bytes; Written also counts what went to a stream.
 	Files, Written int64
@@ -93,23 +93,55 @@ func (s Summary) Print(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s (%.2f %%), %s\n", plain.Plural(s.Duplicates, "duplicate"), 100*float64(s.Duplicates)/float64(max(t.Rows, 1)), fate)
 	}
-	if t.Invalid == 0 {
-		return
-	}
-	fmt.Fprintf(w, "%s without a URL (%.2f %%)%s\n", plain.Plural(t.Invalid, "row"), 100*float64(t.Invalid)/float64(t.Rows), s.fate())
-	width := len(plain.Count(s.Reasons[0].Rows))
-	for _, r := range s.Reasons {
-		fmt.Fprintf(w, "  %*s  %s\n", width, plain.Count(r.Rows), r.Code)
+	s.PrintErrors(w, true)
+}
+
+// PrintErrors writes the rows with errors of each kind by code, and what became of them if fates is set.
+func (s Summary) PrintErrors(w io.Writer, fates bool) {
+	about := map[pipeline.Kind]string{pipeline.OfURL: "the URL", pipeline.OfRecord: "the record", pipeline.OfField: "a field"}
+	for _, kind := range pipeline.Kinds() {
+		reasons, rows := s.of(kind)
+		if rows == 0 {
+			continue
+		}
+		fate := ""
+		if fates {
+			fate = s.fate(kind, rows)
+		}
+		fmt.Fprintf(w, "%s with an error of %s (%.2f %%)%s\n", plain.Plural(rows, "row"), about[kind],
+			100*float64(rows)/float64(max(s.Totals.Rows, 1)), fate)
+		width := len(plain.Count(reasons[0].Rows))
+		for _, r := range reasons {
+			fmt.Fprintf(w, "  %*s  %s\n", width, plain.Count(r.Rows), plain.Text(r.Code))
+		}
 	}
 }
 
-// fate says what became of the invalid rows.
-func (s Summary) fate() string {
-	switch t := s.Totals; {
-	case t.Dropped > 0:
-		return ", " + plain.Count(t.Dropped) + " left out"
-	case t.DeadLetters > 0:
-		return ", " + plain.Count(t.DeadLetters) + " among the dead letters"
+// of returns the reasons of a kind, most first, and how many rows they have.
+func (s Summary) of(kind pipeline.Kind) (reasons []Reason, rows int64) {
+	for _, r := range s.Reasons {
+		if pipeline.KindOf(r.Code) == kind {
+			reasons, rows = append(reasons, r), rows+r.Rows
+		}
+	}
+	return reasons, rows
+}
+
+// fate says what became of the rows with an error of a kind. The policy for fields may be another than that for the rest.
+func (s Summary) fate(kind pipeline.Kind, rows int64) string {
+	t := s.Totals
+	if kind == pipeline.OfField && t.Nulled > 0 {
+		return ", null there"
+	}
+	all := t.Invalid // what the policy was for, if not for fields alone
+	if kind == pipeline.OfField {
+		all = rows
+	}
+	switch {
+	case t.DeadLetters > 0 && t.DeadLetters >= all:
+		return ", among the dead letters"
+	case t.Dropped >= rows:
+		return ", left out"
 	}
 	return ", kept with their error"
 }
@@ -121,7 +153,10 @@ func (s Summary) Log(log *slog.Logger) {
 	for _, r := range s.Reasons {
 		reasons = append(reasons, slog.Int64(r.Code, r.Rows))
 	}
-	log.Info("done", "rows", t.Rows, "bytes", t.Bytes, "invalid", t.Invalid, "dropped", t.Dropped, "dead_letters", t.DeadLetters,
+	if t.Rows > 0 && t.Invalid == t.Rows {
+		log.Error("every row has an error", "rows", t.Rows, "mostly", pipeline.Mostly(t.Errors))
+	}
+	log.Info("done", "rows", t.Rows, "bytes", t.Bytes, "invalid", t.Invalid, "nulled", t.Nulled, "dropped", t.Dropped, "dead_letters", t.DeadLetters,
 		"committed", t.Committed, "commits", t.Commits, "files", s.Files, "written", s.Written, "late", s.Late, "duplicates", s.Duplicates,
 		"seconds", s.Elapsed.Seconds(), "rows_per_s", int64(s.RowsPerSecond()), slog.Group("errors", reasons...))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"testing"
 	"time"
 
@@ -38,18 +39,44 @@ func TestPrint(t *testing.T) {
 	}{
 		{"kept", func(*pipeline.Totals) {}, countingSink{}, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
 3 files, 1.5 MB written
-1,200 rows without a URL (0.06 %), kept with their error
-  800  record-malformed
+400 rows with an error of the URL (0.02 %), kept with their error
   200  domain-to-ASCII
   200  host-missing
+800 rows with an error of the record (0.04 %), kept with their error
+  800  record-malformed
 `},
 		{"dropped", func(t *pipeline.Totals) { t.Dropped, t.Errors = 1200, map[string]int64{"x": 1200} }, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
-1,200 rows without a URL (0.06 %), 1,200 left out
+1,200 rows with an error of the URL (0.06 %), left out
   1,200  x
 `},
 		{"dead letters", func(t *pipeline.Totals) { t.DeadLetters, t.Errors = 1200, map[string]int64{"x": 1200} }, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
-1,200 rows without a URL (0.06 %), 1,200 among the dead letters
+1,200 rows with an error of the URL (0.06 %), among the dead letters
   1,200  x
+`},
+		{"field null", func(t *pipeline.Totals) { t.Errors["field-type:user_id"], t.Nulled = 900_000, 900_000 }, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
+400 rows with an error of the URL (0.02 %), kept with their error
+  200  domain-to-ASCII
+  200  host-missing
+800 rows with an error of the record (0.04 %), kept with their error
+  800  record-malformed
+900,000 rows with an error of a field (45.00 %), null there
+  900,000  field-type:user_id
+`},
+		{"field among dead letters", func(t *pipeline.Totals) {
+			t.Invalid, t.DeadLetters, t.Errors = 30, 10, map[string]int64{"x": 20, "field-type:n": 10}
+		}, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
+20 rows with an error of the URL (0.00 %), kept with their error
+  20  x
+10 rows with an error of a field (0.00 %), among the dead letters
+  10  field-type:n
+`},
+		{"field among dead letters, others left out", func(t *pipeline.Totals) {
+			t.Invalid, t.Dropped, t.DeadLetters, t.Errors = 30, 20, 10, map[string]int64{"x": 20, "field-type:n": 10}
+		}, nil, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
+20 rows with an error of the URL (0.00 %), left out
+  20  x
+10 rows with an error of a field (0.00 %), among the dead letters
+  10  field-type:n
 `},
 		{"duplicates", func(t *pipeline.Totals) { t.Invalid, t.Errors = 0, nil }, findingSink{dropped: true}, `2,000,000 rows in 4s: 500,000 rows/s, 160.0 MB read, 40.0 MB/s
 500,000 duplicates (25.00 %), left out
@@ -65,6 +92,7 @@ func TestPrint(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			totals := totals
+			totals.Errors = maps.Clone(totals.Errors)
 			test.change(&totals)
 			var b bytes.Buffer
 			New(totals, test.sink, 4*time.Second).Print(&b)
