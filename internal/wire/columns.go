@@ -76,6 +76,10 @@ var provenances = map[sources.Origin]urlcols.Provenance{sources.Files: urlcols.F
 // newPlan returns the plan of the columns that c asks for, nil if there are problems.
 func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, problems *problems) *urlcols.Plan {
 	o := c.Columns.with(lists)
+	if c.Enrich.Acquisition != nil && lists.Acquisition == nil {
+		return nil // a list is wrong, and has been reported
+	}
+	o.Acquisition, o.AcquisitionRules = c.Enrich.Acquisition, lists.Acquisition
 	o.OnError, o.Provenance = c.OnError, provenances[source.Origin]
 	o.HasBase, o.KeepsRecords, o.Carried = f.HasBase(), f.KeepsRecords(), f.Fields()
 	plan, err := urlcols.New(o)
@@ -108,6 +112,8 @@ func columnPath(c *Config, e *urlcols.OptionError) string {
 	}
 	switch e.Option {
 	case "rename":
+	case "acquisition":
+		return acquisition + ".referrer"
 	case "also":
 		i := slices.IndexFunc(c.Columns.Also, func(a urlcols.Also) bool { return a.Field == e.Column || slices.Contains(a.Include, e.Column) })
 		return fmt.Sprintf("columns.also[%d]", max(i, 0))
