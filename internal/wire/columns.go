@@ -95,7 +95,7 @@ func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, probl
 			problems.add(columnPath(c, option), "%s: column %q: dedupe adds it, under this name and behind all others; take it out here", option.Option, option.Column)
 		default:
 			hint := ""
-			if option.Option != "also" && !slices.Contains(names, option.Column) {
+			if option.Option != "also" && option.Option != "acquisition" && !slices.Contains(names, option.Column) {
 				hint = config.Suggest(option.Column, names)
 			}
 			problems.add(columnPath(c, option), "%s: column %q: %s%s", option.Option, option.Column, option.Reason, hint)
