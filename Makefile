@@ -251,7 +251,7 @@ $(TOOLS)/golangci-lint: Makefile
 
 .PHONY: size
 size: ## lines of Go of each room, without tests, what is generated, and the tools of tests
-	@git ls-files '*.go' ':!*_test.go' ':!internal/dev' ':!benchmarks' | xargs grep -LE '^// Code generated .* DO NOT EDIT' | xargs wc -l | \
+	@git ls-files '*.go' ':!*_test.go' ':!internal/dev' ':!benchmarks' ':!*test/*' ':!*/testdata/*' | xargs grep -LE '^// Code generated .* DO NOT EDIT' | xargs wc -l | \
 		awk '$$2 != "total" { split($$2, p, "/"); room = p[1]; if (p[1] ~ /^(cmd|internal|plugins)$$/ && p[3]) room = p[1] "/" p[2]; n[room] += $$1; all += $$1 } \
 		END { for (room in n) printf "%7d  %s\n", n[room], room | "sort -k2"; close("sort -k2"); printf "%7d  in all\n", all }'
 

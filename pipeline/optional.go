@@ -84,6 +84,15 @@ type Surveyor interface {
 	Survey(ctx context.Context, known []Known) ([]Standing, error)
 }
 
+// Bounded is a [Source] without an end of its own that can be given one: Kafka. A run with an end asks for it. A source without it
+// ends by itself or not at all.
+type Bounded interface {
+	// EndAt has each lane end before its first record that is not older than until or, where there is none yet and if until is
+	// zero, behind the last one that there is when Run begins. Run then returns when its lanes have ended. It is called once,
+	// before Run.
+	EndAt(until time.Time)
+}
+
 // Rated is a [Source] with a rate that can be changed while it runs: the generator. A new configuration asks for it. The rate of
 // a source without it is that of the pipeline alone.
 type Rated interface {

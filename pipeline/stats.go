@@ -12,6 +12,9 @@ import (
 type Stats struct {
 	// Observer, if not nil, is told what happens. It is set before the pipeline runs.
 	Observer Observer
+	// Positions, if not nil, gets how far the output has each lane that was read, as each of them begins and commits. It is set
+	// before the pipeline runs, and may be read when it has ended.
+	Positions map[LaneID]int64
 
 	mu    sync.Mutex
 	t     Totals
@@ -90,6 +93,14 @@ func (s *Stats) laneStarted(id LaneID, next int64) {
 		s.lanes = make(map[LaneID]*LaneStats)
 	}
 	s.lanes[id] = &LaneStats{ID: id, Started: time.Now(), Written: next, Committed: next}
+	s.position(id, next)
+}
+
+// position notes how far the output has a lane. It is called with s.mu locked.
+func (s *Stats) position(id LaneID, next int64) {
+	if s.Positions != nil && next != Unknown {
+		s.Positions[id] = next
+	}
 }
 
 func (s *Stats) laneEnded(id LaneID) {
@@ -161,6 +172,7 @@ func (s *Stats) committed(id LaneID, size Size, next int64, oldest time.Time, to
 	if l := s.lanes[id]; l != nil {
 		l.Committed, l.Oldest = next, oldest
 	}
+	s.position(id, next)
 	s.mu.Unlock()
 	if s.Observer != nil {
 		s.Observer.Committed(id, size, took)

@@ -95,7 +95,7 @@ const exitCodesHelp = `Exit codes of all commands:
     2  the command line or the configuration is wrong; nothing was started
     3  stopped at a row with an error, because the error policy is "fail"; the rows before it are written
     4  some input could not be read completely, such as a truncated file or one that has changed; all the rest
-       is written
+       is written. Or "urlmill run --until" was stopped before its end, which the same command goes on to
     5  "urlmill verify" has found an output that is not as it has to be, or "urlmill parquet check" files that are
        damaged or say of themselves what is not true; the report says what. "urlmill compact" has left files as they are
        that it could not read
@@ -105,6 +105,6 @@ const exitCodesHelp = `Exit codes of all commands:
        container, which no signal of its own ends, it exits with 2
 
 The first SIGINT or SIGTERM lets a pipeline write and commit what it has read (pipeline.drain_timeout bounds the
-time) and ends with 0. "urlmill url" ends with 1 when one of its URLs does not parse, "urlmill explain" when two have
-two keys, and "urlmill parse" when every row has an error.
+time) and ends with 0, or with 4 before the end of --until. "urlmill url" ends with 1 when one of its URLs does not
+parse, "urlmill explain" when two have two keys, and "urlmill parse" when every row has an error.
 `

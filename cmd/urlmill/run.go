@@ -17,6 +17,8 @@ import (
 )
 
 func newRun(a *app) *cobra.Command {
+	v := view{progress: true, summary: true}
+	summary := ""
 	cmd := &cobra.Command{
 		Use:   "run CONFIG",
 		Short: "Run the pipeline that a configuration describes",
@@ -27,6 +29,11 @@ It runs until the source ends, which Kafka never does, or until SIGINT or SIGTER
 has read, within pipeline.drain_timeout. A second signal stops at once; what was not committed is read again by the
 next run.
 
+--until end stops when everything that there is at the start is committed: the records of all partitions, the files
+that are there. --until TIME stops each partition before its first record of that time or later, and --for after a
+while. The exit code is 0 when that is done and 4 when a signal, or --for, came before the end that --until names; the
+same command then goes on where this one stopped. --summary json prints what was done to standard output.
+
 Files in a folder have every record exactly once, whatever happens, and however often the command is run: the folder
 keeps the positions, in _commits. A file that was delivered is not delivered again unless it has changed; standard input
 is new each time. A topic as the sink may have records more than once after a crash.
@@ -35,13 +42,20 @@ SIGHUP reads the configuration again, and the files that it names. At once chang
 source.generate.rate, columns.tracking_rules and columns.public_suffix_list; with dedupe the tracking rules do not, where
 its keys rest on them. Everything else needs a restart: the log names every key that has changed, with the reason.`,
 		Example: `  urlmill run examples/clickstream.yaml
+  urlmill run clickstream.yaml --until end --summary json
   KAFKA_BROKERS=kafka-1:9092,kafka-2:9092 urlmill run clickstream.yaml --log-format json`,
 		Args: args(1, 1, "one configuration"),
 	}
 	cmd.RunE = func(cmd *cobra.Command, files []string) error {
+		if _, err := v.bound.time(); err != nil {
+			return err
+		}
 		c, err := a.loadConfig(files[0])
 		if err != nil {
 			return err
+		}
+		if v.json = summary == "json"; v.json && c.Sink.Options.Asks().Place == "" {
+			return usagef("--summary json is written to standard output, where sink.%s writes the rows: write them into files, or leave it out", c.Sink.Name)
 		}
 		if !cmd.Flags().Changed("log-level") {
 			a.logLevel = strings.ToLower(c.Log.Level.String())
@@ -55,14 +69,19 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 			level: level, fixedLevel: cmd.Flags().Changed("log-level"), log: log,
 		}
 		r.begin(c)
-		return a.runJob(cmd.Context(), c, a.setting(log), view{progress: true, summary: true, reload: r})
+		v.reload = r
+		return a.runJob(cmd.Context(), c, a.setting(log), v)
 	}
+	v.bound.flags(cmd)
+	choiceFlag(cmd, cmd.Flags(), &summary, "summary", "text", "what was done: text on standard error, or json on standard output too", "text", "json")
 	return cmd
 }
 
 // view says what of a pipeline shows on the console.
 type view struct {
 	progress, summary bool
+	json              bool // the summary is also printed to standard output
+	bound             bound
 	// judge says what the rows as a whole mean for the outcome of a pipeline that had no error; nil: nothing.
 	judge  func(pipeline.Totals) error
 	reload *reload // nil: SIGHUP ends the process
@@ -83,8 +102,16 @@ func (a *app) runJob(parent context.Context, c *wire.Config, setting wire.Settin
 	if err != nil {
 		return err
 	}
+	if err := v.bound.set(c, s.Source); err != nil {
+		return err
+	}
+	if v.json {
+		s.Stats.Positions = map[pipeline.LaneID]int64{}
+	}
 	ctx, drain, release := watchSignals(parent, log)
 	defer release()
+	soft, stopClock := v.bound.within(drain)
+	defer stopClock()
 	if v.reload != nil {
 		defer v.reload.watch(s)()
 		listener.settings = v.reload.counts
@@ -103,17 +130,21 @@ func (a *app) runJob(parent context.Context, c *wire.Config, setting wire.Settin
 	if v.progress {
 		stopProgress = a.startProgress(s.Stats, s.Source, log).stop
 	}
-	err = s.Run(ctx, drain.Done())
+	err = s.Run(ctx, soft.Done())
 	stopProgress()
 	stopListening(ctx, drain, err)
 	if cause := context.Cause(ctx); errors.Is(cause, errInterrupted) {
 		return cause // nothing else matters
 	}
 	totals := s.Stats.Totals()
+	why, err := v.bound.ended(drain, soft, err)
 	if v.summary {
 		r := report.New(totals, s.Sink, time.Since(began))
-		r.FromFiles = err == nil && drain.Err() == nil && fromFiles(c, s.Source)
+		r.FromFiles = why == report.AtEnd && fromFiles(c, s.Source)
 		a.summarize(r, log)
+		if v.json {
+			err = errors.Join(err, r.JSON(a.out, why, s.Stats.Positions, err))
+		}
 	}
 	if err == nil && v.judge != nil {
 		err = v.judge(totals)

@@ -66,7 +66,7 @@ func Start(opts Options, m *Monitor, log *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("admin: %w", err)
 	}
-	if !loopback(host) && (opts.Token == "" || opts.CertFile == "") {
+	if !config.Loopback(host) && (opts.Token == "" || opts.CertFile == "") {
 		return nil, fmt.Errorf("admin: %s can be reached from other machines; that needs a token and TLS", opts.Listen)
 	}
 	s := &Server{monitor: m, opts: opts, done: make(chan struct{})}
@@ -116,12 +116,6 @@ func (s *Server) Close(ctx context.Context) {
 	<-s.done
 }
 
-// loopback reports whether a host is that of this machine alone.
-func loopback(host string) bool {
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
 // handler returns all pages.
 func (s *Server) handler() http.Handler {
 	open, closed := http.NewServeMux(), http.NewServeMux()
@@ -165,7 +159,7 @@ func (s *Server) guarded(h http.Handler) http.Handler {
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
-		if s.opts.Token == "" && !loopback(hostOf(r.Host)) {
+		if s.opts.Token == "" && !config.Loopback(hostOf(r.Host)) {
 			http.Error(w, "this listener answers to localhost only", http.StatusMisdirectedRequest)
 			return
 		}

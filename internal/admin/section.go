@@ -38,7 +38,7 @@ func (o *Options) check(d *config.Check) {
 		d.Conflict(listen, []string{listen}, "%s is %q; give an address with a port, such as 127.0.0.1:8717", d.Path(listen), config.Clip(o.Listen))
 		return
 	}
-	if loopback(host) {
+	if config.Loopback(host) {
 		return
 	}
 	const least = 16

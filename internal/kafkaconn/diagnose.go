@@ -139,7 +139,7 @@ func speaksKafka(ctx context.Context, address string) bool {
 		return false
 	}
 	defer conn.Close() // nothing is lost with it
-	_, err = protocol.RoundTrip(conn, 0, 1, "", &apiversions.Request{})
+	_, err = protocol.RoundTrip(guard(conn), 0, 1, "", &apiversions.Request{})
 	return err == nil
 }
 
@@ -150,7 +150,7 @@ func wantsLogin(ctx context.Context, address string) bool {
 		return false
 	}
 	defer conn.Close() // nothing is lost with it
-	answer, err := protocol.RoundTrip(conn, 1, 1, "", &saslhandshake.Request{Mechanism: "PLAIN"})
+	answer, err := protocol.RoundTrip(guard(conn), 1, 1, "", &saslhandshake.Request{Mechanism: "PLAIN"})
 	if err != nil {
 		return false
 	}

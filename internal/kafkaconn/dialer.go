@@ -103,7 +103,7 @@ func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		return nil, fmt.Errorf("dialing %s: %w", address, net.ErrClosed)
 	}
 	if d.tls == nil {
-		return conn, nil
+		return guard(conn), nil
 	}
 	config := d.tls
 	if config.ServerName == "" {
@@ -119,7 +119,7 @@ func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		_ = conn.Close()
 		return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
 	}
-	return encrypted, nil
+	return guard(encrypted), nil
 }
 
 // connSet has every open connection of a [Dialer]. Closing the connection is the only way to end a request of kafka-go that

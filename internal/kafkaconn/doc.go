@@ -3,6 +3,7 @@
 //
 //	options.go   what can be set; problems.go says what is wrong with it
 //	dialer.go    connections
+//	guard.go     answers are held back until they are known to be no more than they are; layout.go says what they have
 //	diagnose.go  what kind of listener hung up on us
 //	topics.go    the topics that there are, and those that are missing
 //	advice.go    errors that need a person, and what to do about them

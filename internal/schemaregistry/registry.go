@@ -88,8 +88,15 @@ type Client struct {
 	transport *http.Transport
 }
 
-// maxAnswer bounds an answer in bytes.
-const maxAnswer = 64 << 20
+const (
+	// maxAnswer bounds an answer in bytes, and a schema with all that it refers to.
+	maxAnswer = 16 << 20
+	// maxReferences bounds how many schemas one refers to, directly or not.
+	maxReferences = 1000
+)
+
+// errTooLong is the error of an answer that is longer than [maxAnswer].
+var errTooLong = fmt.Errorf("an answer of more than %d bytes", maxAnswer)
 
 // New returns a client, or what Validate has to say about o, or the files of TLS. It does not connect yet.
 func New(o Options) (*Client, error) {
@@ -129,13 +136,25 @@ func (c *Client) CloseIdle() { c.transport.CloseIdleConnections() }
 // bounded bounds the answers.
 type bounded struct{ http.RoundTripper }
 
+// body is an answer of which so much is left to take.
+type body struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
+	if n > b.left {
+		return b.left, errTooLong
+	}
+	b.left -= n
+	return n, err
+}
+
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := b.RoundTripper.RoundTrip(r)
 	if err == nil {
-		answer.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(answer.Body, maxAnswer), answer.Body}
+		answer.Body = &body{answer.Body, maxAnswer}
 	}
 	return answer, err
 }
@@ -148,34 +167,43 @@ func (c *Client) Schema(ctx context.Context, id uint32) (Schema, error) {
 		return Schema{}, fmt.Errorf("schema %d: %w", id, classify(err))
 	}
 	s := Schema{Type: answer.Type.String(), Text: answer.Schema}
-	if err := c.references(ctx, &s, answer.References, map[string]bool{}); err != nil {
+	if err := c.references(ctx, &s, answer.References, map[string]bool{}, new(len(s.Text))); err != nil {
 		return Schema{}, fmt.Errorf("schema %d: %w", id, err)
 	}
 	return s, nil
 }
 
-// references adds what refs name, and before them what those refer to.
-func (c *Client) references(ctx context.Context, s *Schema, refs []sr.SchemaReference, seen map[string]bool) error {
+// references adds what refs name, and before them what those refer to. seen has the names so far, and size their length.
+func (c *Client) references(ctx context.Context, s *Schema, refs []sr.SchemaReference, seen map[string]bool, size *int) error {
 	for _, ref := range refs {
 		if seen[ref.Name] {
 			continue
+		}
+		if len(seen) == maxReferences {
+			return &NotFoundError{fmt.Errorf("more than %d references, each to another schema", maxReferences)}
 		}
 		seen[ref.Name] = true
 		answer, err := c.client.SchemaByVersion(ctx, ref.Subject, ref.Version)
 		if err != nil {
 			return fmt.Errorf("reference %s: %w", ref.Name, classify(err))
 		}
-		if err := c.references(ctx, s, answer.References, seen); err != nil {
+		if err := c.references(ctx, s, answer.References, seen, size); err != nil {
 			return err
 		}
 		s.References = append(s.References, Reference{ref.Name, answer.Schema.Schema})
+		if *size += len(answer.Schema.Schema); *size > maxAnswer {
+			return &NotFoundError{fmt.Errorf("with its references it has more than %d bytes", maxAnswer)}
+		}
 	}
 	return nil
 }
 
 // classify tells what the registry does not know from what it could not say. An answer of 404 without the registry's
-// own code is one of something else, such as a proxy.
+// own code is one of something else, such as a proxy. A schema that is too long does not become shorter.
 func classify(err error) error {
+	if errors.Is(err, errTooLong) {
+		return &NotFoundError{err}
+	}
 	var answer *sr.ResponseError
 	if !errors.As(err, &answer) {
 		return err

@@ -1,7 +1,6 @@
 package tracing
 
 import (
-	"net"
 	"net/url"
 
 	"github.com/urlmill/urlmill/config"
@@ -36,13 +35,7 @@ func (o *Options) check(d *config.Check) {
 		d.Conflict(endpoint, nil, "%s is no URL of http or https; give that of the collector, such as http://localhost:4318", d.Path(endpoint))
 	case u.User != nil:
 		d.Conflict(endpoint, nil, "%s holds a user name or a password; give %s instead", d.Path(endpoint), d.Path(token))
-	case o.Token != "" && u.Scheme == "http" && !loopback(u.Hostname()):
+	case o.Token != "" && u.Scheme == "http" && !config.Loopback(u.Hostname()):
 		d.Conflict(endpoint, []string{token}, "%s is not encrypted, and %s would be sent there for everybody to read; give a URL of https", d.Path(endpoint), d.Path(token))
 	}
-}
-
-// loopback reports whether a host, a name or an address, is that of this machine alone.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -33,8 +33,7 @@ func (c *Config) check(d *config.Check) {
 	in, source := c.source()
 	out, sink := c.sink()
 	c.checkDeadLetters(d, out.DeadLetters, sink)
-	if in.DeadLetters != "" && c.OnError != pipeline.ToDeadLetters {
-		at := config.Join(source, in.DeadLetters)
+	if at := config.Join(source, in.DeadLetters); in.DeadLetters != "" && d.Given(at) && c.OnError != pipeline.ToDeadLetters {
 		d.Conflict(at, []string{at, onError}, "%s is dead_letter, but on_error is not: it says where rows with errors go; give on_error: dead_letter as well", at)
 	}
 	if drain := "pipeline.drain_timeout"; in.Rebalance > 0 && c.Pipeline.DrainTimeout >= in.Rebalance {

@@ -46,6 +46,17 @@ func (p *Pool) Take(ctx context.Context, n int64) error {
 	return context.Cause(ctx)
 }
 
+// TryTake takes n bytes if it does not have to wait for them, and reports whether it did.
+func (p *Pool) TryTake(n int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.waiting) > 0 || !p.fits(n) {
+		return false
+	}
+	p.add(n)
+	return true
+}
+
 // Give gives back n bytes. Fewer than none are taken without waiting, for what turned out larger than expected: the next
 // who want to take something wait for it.
 func (p *Pool) Give(n int64) {

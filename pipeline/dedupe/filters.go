@@ -2,6 +2,7 @@ package dedupe
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -208,6 +209,12 @@ func (f *filters) writeSnapshot(out io.Writer) error {
 	return err
 }
 
+// errDamaged is the error of a snapshot that is not what was written. It is refused and not left out: the rows that it knew would
+// be new again.
+var errDamaged = errors.New("it is damaged; restore it, or delete the folder to begin anew")
+
+// readSnapshot reads the snapshot, if there is one. The library makes room for a filter by the sizes in the file, before the
+// checksum is known, and divides by them: so nothing reaches it that differs from the sizes by which this state has its filters.
 func (f *filters) readSnapshot() error {
 	in, err := f.opts.fs.Open(f.file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -217,32 +224,56 @@ func (f *filters) readSnapshot() error {
 		return err
 	}
 	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
 	sum := xxhash.New()
 	buffered := bufio.NewReaderSize(in, 1<<20)
 	r := io.TeeReader(buffered, sum)
-	var number [8]byte
-	get := func(from io.Reader) uint64 {
-		if _, readErr := io.ReadFull(from, number[:]); readErr != nil {
-			err = readErr
-			return 0
+	sizes := [3]uint64{uint64(f.bits), uint64(f.hashes), uint64(f.bits)} // of a filter, and of the set of bits in it
+	var head struct{ Logged, Buckets uint64 }
+	if err := binary.Read(r, binary.BigEndian, &head); err != nil {
+		return damaged(err)
+	}
+	each := 8 + uint64(binary.Size(sizes)) + uint64(f.bits)/8
+	if head.Buckets > math.MaxUint8 || uint64(info.Size()) != uint64(binary.Size(head))+head.Buckets*each+8 {
+		return errDamaged
+	}
+	for range head.Buckets {
+		var bucket int64
+		if err := binary.Read(r, binary.BigEndian, &bucket); err != nil {
+			return damaged(err)
 		}
-		return binary.BigEndian.Uint64(number[:])
-	}
-	f.logged = get(r)
-	n := get(r)
-	if n > math.MaxUint8 {
-		return errors.New("it is damaged; restore it, or delete the folder to begin anew")
-	}
-	for i := uint64(0); i < n && err == nil; i++ {
-		bucket, filter := int64(get(r)), new(bloom.BloomFilter)
+		ahead, err := buffered.Peek(binary.Size(sizes))
+		if err != nil {
+			return damaged(err)
+		}
+		if want, _ := binary.Append(nil, binary.BigEndian, sizes); !bytes.Equal(ahead, want) {
+			return errDamaged
+		}
+		filter := new(bloom.BloomFilter)
 		if _, err := filter.ReadFrom(r); err != nil {
-			return err
+			return damaged(err)
 		}
 		f.buckets[bucket] = filter
 	}
 	want := sum.Sum64()
-	if got := get(buffered); err == nil && got != want {
-		return errors.New("its checksum is wrong; restore it, or delete the folder to begin anew")
+	var got uint64
+	if err := binary.Read(buffered, binary.BigEndian, &got); err != nil {
+		return damaged(err)
+	}
+	if got != want {
+		return errDamaged
+	}
+	f.logged = head.Logged
+	return nil
+}
+
+// damaged returns what an error of reading says of the snapshot: one that ends early is damaged.
+func damaged(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errDamaged
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/bits-and-blooms/bloom/v3"
@@ -44,8 +45,7 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// FuzzSnapshot reads the file with the filters. Its checksum is made right, as it would hide what is before it, and so are the
-// sizes of the filters: the library makes room by them before the checksum is known, and trusts them afterwards.
+// FuzzSnapshot reads the file with the filters. Its checksum is made right, as it would hide what is before it.
 func FuzzSnapshot(f *testing.F) {
 	opts := Options{Path: "/seen", KeyColumn: "k", Approximate: &Approximate{Memory: 4096, Keys: 100}, Last: 100, fs: vfs.NewMem()}.withDefaults()
 	made := &filters{opts: opts, buckets: nil}
@@ -60,9 +60,6 @@ func FuzzSnapshot(f *testing.F) {
 	f.Add(out.Bytes()[:40], false)
 	f.Fuzz(func(t *testing.T, data []byte, resign bool) {
 		data = bytes.Clone(data)
-		if !made.resize(data) {
-			return
-		}
 		if resign && len(data) >= 8 {
 			binary.BigEndian.PutUint64(data[len(data)-8:], xxhash.Sum64(data[:len(data)-8]))
 		}
@@ -73,7 +70,7 @@ func FuzzSnapshot(f *testing.F) {
 		o := opts
 		o.fs = fs
 		alloctest.Bound(t, len(data), 64, 16<<20, func() {
-			read := &filters{opts: o, file: "filter", buckets: map[int64]*bloom.BloomFilter{}}
+			read := &filters{opts: o, file: "filter", bits: made.bits, hashes: made.hashes, buckets: map[int64]*bloom.BloomFilter{}}
 			if err := read.readSnapshot(); err != nil {
 				return
 			}
@@ -86,17 +83,52 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-// resize gives the filters in a snapshot the sizes that those of f have. It reports whether the checksum can be made right: it
-// cannot where that is the size of a filter.
-func (f *filters) resize(snapshot []byte) bool {
-	words := 8 * int((f.bits+63)/64)
-	for at := 16; at+32 <= len(snapshot); at += 32 + words { // bucket, bits, hashes, bits again, and these
-		if at+40 > len(snapshot) {
-			return false
-		}
-		for i, n := range []uint{f.bits, f.hashes, f.bits} {
-			binary.BigEndian.PutUint64(snapshot[at+8+8*i:], uint64(n))
-		}
+// TestSnapshotClaims reads files of filters that claim other sizes than the state has, under a checksum that is right.
+func TestSnapshotClaims(t *testing.T) {
+	opts := Options{Path: "/seen", KeyColumn: "k", Approximate: &Approximate{Memory: 4096, Keys: 100}, fs: vfs.NewMem()}.withDefaults()
+	made := &filters{opts: opts, buckets: map[int64]*bloom.BloomFilter{}}
+	made.bits, made.hashes = opts.Approximate.filter(opts.buckets())
+	made.put([]entry{{Key{1}, 0}})
+	var out bytes.Buffer
+	if err := made.writeSnapshot(&out); err != nil {
+		t.Fatal(err)
 	}
-	return true
+	set := func(at int, number uint64) func([]byte) []byte {
+		return func(b []byte) []byte { binary.BigEndian.PutUint64(b[at:], number); return b }
+	}
+	for name, change := range map[string]func([]byte) []byte{
+		"buckets":            set(8, 255),
+		"too many buckets":   set(8, 1<<63),
+		"no bits":            set(24, 0),
+		"no hashes":          set(32, 0),
+		"many hashes":        set(32, 1<<62),
+		"a length of 2^63":   set(40, 1<<63),
+		"a length of 2^64-1": set(40, 1<<64-1),
+		"a set without bits": set(40, 0),
+		"48 bytes": func(b []byte) []byte {
+			return set(40, 1<<60)(b[:48])
+		},
+		"cut":       func(b []byte) []byte { return b[:len(b)-100] },
+		"too long":  func(b []byte) []byte { return append(b, 0) },
+		"nothing":   func(b []byte) []byte { return nil },
+		"no header": func(b []byte) []byte { return b[:12] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := change(bytes.Clone(out.Bytes()))
+			if len(data) > 56 {
+				binary.BigEndian.PutUint64(data[len(data)-8:], xxhash.Sum64(data[:len(data)-8]))
+			}
+			o := opts
+			o.fs = vfs.NewMem()
+			if err := writeFile(o.fs, "filter", string(data)); err != nil {
+				t.Fatal(err)
+			}
+			read := &filters{opts: o, file: "filter", bits: made.bits, hashes: made.hashes, buckets: map[int64]*bloom.BloomFilter{}}
+			alloctest.Bound(t, len(data), 64, 4<<20, func() {
+				if err := read.readSnapshot(); !errors.Is(err, errDamaged) {
+					t.Errorf("read with the error %v", err)
+				}
+			})
+		})
+	}
 }

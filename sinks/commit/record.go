@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"path"
 	"time"
 
@@ -143,6 +144,9 @@ func decodeRecord(at, lane string, first int64, content []byte) (*Record, error)
 	for _, f := range r.Files {
 		if f.Name == "" || f.Token == "" || f.Rows < 0 || f.Bytes < 0 {
 			return nil, &DamagedError{at, "a file has no name, or fewer than no bytes"}
+		}
+		if !fs.ValidPath(f.Name) {
+			return nil, &DamagedError{at, fmt.Sprintf("%q is not the name of a file in a directory", f.Name)}
 		}
 		if err := store.CheckChecksum(f.Checksum); err != nil {
 			return nil, &DamagedError{at, err.Error()}

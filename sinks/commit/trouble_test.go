@@ -113,6 +113,7 @@ func TestRefusedRecords(t *testing.T) {
 		"foreign":       {rewrite(func([]byte) []byte { return []byte(`{"hello":1}`) }), []string{"is damaged", "restore it from a backup"}},
 		"empty":         {rewrite(func([]byte) []byte { return nil }), []string{"is damaged", "restore it from a backup"}},
 		"newer":         {rewrite(func(b []byte) []byte { return bytes.Replace(b, []byte(`"version":1`), []byte(`"version":2`), 1) }), []string{"use a newer one"}},
+		"outside":       {rewrite(func(b []byte) []byte { return bytes.Replace(b, []byte(`"name":"`), []byte(`"name":"../vic/`), 1) }), []string{"is not the name of a file", "is damaged"}},
 		"another topic": {rewrite(func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("clicks/3"), []byte("views/3")) }), []string{"belongs to the lane views/3", "move it back to _commits/views/3", "another directory"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
+	"strings"
 	"testing"
 
 	iceberg "github.com/apache/iceberg-go"
@@ -35,7 +35,7 @@ func tableSeed(f *testing.F) []byte {
 		f.Fatal(err)
 	}
 	raw := newTable(creation{location: "file:///out", schema: fields, lastColumn: 20, spec: iceberg.UnpartitionedSpec, properties: map[string]string{pruneKey: "true"}})
-	m, err := parseMetadata(raw)
+	m, err := parseMetadata("1.json", raw)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -85,28 +85,20 @@ func FuzzMetadata(f *testing.F) {
 	at := &tableOf{base: "file:///out"}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		alloctest.Bound(t, len(raw), 4<<10, 4<<20, func() {
-			m, err := parseMetadata(raw)
+			m, err := parseMetadata("1.json", raw)
 			if err != nil {
 				return
 			}
-			var parts struct {
-				Refs map[string]json.RawMessage `json:"refs"`
-			}
-			if err := json.Unmarshal(raw, &parts); err != nil || parts.Refs == nil || slices.Contains(m.Schemas, nil) {
-				return // a schema that is null, and no references at all, are not expected
-			}
 			_, _ = m.schema()
 			_, _ = m.spec(m.DefaultSpec)
-			if !circular(m) {
-				_, _ = at.positions(m)
-			}
+			_, _ = at.positions(m)
 			base := &state{location: "file:///out/_iceberg/1.json", raw: raw, meta: m}
 			_ = forgotten(base)
 			if after, err := apply(base, change{properties: map[string]string{"a": "b"}, snapshot: &snapshot{ID: 3}}); err == nil {
 				if !json.Valid(after) {
 					t.Fatalf("%s becomes %s", raw, after)
 				}
-				if now, err := parseMetadata(after); err == nil && now.snapshot(now.Current) == nil {
+				if now, err := parseMetadata("2.json", after); err == nil && now.snapshot(now.Current) == nil {
 					t.Fatalf("%s becomes %s, without the snapshot", raw, after)
 				}
 			}
@@ -114,13 +106,50 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// circular reports whether snapshots are their own ancestors, which positions would follow for ever.
-func circular(m *metadata) bool {
-	n := 0
-	for s := m.snapshot(m.Current); s != nil; s = m.snapshot(s.Parent) {
-		if n++; n > len(m.Snapshots) {
-			return true
-		}
+// TestBadMetadata reads metadata that other writers have made, and changes what can be used.
+func TestBadMetadata(t *testing.T) {
+	const good = `"format-version":2,"schemas":[{"type":"struct","schema-id":0,"fields":[]}],"partition-specs":[{"spec-id":0,"fields":[]}]`
+	at := &tableOf{base: "file:///out"}
+	for name, c := range map[string]struct{ raw, want string }{
+		"good":           {`{` + good + `}`, ""},
+		"refs null":      {`{` + good + `,"refs":null,"snapshots":null}`, ""},
+		"refs a number":  {`{` + good + `,"refs":5}`, "refs: "},
+		"null schema":    {`{` + good + `,"schemas":[null]}`, "null is among its schemas"},
+		"null spec":      {`{` + good + `,"partition-specs":[null]}`, "null is among its partition-specs"},
+		"null snapshot":  {`{` + good + `,"snapshots":[null]}`, "null is among its snapshots"},
+		"null log entry": {`{` + good + `,"metadata-log":[null]}`, "null is among its metadata-log"},
+		"own parent":     {`{` + good + `,"current-snapshot-id":1,"snapshots":[{"snapshot-id":1,"parent-snapshot-id":1}]}`, "its snapshot 1 is an ancestor of itself"},
+		"own ancestor": {`{` + good + `,"current-snapshot-id":1,"snapshots":[{"snapshot-id":1,"parent-snapshot-id":2},{"snapshot-id":2,"parent-snapshot-id":3},` +
+			`{"snapshot-id":3,"parent-snapshot-id":2}]}`, "an ancestor of itself"},
+		"positions null": {`{` + good + `,"properties":{"urlmill.positions":"null"}}`, "urlmill.positions is null"},
+		"no schema":      {`{"format-version":2}`, "it does not have its current schema, 0"},
+		"no JSON":        {`{`, "file:///out/1.json, cannot be used"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := func() error {
+				m, err := parseMetadata("file:///out/1.json", []byte(c.raw))
+				if err != nil {
+					return err
+				}
+				_, err = m.schema()
+				if err == nil {
+					_, err = m.spec(0)
+				}
+				if err == nil {
+					_, err = at.positions(m)
+				}
+				if err != nil {
+					return err
+				}
+				after, err := apply(&state{location: "file:///out/1.json", raw: []byte(c.raw), meta: m}, change{snapshot: &snapshot{ID: 3}})
+				if err == nil && !strings.Contains(string(after), `"refs":{"main":{"snapshot-id":3,"type":"branch"}}`) {
+					t.Errorf("it became %s", after)
+				}
+				return err
+			}()
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "1.json")) {
+				t.Errorf("%v; it should say %q and the file", err, c.want)
+			}
+		})
 	}
-	return false
 }

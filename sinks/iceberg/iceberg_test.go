@@ -332,7 +332,7 @@ func TestOptions(t *testing.T) {
 		{Options{Table: "web.clicks", Every: time.Millisecond}, "every: 1ms is too short"},
 		{Options{Table: "web.clicks", CatalogFile: "x", REST: &REST{URI: "http://x"}}, "catalog_file: cannot be given together"},
 		{Options{Table: "web.clicks", REST: &REST{URI: "catalog"}}, "rest.uri: \"catalog\" is not the address"},
-		{Options{Table: "web.clicks", REST: &REST{URI: "http://x", Token: "a", Credential: "b"}}, "rest.credential: cannot be given together"},
+		{Options{Table: "web.clicks", REST: &REST{URI: "https://x", Token: "a", Credential: "b"}}, "rest.credential: cannot be given together"},
 	} {
 		if err := c.o.Validate(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.o, err, c.want)

@@ -96,9 +96,9 @@ func (t *tableOf) newest(ctx context.Context) (*state, error) {
 		if err != nil {
 			return nil, err
 		}
-		m, err := parseMetadata(raw)
+		m, err := parseMetadata(at, raw)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", at, err)
+			return nil, err
 		}
 		if out, ok := m.Properties[outputKey]; ok && !samePlace(out, t.base) {
 			continue
@@ -170,8 +170,8 @@ func (t *tableOf) listed(ctx context.Context) (found []string, err error) {
 // foreign returns the snapshots of others and those before them: what is in none of these was not put there by others, or is
 // forgotten.
 func foreign(m *metadata) (found []*snapshot) {
-	for i := range m.Snapshots {
-		if s := &m.Snapshots[i]; s.Summary[positionsKey] == "" {
+	for _, s := range m.Snapshots {
+		if s.Summary[positionsKey] == "" {
 			found = append(found, s, m.snapshot(s.Parent))
 		}
 	}

@@ -2,9 +2,9 @@ package iceberg
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	iceberg "github.com/apache/iceberg-go"
@@ -16,22 +16,27 @@ const formatVersion = 2
 
 // metadata is what has to be known of a table. What else its metadata has is kept as it is; see [apply].
 type metadata struct {
-	Version       int               `json:"format-version"`
-	UUID          string            `json:"table-uuid"`
-	Location      string            `json:"location"`
-	LastSequence  int64             `json:"last-sequence-number"`
-	LastUpdated   int64             `json:"last-updated-ms"`
-	LastColumn    int               `json:"last-column-id"`
-	CurrentSchema int               `json:"current-schema-id"`
-	Schemas       []*iceberg.Schema `json:"schemas"`
-	DefaultSpec   int               `json:"default-spec-id"`
-	Specs         []json.RawMessage `json:"partition-specs"`
-	Properties    map[string]string `json:"properties"`
-	Current       *int64            `json:"current-snapshot-id"`
-	Snapshots     []snapshot        `json:"snapshots"`
-	Log           []struct {
-		File string `json:"metadata-file"`
-	} `json:"metadata-log"`
+	at string // where it is, for messages
+
+	Version       int                `json:"format-version"`
+	UUID          string             `json:"table-uuid"`
+	Location      string             `json:"location"`
+	LastSequence  int64              `json:"last-sequence-number"`
+	LastUpdated   int64              `json:"last-updated-ms"`
+	LastColumn    int                `json:"last-column-id"`
+	CurrentSchema int                `json:"current-schema-id"`
+	Schemas       []*iceberg.Schema  `json:"schemas"`
+	DefaultSpec   int                `json:"default-spec-id"`
+	Specs         []*json.RawMessage `json:"partition-specs"`
+	Properties    map[string]string  `json:"properties"`
+	Current       *int64             `json:"current-snapshot-id"`
+	Snapshots     []*snapshot        `json:"snapshots"`
+	Log           []*logEntry        `json:"metadata-log"`
+}
+
+// logEntry is an earlier metadata file.
+type logEntry struct {
+	File string `json:"metadata-file"`
 }
 
 // snapshot is a version of a table's content.
@@ -45,19 +50,37 @@ type snapshot struct {
 	Schema       int               `json:"schema-id"`
 }
 
-// parseMetadata reads the metadata of a table that can be written to.
-func parseMetadata(raw []byte) (*metadata, error) {
-	m := new(metadata)
+// parseMetadata reads the metadata, found at a location, of a table that can be written to. What it returns has no nil in its slices.
+func parseMetadata(at string, raw []byte) (*metadata, error) {
+	m := &metadata{at: at}
 	if err := json.Unmarshal(raw, m); err != nil {
-		return nil, fmt.Errorf("the metadata of the table cannot be read: %w", err)
+		return nil, m.damaged("%w", err)
 	}
 	if m.Version != formatVersion {
 		return nil, fmt.Errorf("the table has version %d of Iceberg's format, and urlmill adds to tables of version %d: give another table", m.Version, formatVersion)
+	}
+	for _, list := range []struct {
+		key  string
+		null bool
+	}{
+		{"schemas", slices.Contains(m.Schemas, nil)},
+		{"partition-specs", slices.Contains(m.Specs, nil)},
+		{"snapshots", slices.Contains(m.Snapshots, nil)},
+		{"metadata-log", slices.Contains(m.Log, nil)},
+	} {
+		if list.null {
+			return nil, m.damaged("null is among its %s", list.key)
+		}
 	}
 	if m.Current != nil && *m.Current < 0 { // how some write that there is none
 		m.Current = nil
 	}
 	return m, nil
+}
+
+// damaged returns the error of metadata that cannot be used.
+func (m *metadata) damaged(format string, args ...any) error {
+	return fmt.Errorf("the metadata of the table, %s, cannot be used: %w; restore the file, or roll the table back in its catalog", m.at, fmt.Errorf(format, args...))
 }
 
 // schema returns the current schema.
@@ -67,7 +90,7 @@ func (m *metadata) schema() (*iceberg.Schema, error) {
 			return s, nil
 		}
 	}
-	return nil, errors.New("the metadata of the table does not have its current schema")
+	return nil, m.damaged("it does not have its current schema, %d", m.CurrentSchema)
 }
 
 // spec returns a partition spec by its number.
@@ -76,24 +99,40 @@ func (m *metadata) spec(id int) (iceberg.PartitionSpec, error) {
 		var head struct {
 			ID int `json:"spec-id"`
 		}
-		if err := json.Unmarshal(raw, &head); err != nil || head.ID != id {
+		if err := json.Unmarshal(*raw, &head); err != nil || head.ID != id {
 			continue
 		}
 		var s iceberg.PartitionSpec
-		err := json.Unmarshal(raw, &s)
+		err := json.Unmarshal(*raw, &s)
 		return s, err
 	}
-	return iceberg.PartitionSpec{}, fmt.Errorf("the metadata of the table does not have its partition spec %d", id)
+	return iceberg.PartitionSpec{}, m.damaged("it does not have its partition spec %d", id)
 }
 
 // snapshot returns a snapshot, nil if there is none of that number.
 func (m *metadata) snapshot(id *int64) *snapshot {
-	for i := range m.Snapshots {
-		if id != nil && m.Snapshots[i].ID == *id {
-			return &m.Snapshots[i]
+	for _, s := range m.Snapshots {
+		if id != nil && s.ID == *id {
+			return s
 		}
 	}
 	return nil
+}
+
+// history returns the current snapshot and its ancestors that are still there, the newest first.
+func (m *metadata) history() ([]*snapshot, error) {
+	byID := make(map[int64]*snapshot, len(m.Snapshots))
+	for _, s := range m.Snapshots {
+		byID[s.ID] = s
+	}
+	var line []*snapshot
+	for at := m.Current; at != nil && byID[*at] != nil; at = byID[*at].Parent {
+		if len(line) == len(byID) {
+			return nil, m.damaged("its snapshot %d is an ancestor of itself", *at)
+		}
+		line = append(line, byID[*at])
+	}
+	return line, nil
 }
 
 // newTable returns the metadata of an empty table.
@@ -117,7 +156,12 @@ func newTable(n creation) []byte {
 const maxLog = 100
 
 // apply returns the metadata after a change. What the change does not touch stays as it is, whoever has written it.
-func apply(base *state, c change) ([]byte, error) {
+func apply(base *state, c change) (_ []byte, err error) {
+	defer func() {
+		if err != nil {
+			err = base.meta.damaged("%w", err)
+		}
+	}()
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(base.raw, &m); err != nil {
 		return nil, err
@@ -139,9 +183,12 @@ func apply(base *state, c change) ([]byte, error) {
 	}
 	if s := c.snapshot; s != nil {
 		now = s.Time
-		refs := map[string]json.RawMessage{}
+		var refs map[string]json.RawMessage
 		if err := json.Unmarshal(orNull(m["refs"]), &refs); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("refs: %w", err)
+		}
+		if refs == nil { // some write null for none
+			refs = map[string]json.RawMessage{}
 		}
 		refs["main"] = encode(map[string]any{"snapshot-id": s.ID, "type": "branch"})
 		m["refs"], m["current-snapshot-id"], m["last-sequence-number"] = encode(refs), encode(s.ID), encode(s.Sequence)

@@ -94,8 +94,13 @@ func (o Options) Validate() error {
 			if address.uri == "" && address.key != "rest.uri" {
 				continue
 			}
-			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			switch {
+			case strings.Contains(address.uri, "@"): // it is not quoted, with what is before
+				p.Add(address.key, "it holds a user name or a password").Advise("give rest.token or rest.credential instead")
+			case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 				p.Value(address.key, address.uri, "is not the address of a catalog").Advise("give one such as https://catalog.example.com")
+			case r.exposed(u):
+				p.Add(address.key, "it is not encrypted, and the token or credential would be sent there for everybody to read").Advise("give an address of https")
 			}
 		}
 		if r.Token != "" && r.Credential != "" {
@@ -103,6 +108,11 @@ func (o Options) Validate() error {
 		}
 	}
 	return p.Err()
+}
+
+// exposed reports whether a login would be sent to an address without encryption, over a network.
+func (r *REST) exposed(u *url.URL) bool {
+	return (r.Token != "" || r.Credential != "") && u.Scheme == "http" && !config.Loopback(u.Hostname())
 }
 
 // CheckRows returns what is wrong with rows of a schema for a table.

@@ -45,7 +45,7 @@ func (e *restError) Error() string {
 
 // openREST asks a catalog for its configuration.
 func openREST(ctx context.Context, o REST) (*rest, error) {
-	c := &rest{opts: o, client: http.Client{Timeout: restTimeout}, token: o.Token.Reveal(), uri: strings.TrimSuffix(o.URI, "/"), auth: o.AuthURI}
+	c := &rest{opts: o, client: http.Client{Timeout: restTimeout, CheckRedirect: checkRedirect}, token: o.Token.Reveal(), uri: strings.TrimSuffix(o.URI, "/"), auth: o.AuthURI}
 	query := url.Values{}
 	if o.Warehouse != "" {
 		query.Set("warehouse", o.Warehouse)
@@ -63,6 +63,17 @@ func openREST(ctx context.Context, o REST) (*rest, error) {
 
 func (c *rest) Close() error {
 	c.client.CloseIdleConnections()
+	return nil
+}
+
+// checkRedirect refuses what would send a login, which may be in the body, to another host or without encryption.
+func checkRedirect(to *http.Request, via []*http.Request) error {
+	if from := via[0].URL; to.URL.Host != from.Host || to.URL.Scheme != from.Scheme {
+		return fmt.Errorf("it redirects to %q, where the login is not sent: give that address", to.URL.Scheme+"://"+to.URL.Host)
+	}
+	if len(via) >= 10 {
+		return errors.New("it redirects without end")
+	}
 	return nil
 }
 
@@ -99,7 +110,7 @@ func (c *rest) load(ctx context.Context, table []string) (*state, error) {
 		return nil, err
 	}
 	s := &state{location: answer.Location, raw: answer.Metadata}
-	s.meta, err = parseMetadata(answer.Metadata)
+	s.meta, err = parseMetadata(answer.Location, answer.Metadata)
 	return s, err
 }
 

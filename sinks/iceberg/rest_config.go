@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/urlmill/urlmill/config"
 )
 
 // unitSeparator is between the parts of a namespace in paths, escaped, unless the catalog says otherwise.
@@ -25,15 +27,15 @@ func (c restConfig) get(key, own string) string {
 }
 
 // configure takes over what the catalog wants.
-func (c *rest) configure(config restConfig) error {
-	c.prefix = escapedPath(strings.Trim(config.get("prefix", ""), "/"))
-	c.separator = cmp.Or(config.get("namespace-separator", ""), unitSeparator)
-	uri, err := c.address("uri", config.get("uri", c.opts.URI))
+func (c *rest) configure(wanted restConfig) error {
+	c.prefix = escapedPath(strings.Trim(wanted.get("prefix", ""), "/"))
+	c.separator = cmp.Or(wanted.get("namespace-separator", ""), unitSeparator)
+	uri, err := c.address("uri", wanted.get("uri", c.opts.URI))
 	if err != nil {
 		return err
 	}
 	c.uri = strings.TrimSuffix(uri, "/")
-	if c.auth = config.get("oauth2-server-uri", c.opts.AuthURI); c.auth == "" {
+	if c.auth = wanted.get("oauth2-server-uri", c.opts.AuthURI); c.auth == "" {
 		return nil
 	}
 	c.auth, err = c.address("oauth2-server-uri", c.auth)
@@ -49,8 +51,10 @@ func (c *rest) address(key, at string) (string, error) {
 	}
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return "", fmt.Errorf("its configuration gives %q as %s, which is not an address", at, key)
-	case u.Scheme == "http" && strings.HasPrefix(c.opts.URI, "https:") && at != c.opts.AuthURI:
+		return "", fmt.Errorf("its configuration gives %q as %s, which is not an address", config.Clip(at), key)
+	case u.User != nil:
+		return "", fmt.Errorf("its configuration gives an address with a user name or a password as %s: have the catalog give one without", key)
+	case (c.opts.exposed(u) || u.Scheme == "http" && strings.HasPrefix(c.opts.URI, "https:")) && at != c.opts.AuthURI:
 		return "", fmt.Errorf("its configuration gives %q as %s, to which the token would go without encryption: have the catalog give one with https", at, key)
 	}
 	return at, nil

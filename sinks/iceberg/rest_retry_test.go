@@ -267,3 +267,46 @@ func TestRESTConfig(t *testing.T) {
 		t.Errorf("from https to http: %v", err)
 	}
 }
+
+// TestExposedLogin: a login goes nowhere in the clear but to this machine, and to no other host by a redirect.
+func TestExposedLogin(t *testing.T) {
+	validate := func(r REST) error { return Options{Table: "web.clicks", REST: &r}.Validate() }
+	for _, c := range []struct {
+		rest REST
+		want string // "" for none
+	}{
+		{REST{URI: "http://catalog.example"}, ""},
+		{REST{URI: "http://127.0.0.1:1", Token: "s3cret"}, ""},
+		{REST{URI: "http://localhost:1", Credential: "id:s3cret"}, ""},
+		{REST{URI: "https://catalog.example", Token: "s3cret"}, ""},
+		{REST{URI: "http://catalog.example", Token: "s3cret"}, "rest.uri: it is not encrypted"},
+		{REST{URI: "https://catalog.example", AuthURI: "http://login.example", Credential: "s3cret"}, "rest.auth_uri: it is not encrypted"},
+		{REST{URI: "https://u:s3cret@catalog.example"}, "rest.uri: it holds a user name"},
+		{REST{URI: "ftp://u:s3cret@catalog.example"}, "rest.uri: it holds a user name"},
+		{REST{URI: "https://catalog.example", AuthURI: "https://s3cret@login.example"}, "rest.auth_uri: it holds a user name"},
+	} {
+		err := validate(c.rest)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "s3cret")) {
+			t.Errorf("%s: %v, want %q", c.rest.URI, err, c.want)
+		}
+	}
+	local := &rest{opts: REST{URI: "http://127.0.0.1:1", Token: "s3cret"}}
+	for _, at := range []string{"http://catalog.example", "https://u:s3cret@catalog.example"} {
+		if _, err := local.address("uri", at); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the other host was asked, with %q", r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(other.Close)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, strings.Replace(other.URL, "127.0.0.1", "localhost", 1), http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(server.Close)
+	for _, r := range []REST{{URI: server.URL, Token: "s3cret"}, {URI: server.URL, Credential: "id:s3cret"}} {
+		if _, err := openREST(t.Context(), r); err == nil || !strings.Contains(err.Error(), "it redirects to") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%v", err)
+		}
+	}
+}

@@ -91,7 +91,7 @@ func (s *restServer) create(r *http.Request, answer func(int, any)) {
 }
 
 func (s *restServer) set(raw []byte) {
-	m, err := parseMetadata(raw)
+	m, err := parseMetadata("", raw)
 	if err != nil {
 		s.t.Error(err)
 		return

@@ -83,7 +83,7 @@ func (c *sqlite) load(ctx context.Context, table []string) (*state, error) {
 	if s.raw, err = c.files.read(ctx, at.String); err != nil {
 		return nil, fmt.Errorf("the metadata of the table %s, %s: %w", dotted(table), at.String, err)
 	}
-	s.meta, err = parseMetadata(s.raw)
+	s.meta, err = parseMetadata(s.location, s.raw)
 	return s, err
 }
 

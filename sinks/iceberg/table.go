@@ -216,11 +216,18 @@ func (t *tableOf) positions(m *metadata) (map[string]int64, error) {
 	held := map[string]int64{}
 	if text, ok := m.Properties[positionsKey]; ok {
 		if err := json.Unmarshal([]byte(text), &held); err != nil {
-			return nil, fmt.Errorf("its property %s: %w", positionsKey, err)
+			return nil, m.damaged("its property %s: %w", positionsKey, err)
+		}
+		if held == nil {
+			return nil, m.damaged("its property %s is null", positionsKey)
 		}
 		return held, nil
 	}
-	for s := m.snapshot(m.Current); s != nil; s = m.snapshot(s.Parent) {
+	history, err := m.history()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range history {
 		moved := map[string]int64{}
 		if text, ok := s.Summary[positionsKey]; !ok {
 			continue

@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -71,6 +72,10 @@ func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(conte
 		lanes.Go(func() {
 			defer func() { <-slots }()
 			err := s.lane(ctx, drain, in, each)
+			if errors.Is(err, pipeline.ErrLaneLost) { // nothing else takes a file away
+				err = fmt.Errorf("%s: another process is reading this file into the same output; what both have committed is there once: "+
+					"let one run at a time, and start this one again when the other has ended", in.path)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

@@ -408,3 +408,14 @@ func BenchmarkFile(b *testing.B) {
 		})
 	}
 }
+
+// TestReadByAnotherProcess checks what is said of a file whose positions another process has committed meanwhile.
+func TestReadByAnotherProcess(t *testing.T) {
+	path := write(t, "urls", testLines(0, 3))
+	err := newSource(t, Options{Paths: []string{path}}).Run(t.Context(), nil, func(context.Context, pipeline.Lane) error {
+		return fmt.Errorf("position 0 was committed: %w", pipeline.ErrLaneLost)
+	})
+	if err == nil || !strings.HasPrefix(err.Error(), path+": another process is reading this file into the same output; ") {
+		t.Error(err)
+	}
+}

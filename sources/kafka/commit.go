@@ -147,6 +147,15 @@ func (s *session) committed(ctx context.Context, topic string, partitions ...int
 	return offsets, nil
 }
 
+// lookUp asks for the offset that a start policy means now: that of the next record where none is so young.
+func (s *session) lookUp(ctx context.Context, id pipeline.LaneID, from start, committed bool) (int64, error) {
+	offset, err := s.listOffset(ctx, id, from.timestamp, committed)
+	if err == nil && offset < 0 {
+		return s.listOffset(ctx, id, latestTime, committed)
+	}
+	return offset, err
+}
+
 // listOffset returns the first offset of a partition whose record is not older than timestamp, in milliseconds
 // since 1970 UTC, or one of the special times; -1 if there is no such record. committed says to look only where
 // transactions have ended.

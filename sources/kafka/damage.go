@@ -2,10 +2,12 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/kafka/internal/recordbatch"
 )
 
 // refetches is how often a batch that cannot be read is fetched once more: the fault may have been on the way.
@@ -34,7 +36,7 @@ func (r *reading) overcome(ctx context.Context, b *pipeline.Batch) error {
 		r.g.source.unreadable.Add(1)
 	}
 	log := r.g.session.log.With("lane", r.id.String(), "offset", at, "error", d.err)
-	if r.refetched.Tries() < refetches {
+	if r.refetched.Tries() < refetches && !errors.Is(d.err, recordbatch.ErrTooLarge) { // its checksum is right
 		log.Warn("records cannot be read; fetching them again")
 		if !r.refetched.Wait(ctx, r.g.ending) {
 			if ctx.Err() != nil {

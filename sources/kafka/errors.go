@@ -10,6 +10,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/kafka/internal/recordbatch"
 )
 
 // OffsetOutOfRangeError is the error of a lane whose next offset is not in the partition's log any more, or not
@@ -100,8 +101,12 @@ func (e *CorruptError) Error() string {
 	if e.Next >= 0 {
 		remedy = fmt.Sprintf("set on_corrupt: dead_letter, which keeps its bytes as a row with an error and goes on at offset %d", e.Next)
 	}
+	cure := "Check the broker's disk and network"
+	if errors.Is(e.Err, recordbatch.ErrTooLarge) {
+		cure = "Raise fetch_memory, and with it memory_limit"
+	}
 	return fmt.Sprintf("%s: the records from offset %d on cannot be read: %v. Nothing was skipped. "+
-		"Check the broker's disk and network; to leave the batch out, %s", e.Lane, e.Offset, e.Err, remedy)
+		"%s; to leave the batch out, %s", e.Lane, e.Offset, e.Err, cure, remedy)
 }
 
 func (e *CorruptError) Unwrap() error { return e.Err }

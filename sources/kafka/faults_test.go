@@ -251,7 +251,9 @@ func TestCorruptBatchStopsLoudly(t *testing.T) {
 	kafkatest.Produce(t, client, numbered("t", 1, 0, 5))
 	damageFetches(k)
 	c := newCollector(t)
-	err := startRun(t, quick(k.ListenAddrs(), "t"), c).wait()
+	opts := quick(k.ListenAddrs(), "t")
+	opts.OnCorrupt = PolicyStop
+	err := startRun(t, opts, c).wait()
 	var corrupt *CorruptError
 	if !errors.As(err, &corrupt) || corrupt.Offset != 5 {
 		t.Errorf("ended with %#v", err)

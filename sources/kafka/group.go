@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -40,13 +41,16 @@ type generation struct {
 	changeOnce sync.Once
 	changed    chan struct{} // closed: the topics are not what they were
 
+	reached  atomic.Int64  // lanes that have come to their ends
+	finished chan struct{} // closed: all have, in a bounded run
+
 	failOnce sync.Once
 	failed   chan struct{} // closed: err is set, and is not written again
 	err      error
 }
 
 func newGeneration(ctx context.Context, r *consumer, member *kafkago.Generation) *generation {
-	g := &generation{consumer: r, member: member, ending: make(chan struct{}), changed: make(chan struct{}), failed: make(chan struct{})}
+	g := &generation{consumer: r, member: member, ending: make(chan struct{}), changed: make(chan struct{}), finished: make(chan struct{}), failed: make(chan struct{})}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	return g
 }
@@ -79,6 +83,9 @@ func (g *generation) supervise(over context.Context, drain <-chan struct{}) (las
 		g.session.log.Info("the consumer group rebalances", "generation", g.member.ID)
 	case <-g.changed:
 		g.session.log.Info("partitions were added, or a topic was made anew; rejoining the consumer group", "generation", g.member.ID)
+	case <-g.finished:
+		g.session.log.Info("every partition was read to its end; leaving the consumer group", "partitions", g.lanes())
+		last = true
 	case <-g.failed:
 	case <-drain:
 		last, err = true, kafkaconn.ErrStopped
@@ -111,7 +118,11 @@ func (g *generation) startLanes() <-chan struct{} {
 	go func() {
 		defer close(ended)
 		var lanes sync.WaitGroup
-		defer lanes.Wait()
+		defer func() {
+			if lanes.Wait(); g.ends != nil && int(g.reached.Load()) == g.lanes() {
+				close(g.finished)
+			}
+		}()
 		if err := g.learnTopics(); err != nil || g.isEnding() {
 			g.fail(err)
 			return
@@ -157,6 +168,9 @@ func (g *generation) runLane(l *lane) {
 		// be so for all partitions of this generation. Joining anew finds out.
 		g.lose(err.Error())
 		return
+	}
+	if err == nil && l.done && g.ctx.Err() == nil {
+		g.reached.Add(1)
 	}
 	g.fail(err)
 }

@@ -25,6 +25,12 @@ func TestRealBroker(t *testing.T) {
 	t.Run("positions", func(t *testing.T) { positions(t, []string{k.Addr()}, realOptions(t, k, "positions")) })
 	t.Run("start policies", func(t *testing.T) { realStartPolicies(t, k) })
 	t.Run("retention", func(t *testing.T) { realRetention(t, k) })
+	t.Run("until the end", func(t *testing.T) { untilEnd(t, []string{k.Addr()}, realOptions(t, k, "until")) })
+	t.Run("until a time", func(t *testing.T) { untilTime(t, []string{k.Addr()}, realOptions(t, k, "times.until")) })
+	t.Run("until the end of transactions", func(t *testing.T) {
+		untilEndOfTransactions(t, []string{k.Addr()}, realOptions(t, k, "until.transactions"))
+	})
+	t.Run("until the end of members", func(t *testing.T) { untilEndOfMembers(t, []string{k.Addr()}, realOptions(t, k, "until.members")) })
 	t.Run("security", func(t *testing.T) { realSecurity(t, k) })
 	t.Run("two members", func(t *testing.T) { realMembers(t, k) })
 	t.Run("partitions added", func(t *testing.T) { realPartitionsAdded(t, k) })

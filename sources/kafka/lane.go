@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -67,8 +68,9 @@ func newLane(g *generation, id pipeline.LaneID, assigned int64) *lane {
 		assignment: &l.assignment, progress: &l.progress,
 		codec:  g.source.codec.New(),
 		reader: recordbatch.Reader{Decompressor: g.decompressor},
-		chunks: make(chan chunk), damagedAt: -1,
+		chunks: make(chan chunk), damagedAt: -1, end: math.MaxInt64,
 	}
+	l.reader.Room = l.room
 	l.resolver, _ = l.codec.(codec.Resolver)
 	l.fetchTrouble.retries, l.schemaTrouble.retries = &g.source.retries, &g.source.retries
 	for _, v := range []*atomic.Int64{&l.position, &l.acknowledged, &l.highWatermark, &l.lastStable} {

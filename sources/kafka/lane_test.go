@@ -62,7 +62,7 @@ func loneLane(t testing.TB, opts Options, f fetcher) *lane {
 	t.Helper()
 	opts.Brokers, opts.Topics, opts.Group = []string{"x:1"}, []string{"t"}, "g"
 	source := newSource(t, opts)
-	decompressor, err := recordbatch.NewDecompressor(1 << 20)
+	decompressor, err := recordbatch.NewDecompressor(source.opts.decodedLimit())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func loneLane(t testing.TB, opts Options, f fetcher) *lane {
 		memory: newFetchMemory(source.opts.FetchMemory, source.opts.MaxBytes),
 	}
 	t.Cleanup(func() {
-		if n := c.memory.pool.Used(); n != 0 {
+		if n := c.memory.pool.Used() + c.memory.decoded.Used(); n != 0 {
 			t.Errorf("%d bytes of the memory for answers were not given back", n)
 		}
 	})

@@ -7,16 +7,21 @@ import (
 	"github.com/urlmill/urlmill/pipeline/budget"
 )
 
-// fetchMemory is what the answers of all lanes, and what they decompress to, have to share. How large answers are is
+// fetchMemory is what the answers of all lanes, and what they decompress to, have to share. Half of it is for answers. How large answers are is
 // known only when they come: brokers send a batch whole, whatever was asked for. So a fetch reserves what the largest of
 // the latest answers took. A larger answer is kept all the same, since it has been read from the connection; the pool then
 // is overdrawn, and other fetches wait until it has been used up.
 //
+// Three eighths are for what batches decompress to, which a lane takes before it decompresses one (reading.room). They are apart
+// from the answers, because a lane that waits for some holds an answer: lanes with answers would wait for each other. A batch that
+// needs more than all of it is decompressed when no other one is.
+//
 // Reserved memory becomes the buffer's when the answer is there (answered), and goes back with it (put). Idle buffers hold
-// nothing of the pool: an eighth of the limit is set aside for them.
+// nothing of the pool: the last eighth of the limit is set aside for them.
 type fetchMemory struct {
-	pool *budget.Pool
-	most int64 // bytes of idle buffers
+	pool    *budget.Pool // for answers
+	decoded *budget.Pool // for what they decompress to
+	most    int64        // bytes of idle buffers
 
 	mu      sync.Mutex
 	largest int64     // of the latest answers
@@ -33,8 +38,11 @@ type buffer struct {
 // newFetchMemory returns memory of limit bytes. The first answers are expected to take usual bytes each, and no more than an
 // eighth of the limit.
 func newFetchMemory(limit, usual int) *fetchMemory {
-	idle := limit / 8
-	return &fetchMemory{pool: budget.NewPool(int64(limit - idle)), most: int64(idle), largest: int64(min(usual, limit/8))}
+	eighth := limit / 8
+	return &fetchMemory{
+		pool: budget.NewPool(int64(limit - 4*eighth)), decoded: budget.NewPool(int64(3 * eighth)),
+		most: int64(eighth), largest: int64(min(usual, eighth)),
+	}
 }
 
 // reserve takes memory for an answer to a fetch of the given bytes, for which it waits.

@@ -62,10 +62,11 @@ type Options struct {
 	// and made anew or the cluster is another one: "stop", the default, or "restart", read it from its first record on, in
 	// lanes with a session of their own.
 	OnRecreated string
-	// OnCorrupt says what becomes of a batch that still cannot be read when it is fetched once more: "stop",
-	// the default, or "dead_letter", one row with the fault record-corrupt and the bytes of the batch as
-	// received, as far as MaxRecordBytes; reading goes on behind it. A batch whose end cannot be told stops
-	// the lane in any case.
+	// OnCorrupt says what becomes of a batch that still cannot be read when it is fetched once more: "dead_letter",
+	// the default, one row with the fault record-corrupt and the bytes of the batch as received, as far as
+	// MaxRecordBytes, and reading goes on behind it; or "stop". A batch whose end cannot be told stops the
+	// lane in any case. One that decompresses to more than FetchMemory, and than twice MaxRecordBytes, cannot
+	// be read either.
 	OnCorrupt string
 
 	TLS  TLS
@@ -122,7 +123,7 @@ func defaults() Options {
 		OnAhead:           PolicyStop,
 		OnTruncated:       PolicyStop,
 		OnRecreated:       PolicyStop,
-		OnCorrupt:         PolicyStop,
+		OnCorrupt:         PolicyDeadLetter,
 		SessionTimeout:    30 * time.Second,
 		HeartbeatInterval: 3 * time.Second,
 		RebalanceTimeout:  60 * time.Second,
@@ -190,3 +191,7 @@ const minFetchBytes = 16 << 10
 func (o Options) fetchBytes(lanes int) int {
 	return min(o.MaxBytes, max(minFetchBytes, o.FetchMemory/(2*max(1, lanes))))
 }
+
+// decodedLimit returns what a batch may decompress to: what there is for all of them, and no less than two of the longest records
+// need.
+func (o Options) decodedLimit() int { return max(o.FetchMemory, 2*o.MaxRecordBytes) }

@@ -54,7 +54,7 @@ func TestValidate(t *testing.T) {
 		"ahead":             {func(o *Options) { o.OnAhead = "ignore" }, `on_ahead: "ignore" is not known; use one of stop, rewind, skip`},
 		"truncated":         {func(o *Options) { o.OnTruncated = PolicyRewind }, `on_truncated: "rewind" is not known; use one of stop, skip`},
 		"recreated":         {func(o *Options) { o.OnRecreated = PolicySkip }, `on_recreated: "skip" is not known; use one of stop, restart`},
-		"corrupt":           {func(o *Options) { o.OnCorrupt = PolicySkip }, `on_corrupt: "skip" is not known; use one of stop, dead_letter`},
+		"corrupt":           {func(o *Options) { o.OnCorrupt = PolicySkip }, `on_corrupt: "skip" is not known; use one of dead_letter, stop`},
 		"max record bytes":  {func(o *Options) { o.MaxRecordBytes = -1 }, "max_record_bytes: -1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -212,10 +212,7 @@ func (a *assignment) resolve(ctx context.Context, from start, committed bool) (i
 // resolveIn is resolve for another partition.
 func (a *assignment) resolveIn(ctx context.Context, id pipeline.LaneID, from start, committed bool) (offset int64, err error) {
 	err = a.retry(ctx, "looking up an offset", func(ctx context.Context) (err error) {
-		offset, err = a.g.session.listOffset(ctx, id, from.timestamp, committed)
-		if err == nil && offset < 0 { // no record is that young: begin with the next one
-			offset, err = a.g.session.listOffset(ctx, id, latestTime, committed)
-		}
+		offset, err = a.g.session.lookUp(ctx, id, from, committed)
 		return err
 	})
 	return offset, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	kafkago "github.com/segmentio/kafka-go"
 
@@ -38,7 +39,9 @@ type prefetcher struct {
 	cancel context.CancelFunc // called by the reader
 	ended  chan struct{}      // closed when run has returned
 
+	end        int64 // of the lane; constant
 	next       int64 // offset
+	empty      int   // answers without a record, since the last one that had some
 	ask        int   // bytes of the next fetch
 	fetchedAny bool  // since the lane began: origin is history then
 	pause      kafkaconn.Backoff
@@ -79,6 +82,9 @@ func (f *prefetcher) chunk(ctx context.Context) chunk {
 				return c
 			}
 			f.release(buf)
+			if f.nothingLeft() {
+				return chunk{err: io.EOF}
+			}
 			continue
 		}
 		f.release(buf)
@@ -91,6 +97,11 @@ func (f *prefetcher) chunk(ctx context.Context) chunk {
 	return chunk{err: ctx.Err()}
 }
 
+// nothingLeft reports whether answers without a record have shown that the lane has none left before its end.
+func (f *prefetcher) nothingLeft() bool {
+	return f.empty >= emptyAnswers && f.next < f.end && f.end <= f.lastStable.Load()
+}
+
 // split makes a chunk of an answer. It returns false if the answer has no whole entry and that is no damage: it is empty, or
 // more has to be asked for.
 //
@@ -98,8 +109,10 @@ func (f *prefetcher) chunk(ctx context.Context) chunk {
 // begins with it. A first entry that is not whole is one, since brokers send that whole whatever the limit.
 func (f *prefetcher) split(got fetched) (chunk, bool) {
 	if len(got.set) == 0 {
+		f.empty++
 		return chunk{}, false
 	}
+	f.empty = 0
 	whole, next, err := recordbatch.Whole(got.set)
 	rest := got.set[len(whole):]
 	switch {

@@ -28,7 +28,8 @@ type reading struct {
 	reader  recordbatch.Reader
 	record  recordbatch.Record // the last one read; aliases current, or what the reader has decompressed
 	current *buffer            // of the set in reader
-	decoded int64              // what the reader has decompressed holds of the memory for answers
+	decoded int64              // what the reader has decompressed holds of the memory for that
+	forced  bool               // the next batch takes that memory without waiting for it
 	waiting *chunk             // taken by Wait, or put back by nextChunk, for the next call
 	failure error              // the lane's end: every further Next returns it
 
@@ -39,6 +40,9 @@ type reading struct {
 	chunks chan chunk  // from the prefetcher; without a buffer, so that it is one answer ahead and no more
 	ahead  *prefetcher // nil before Start
 	origin origin      // of the offset that the lane began at; begin sets it, and prefetchers have a copy
+
+	end  int64 // nothing is read from this offset on; bound sets it, and prefetchers have a copy
+	done bool  // Next has found that nothing is left before end
 }
 
 // Start implements [pipeline.Lane]. It returns an error of kind [pipeline.ErrLaneLost] if the partition moves
@@ -46,6 +50,9 @@ type reading struct {
 func (r *reading) Start(ctx context.Context, next int64) error {
 	from, err := r.begin(ctx, next)
 	if err != nil {
+		return err
+	}
+	if err := r.bound(ctx, from); err != nil {
 		return err
 	}
 	r.fetchFrom(from)
@@ -62,7 +69,7 @@ func (r *reading) fetchFrom(from int64) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	f := &prefetcher{
 		assignment: r.assignment, progress: r.progress, origin: r.origin,
-		chunks: r.chunks, cancel: cancel, ended: make(chan struct{}), next: from, ask: r.maxBytes,
+		chunks: r.chunks, cancel: cancel, ended: make(chan struct{}), next: from, ask: r.maxBytes, end: r.end,
 	}
 	if r.ahead != nil {
 		f.fetchedAny = r.ahead.fetchedAny // it has ended, so nothing writes that any more
@@ -85,24 +92,89 @@ func (r *reading) stop() {
 	}
 }
 
-// Wait implements [pipeline.Waiter]: it takes the next record set once the last one is used up, and waits for what a
-// record needs. The memory of the last set goes back before it waits: an idle lane holds one answer at most.
+// Wait implements [pipeline.Waiter]: it takes the next record set once the last one is used up, waits for what a
+// record needs, and decompresses the next batch. The memory of the last set goes back before it waits: an idle lane holds one
+// answer at most.
 func (r *reading) Wait(ctx context.Context) {
 	if r.pending != nil {
 		_ = r.awaitSchema(ctx) // Next tries again, and returns the error
 		return
 	}
-	if r.waiting != nil || r.damage != nil || r.failure != nil || !r.reader.Done() {
+	if r.waiting != nil || r.damage != nil || r.failure != nil || r.reader.Position() >= r.end {
 		return
 	}
-	r.recycle()
-	select {
-	case c := <-r.chunks:
-		r.waiting = &c
-	case <-r.g.ending:
-	case <-ctx.Done():
-	case <-r.ctx.Done():
+	if r.reader.Done() {
+		r.recycle()
+		select {
+		case c := <-r.chunks:
+			if c.err != nil || c.anew || c.damage != nil {
+				r.waiting = &c
+				return
+			}
+			r.read(c)
+		case <-r.g.ending:
+			return
+		case <-ctx.Done():
+			return
+		case <-r.ctx.Done():
+			return
+		}
 	}
+	r.open(ctx)
+}
+
+// read sets the reader to a chunk.
+func (r *reading) read(c chunk) {
+	r.current = c.buf
+	r.reader.ResetCommitted(c.set, c.aborted, c.from)
+}
+
+// open decompresses the next batch, and waits for the memory that this needs. It is called by Wait: memory is waited for without
+// a batch of the pipeline, or those that have memory would wait for batches, and those that have batches for memory. It returns
+// without a batch when ctx or the lane ends, and then so does the next call of Next.
+func (r *reading) open(ctx context.Context) {
+	if r.reader.Open() == nil {
+		return
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(r.ctx, stop)()
+	go func() {
+		select {
+		case <-r.g.ending:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	for r.reader.Open() != nil {
+		n := r.reader.Wants()
+		if r.g.memory.decoded.Take(ctx, n) != nil {
+			return
+		}
+		r.decoded = n // for room, which the reader asks again
+	}
+}
+
+// room takes n bytes for what the reader decompresses, in the place of those that it has ([recordbatch.Reader.Room]). It does not
+// wait.
+func (r *reading) room(n int64) bool {
+	pool := r.g.memory.decoded
+	if n == r.decoded {
+		return true
+	}
+	pool.Give(r.decoded)
+	r.decoded = 0
+	switch {
+	case n == 0:
+		return true
+	case r.forced:
+		r.forced = false
+		pool.Give(-n)
+	case !pool.TryTake(n):
+		return false
+	}
+	r.decoded = n
+	return true
 }
 
 // Next implements [pipeline.Lane].
@@ -119,7 +191,7 @@ func (r *reading) Next(ctx context.Context, b *pipeline.Batch) error {
 		return io.EOF
 	}
 	for !b.Full() {
-		err := r.fill(ctx, b)
+		err := r.fillToEnd(ctx, b)
 		if err != nil && b.Next == b.First {
 			return err
 		}
@@ -129,9 +201,18 @@ func (r *reading) Next(ctx context.Context, b *pipeline.Batch) error {
 			break
 		}
 	}
-	r.countDecoded()
 	r.position.Store(b.Next)
 	return nil
+}
+
+// fillToEnd is fill as far as the lane's end, and io.EOF there. The next call of Next meets the end again: the reader is at it,
+// or behind it.
+func (r *reading) fillToEnd(ctx context.Context, b *pipeline.Batch) error {
+	if b.Next < r.end {
+		return r.fill(ctx, b)
+	}
+	r.done = true
+	return io.EOF
 }
 
 // fill takes one step: it adds a record to b, or moves the reader on. b.Next is then where the reader is, but for a record
@@ -147,6 +228,10 @@ func (r *reading) fill(ctx context.Context, b *pipeline.Batch) (err error) {
 		return nil
 	case r.damage == nil:
 		found, readErr := r.reader.Next(&r.record)
+		if found && r.record.Offset >= r.end {
+			b.Next = r.end // what is before it are holes
+			return nil
+		}
 		if found && r.needs(r.record.Value) {
 			r.pending = &pending{from: b.Next} // r.record stays as it is: the reader is not asked before it is added
 			return nil
@@ -156,7 +241,15 @@ func (r *reading) fill(ctx context.Context, b *pipeline.Batch) (err error) {
 			b.Next = r.reader.Position()
 			return nil
 		}
-		b.Next = r.reader.Position() // holes of compacted logs and markers of transactions move it without a record
+		b.Next = min(r.reader.Position(), r.end) // holes of compacted logs and markers of transactions move it without a record
+		if readErr == recordbatch.ErrNoRoom {
+			// Wait gets it. Only after damage there was no Wait before: then it is taken.
+			r.forced = b.Next == b.First
+			if !r.forced {
+				return errNothingYet
+			}
+			return nil
+		}
 		if readErr != nil {
 			entry, next := r.reader.Broken()
 			r.damage = &damage{entry: entry, next: next, err: readErr}
@@ -249,7 +342,7 @@ func (r *reading) nextChunk(ctx context.Context, b *pipeline.Batch) error {
 	}
 	switch { // the prefetcher has ended where there is err or damage: chunks has no more until fetchFrom
 	case c.err != nil:
-		r.failure = c.err
+		r.failure, r.done = c.err, errors.Is(c.err, io.EOF)
 		return c.err
 	case c.anew && b.Next > b.First:
 		r.waiting = &c
@@ -258,8 +351,7 @@ func (r *reading) nextChunk(ctx context.Context, b *pipeline.Batch) error {
 		r.damage, r.current = c.damage, c.buf
 		return nil
 	}
-	r.current = c.buf
-	r.reader.ResetCommitted(c.set, c.aborted, c.from)
+	r.read(c)
 	if c.anew {
 		// The batch begins behind the gap, so that its span shows the sink what was left out. b has nothing yet: above.
 		b.First, b.Next = c.from, c.from
@@ -274,16 +366,6 @@ func (r *reading) recycle() {
 	}
 	r.reader.Reset(nil, r.reader.Position()) // before current goes back, which the reader aliases
 	r.reader.Free()
-	r.countDecoded()
 	r.release(r.current)
 	r.current = nil
-}
-
-// countDecoded counts what has been decompressed as part of the memory for answers, without waiting for it: the lane holds
-// an answer, which it could not give back while it waits. Others wait for longer then.
-func (r *reading) countDecoded() {
-	if n := r.reader.Held(); n != r.decoded {
-		r.g.memory.pool.Give(r.decoded - n)
-		r.decoded = n
-	}
 }

@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"sync"
 
@@ -86,7 +85,7 @@ func handOut(c *consumer, l *sampleLane) error {
 // sampleLane is a lane that ends, and of which the group does not hear.
 type sampleLane struct {
 	*lane
-	last, end int64 // offsets to read at most, if the start is latest; and the one to end before
+	last int64 // offsets to read at most, if the start is latest
 }
 
 // Start implements [pipeline.Lane]. The sink's position does not count.
@@ -111,25 +110,8 @@ func (l *sampleLane) Start(ctx context.Context, _ int64) error {
 	}
 	l.origin = fromFirst // retention may move it on: a sample wants some records, not these
 	l.position.Store(from)
-	if from < l.end { // else there is nothing to fetch, and Next says so at once
-		l.fetchFrom(from)
-	}
+	l.fetchFrom(from)
 	return nil
-}
-
-// Wait implements [pipeline.Waiter].
-func (l *sampleLane) Wait(ctx context.Context) {
-	if l.position.Load() < l.end {
-		l.lane.Wait(ctx)
-	}
-}
-
-// Next implements [pipeline.Lane].
-func (l *sampleLane) Next(ctx context.Context, b *pipeline.Batch) error {
-	if l.position.Load() >= l.end {
-		return io.EOF
-	}
-	return l.lane.Next(ctx, b)
 }
 
 // Acknowledge implements [pipeline.Lane] and commits nothing.

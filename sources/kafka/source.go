@@ -20,8 +20,6 @@ import (
 )
 
 const (
-	// maxDecodedBytes bounds what one batch may decompress to.
-	maxDecodedBytes = 256 << 20
 	// partitionWatchInterval is the time between two looks for partitions that were added, and topics that were made anew.
 	partitionWatchInterval = 5 * time.Second
 	// leaveTimeout is how long leaving the group may take before its connections are broken off.
@@ -37,6 +35,7 @@ type Source struct {
 	watch time.Duration // partitionWatchInterval, or less in tests
 
 	positions pipeline.Positions // of the sink, nil for one that keeps none
+	until     *start             // what lanes are read up to, as of the start of a Run; nil for ever
 
 	mu     sync.Mutex         // guards the next two
 	lanes  map[*lane]struct{} // being read
@@ -122,7 +121,7 @@ func (s *Source) run(ctx context.Context, drain <-chan struct{}, each func(conte
 		return fmt.Errorf("kafka: %w", err)
 	}
 	defer session.close()
-	decompressor, err := recordbatch.NewDecompressor(maxDecodedBytes)
+	decompressor, err := recordbatch.NewDecompressor(s.opts.decodedLimit())
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
@@ -164,10 +163,16 @@ type consumer struct {
 	group        *groupMember
 	known        layout              // what there was when last looked
 	seen         map[string]identity // of the topics, as of the last generation
+	ends         ends                // nil in a run without end
 }
 
 // consume joins the group and runs its generations until one is the last.
 func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
+	if until := r.source.until; until != nil {
+		if err := r.findEnds(ctx, drain, *until); err != nil {
+			return err
+		}
+	}
 	group, err := joinGroup(r.session)
 	if err != nil {
 		return err

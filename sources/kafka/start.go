@@ -62,10 +62,14 @@ func parseStart(s string) (start, error) {
 	if t.UnixMilli() < 0 {
 		return start{}, pipeline.ValueErrorf("start", s, "is before 1970, where Kafka's time begins")
 	}
-	// A fraction of a millisecond rounds up: no record may be older.
+	return start{millis(t), s}, nil
+}
+
+// millis returns a time as Kafka counts it. A fraction of a millisecond rounds up: no record that is found by it may be older.
+func millis(t time.Time) int64 {
 	ms := t.UnixMilli()
 	if t.After(time.UnixMilli(ms)) {
 		ms++
 	}
-	return start{ms, s}, nil
+	return ms
 }

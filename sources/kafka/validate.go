@@ -33,7 +33,7 @@ var (
 	aheadPolicies     = []string{PolicyStop, PolicyRewind, PolicySkip}
 	truncatedPolicies = []string{PolicyStop, PolicySkip}
 	recreatedPolicies = []string{PolicyStop, PolicyRestart}
-	corruptPolicies   = []string{PolicyStop, PolicyDeadLetter}
+	corruptPolicies   = []string{PolicyDeadLetter, PolicyStop}
 )
 
 func (p *problems) policies(o Options) {

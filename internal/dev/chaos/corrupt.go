@@ -38,16 +38,16 @@ func seal(b []byte) {
 	binary.BigEndian.PutUint32(b[batchChecksumAt:], sum)
 }
 
-// corrupted spoils batches in the broker's files. The process stops at each, and makes a dead letter of it when it is
-// told to; everything around it is delivered.
+// corrupted spoils batches in the broker's files. The process stops at each when it is told to, and makes a dead letter of
+// it otherwise; everything around it is delivered.
 func corrupted(r *run) {
 	rounds := pick(r, 12, 3)
 	f := r.newFeed(&facts.Topic{Name: "corrupted", Partitions: 2, Valid: true})
 	w := want{feed: f, out: filepath.Join(r.dir, "out")}
 	j := job{feed: f, group: "corrupted", out: w.out, dead: filepath.Join(r.dir, "dead")}
-	strict := r.config(j)
-	j.source = ", on_corrupt: dead_letter"
 	lenient := r.config(j)
+	j.source = ", on_corrupt: stop"
+	strict := r.config(j)
 	damaged := map[int64]bool{}
 	for i := range rounds {
 		f.produce(500)

@@ -25,7 +25,7 @@ var remedies = map[string]string{
 	"record-null":                     "Tombstones of compacted topics; `on_error: drop` leaves them out.",
 	"record-too-large":                "Raise `max_record_bytes` of the source; the row has what was read until there.",
 	"record-schema":                   "Look the schema up in the registry by the number in bytes 1 to 4 of raw: is it there, and is it of the codec's format?",
-	"record-corrupt":                  "The broker's bytes are damaged; raw has them. `on_corrupt: stop` would have stopped there.",
+	"record-corrupt":                  "The broker's bytes are damaged, or decompress to more than `fetch_memory`; raw has them. `on_corrupt: stop` would have stopped there.",
 }
 
 var faults = map[pipeline.FaultCode]string{

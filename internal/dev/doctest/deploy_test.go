@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -16,11 +17,22 @@ import (
 
 // TestKubernetes checks that the manifests are YAML, and the configuration in them one.
 func TestKubernetes(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "deploy", "kubernetes.yaml"))
+	kinds := map[string]bool{}
+	for _, name := range []string{"kubernetes.yaml", "cronjob.yaml"} {
+		manifests(t, filepath.Join(root, "docs", "deploy", name), kinds)
+	}
+	if !kinds["ConfigMap"] || !kinds["Deployment"] || !kinds["CronJob"] {
+		t.Errorf("kinds: %v", kinds)
+	}
+}
+
+// manifests checks those of a file, and adds their kinds.
+func manifests(t *testing.T, file string, kinds map[string]bool) {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := map[string]bool{}
 	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var doc struct {
 			Kind string
@@ -40,7 +52,13 @@ func TestKubernetes(t *testing.T) {
 			}
 		}
 	}
-	if !kinds["ConfigMap"] || !kinds["Deployment"] {
-		t.Errorf("kinds: %v", kinds)
+}
+
+// TestAirflow checks that the DAG is Python.
+func TestAirflow(t *testing.T) {
+	python := hostProgram(t, "python3")
+	file := filepath.Join(root, "docs", "deploy", "airflow.py")
+	if said, err := exec.Command(python, "-c", "import ast, sys; ast.parse(open(sys.argv[1]).read())", file).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, said)
 	}
 }

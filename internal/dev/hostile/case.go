@@ -95,6 +95,7 @@ type verdict struct {
 	processes int
 	most      int64
 	longest   time.Duration
+	cpu       time.Duration
 }
 
 // runCase runs the processes of a case, and removes its files when all is well.
@@ -104,6 +105,9 @@ func (l *lab) runCase(ctx context.Context, c *testCase) verdict {
 	own := func(err error) verdict { // of this program
 		v.faults = append(v.faults, fault{"poisoned", "the case itself: " + err.Error(), ""})
 		return v
+	}
+	if err := os.RemoveAll(w.dir); err != nil { // of the first attempt
+		return own(err)
 	}
 	if err := os.MkdirAll(w.dir, 0o755); err != nil {
 		return own(err)
@@ -126,6 +130,7 @@ func (l *lab) runCase(ctx context.Context, c *testCase) verdict {
 		}
 		v.processes++
 		v.most, v.longest = max(v.most, o.peak), max(v.longest, o.took)
+		v.cpu += o.state.UserTime() + o.state.SystemTime()
 		v.faults = append(v.faults, w.judge(s, o)...)
 	}
 	if len(v.faults) == 0 {

@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "code":
 		os.Exit(77)
+	case "slowly":
+		if _, err := os.Stat("busy"); err == nil {
+			time.Sleep(time.Hour)
+		}
 	case "hang":
 		time.Sleep(time.Hour)
 	case "memory":
@@ -103,6 +107,28 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestOnceMore: a case that took long is tried again, and only that counts.
+func TestOnceMore(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, busy := range map[string]int{"busy machine": 1, "hung": 2} {
+		attempts := 0
+		c := &testCase{name: name, format: "test", steps: []step{{args: []string{"slowly"}, codes: []int{0}}}, files: func(w *workplace) error {
+			if attempts++; attempts <= busy {
+				return w.write("busy", nil)
+			}
+			return nil
+		}}
+		l := &lab{binary: self, code: 1 << 30, dir: t.TempDir(), limit: 2 * time.Second}
+		passed, err := l.runAll(context.Background(), []*testCase{c}, 2)
+		if err != nil || passed != (busy == 1) || attempts != 2 {
+			t.Errorf("%s: passed %t after %d attempts: %v", name, passed, attempts, err)
+		}
+	}
+}
+
 // TestKnown: what is known is not counted, and has to go on failing.
 func TestKnown(t *testing.T) {
 	s := newSums()
@@ -135,8 +161,23 @@ func TestCases(t *testing.T) {
 			made++
 		}
 	}
-	if made < 300 {
-		t.Errorf("%d mutated cases, want 300", made)
+	for seed := range uint64(20) {
+		formats, left := map[string]bool{}, 0
+		some := (&lab{seed: seed}).fewer(slices.Clone(all))
+		for _, c := range some {
+			if strings.Contains(c.name, "/mutated") {
+				formats[c.format] = true
+				left++
+			}
+		}
+		if left < 300 || len(some)-left != len(all)-made {
+			t.Errorf("seed %d: %d mutated cases, want 300, and %d others of %d", seed, left, len(some)-left, len(all)-made)
+		}
+		for _, c := range all {
+			if strings.Contains(c.name, "/mutated") && !formats[c.format] {
+				t.Errorf("seed %d: no mutated case of %s", seed, c.format)
+			}
+		}
 	}
 	for range 100 {
 		a, b := (&lab{seed: 7}).random("x"), (&lab{seed: 7}).random("x")

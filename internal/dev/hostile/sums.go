@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -17,7 +18,13 @@ type row struct {
 	cases, failed, known int
 	processes            int
 	most                 int64 // bytes of memory
-	longest              time.Duration
+	longest, cpu         time.Duration
+}
+
+// cost is what a case took.
+type cost struct {
+	name         string
+	cpu, longest time.Duration
 }
 
 // sums counts cases.
@@ -25,6 +32,7 @@ type sums struct {
 	cases, known, stale int
 	by                  map[string]int // faulty cases of a kind
 	formats             map[string]*row
+	costs               []cost
 }
 
 func newSums() *sums { return &sums{by: map[string]int{}, formats: map[string]*row{}} }
@@ -37,6 +45,8 @@ func (s *sums) add(c *testCase, v verdict, known bool) {
 	}
 	f.cases++
 	f.processes += v.processes
+	f.cpu += v.cpu
+	s.costs = append(s.costs, cost{c.name, v.cpu, v.longest})
 	f.most, f.longest = max(f.most, v.most), max(f.longest, v.longest)
 	if known {
 		s.known++
@@ -71,10 +81,15 @@ func (s *sums) passed() bool {
 
 func (s *sums) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\nformat\tcases\tprocesses\tfailed\tknown\tmost memory\tlongest")
+	fmt.Fprintln(t, "\nformat\tcases\tprocesses\tfailed\tknown\tmost memory\tlongest\tCPU")
 	for _, name := range slices.Sorted(maps.Keys(s.formats)) {
 		f := s.formats[name]
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d MiB\t%.1fs\n", name, f.cases, f.processes, f.failed, f.known, f.most>>20, f.longest.Seconds())
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d MiB\t%.1fs\t%.1fs\n", name, f.cases, f.processes, f.failed, f.known, f.most>>20, f.longest.Seconds(), f.cpu.Seconds())
+	}
+	slices.SortFunc(s.costs, func(a, b cost) int { return cmp.Compare(b.cpu, a.cpu) })
+	fmt.Fprintln(t, "\nmost CPU\tCPU\tlongest process")
+	for _, c := range s.costs[:min(len(s.costs), 20)] {
+		fmt.Fprintf(t, "%s\t%.1fs\t%.1fs\n", c.name, c.cpu.Seconds(), c.longest.Seconds())
 	}
 	_ = t.Flush() // to standard output
 	for _, name := range slices.Sorted(maps.Keys(knownCases)) {

@@ -26,7 +26,17 @@ func Repair(ctx context.Context, o Options) error {
 		if err != nil {
 			return err
 		}
-		stores = append(stores, s)
+		there, err := s.List(ctx, ".", "")
+		if err != nil {
+			return err
+		}
+		if dir == "" || len(there) > 0 {
+			stores = append(stores, s)
+			continue
+		}
+		// A damaged or forged record can name any directory, and preparing its store would make it. A file that is not published
+		// yet, or the claim of the process that uploads it, lies in the directory: without an entry there is nothing to repair.
+		v.Log.Warn("leaving alone a directory that commit records name, as it is missing or empty", "directory", s.Location())
 	}
 	return v.repair(ctx, stores)
 }

@@ -253,6 +253,23 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// A record may name any directory. Repairing makes none.
+func TestRepairMakesNoDirectory(t *testing.T) {
+	o := newOutput(t)
+	o.commits(2)
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	for _, dir := range []string{elsewhere, "../elsewhere"} {
+		o.edit(o.record(100), func(s string) string { return strings.Replace(s, `"name":"`, `"dir":"`+dir+`","name":"`, 1) })
+		o.must(Repair(t.Context(), o.opts))
+		for _, at := range []string{elsewhere, filepath.Join(o.dir, "../elsewhere")} {
+			if _, err := os.Stat(at); !os.IsNotExist(err) {
+				t.Errorf("%s was made for a record with the directory %s: %v", at, dir, err)
+			}
+		}
+		o.edit(o.record(100), func(s string) string { return strings.Replace(s, `"dir":"`+dir+`",`, "", 1) })
+	}
+}
+
 // An output can be verified while others write to it.
 func TestWhileWriting(t *testing.T) {
 	o := newOutput(t)

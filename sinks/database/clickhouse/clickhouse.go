@@ -175,7 +175,7 @@ func (d *Driver) Lanes(ctx context.Context) (lanes []database.Lane, err error) {
 	for _, line := range strings.Fields(text) {
 		key, err := hex.DecodeString(line)
 		if err != nil {
-			return nil, fmt.Errorf("ClickHouse: the answer %q is not understood", line)
+			return nil, fmt.Errorf("ClickHouse: the answer %q is not understood", config.Clip(line))
 		}
 		if l, ok := laneOf(string(key)); ok {
 			lanes = append(lanes, l)
@@ -227,7 +227,7 @@ func (d *Driver) position(ctx context.Context, lane string) (next int64, load st
 		}
 		parts := strings.Split(text, "\t")
 		if len(parts) != 3 {
-			return 0, "", fmt.Errorf("ClickHouse: the answer %q is not understood", text)
+			return 0, "", fmt.Errorf("ClickHouse: the answer %q is not understood", config.Clip(text))
 		}
 		if n, err := strconv.ParseInt(parts[0], 10, 64); err == nil && parts[2] != "0" && n > next {
 			next, load = n, parts[1]

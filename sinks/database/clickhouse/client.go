@@ -16,8 +16,17 @@ import (
 	"github.com/urlmill/urlmill/sinks/database"
 )
 
-// queryTimeout bounds a request.
-const queryTimeout = 5 * time.Minute
+const (
+	// queryTimeout bounds a request.
+	queryTimeout = 5 * time.Minute
+	// maxAnswer bounds an answer; the longest has a line for each lane.
+	maxAnswer = 16 << 20
+	// maxMessage bounds what is kept of the answer that an error is.
+	maxMessage = 4 << 10
+)
+
+// escape is how names and texts have what would end them.
+var escape = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "`", "\\`")
 
 // serverError is an answer that is no success.
 type serverError struct {
@@ -39,7 +48,11 @@ func newClient(o Options) (*client, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("it is not the address of a server; give that of the HTTP interface, such as http://user@localhost:8123/database")
 	}
-	c := &client{base: *u, params: u.Query(), http: http.Client{Timeout: queryTimeout, Transport: http.DefaultTransport.(*http.Transport).Clone()}}
+	c := &client{base: *u, params: u.Query(), http: http.Client{
+		Timeout: queryTimeout, Transport: http.DefaultTransport.(*http.Transport).Clone(),
+		// The user and the password are headers, and would go wherever a redirect leads.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 	if database := strings.Trim(u.Path, "/"); database != "" {
 		c.params.Set("database", database)
 	}
@@ -89,14 +102,30 @@ func (c *client) query(ctx context.Context, statement string, body []byte, setti
 		return "", temporary(ctx, err)
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	if answer.StatusCode/100 == 3 {
+		return "", fmt.Errorf("ClickHouse: the server answers %d and leads elsewhere (%s), where the login is not sent: give the address of the server itself",
+			answer.StatusCode, target(answer))
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err != nil {
 		return "", temporary(ctx, err)
 	}
+	if len(text) > maxAnswer {
+		return "", fmt.Errorf("ClickHouse: an answer of more than %d bytes, as no query of urlmill has", maxAnswer)
+	}
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("X-ClickHouse-Exception-Code") != "" {
-		return "", classify(&serverError{answer.StatusCode, strings.TrimSpace(string(text))})
+		return "", classify(&serverError{answer.StatusCode, strings.TrimSpace(string(text[:min(len(text), maxMessage)]))})
 	}
 	return strings.TrimSuffix(string(text), "\n"), nil
+}
+
+// target returns where a redirect leads, without what may be secret in it.
+func target(answer *http.Response) string {
+	at, err := answer.Location()
+	if err != nil {
+		return "to no address"
+	}
+	return fmt.Sprintf("%q", at.Scheme+"://"+at.Host)
 }
 
 func temporary(ctx context.Context, err error) error {
@@ -137,11 +166,11 @@ func compressed(b []byte) []byte {
 
 // quote writes a text as SQL has it.
 func quote(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
+	return "'" + escape.Replace(s) + "'"
 }
 
 // name writes a name as SQL has it.
-func name(s string) string { return "`" + s + "`" }
+func name(s string) string { return "`" + escape.Replace(s) + "`" }
 
 // tableName writes the name of a table, with that of its database before a dot on request.
 func tableName(s string) string {

@@ -64,7 +64,7 @@ var limits = database.Limits{
 // Limits implements [database.Driver].
 func (*Driver) Limits() database.Limits { return limits }
 
-func name(s string) string { return `"` + s + `"` }
+func name(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
 func (t *target) quoted() string { return name(t.schema) + "." + name(t.name) }
 

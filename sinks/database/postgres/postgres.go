@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/urlmill/urlmill/config"
@@ -35,6 +36,9 @@ const (
 	defaultDialTimeout = 10 * time.Second
 	// PositionsTable is the table with the positions, in the schema of the rows' table.
 	PositionsTable = "urlmill_positions"
+	// maxMessage bounds a message of the server, and maxRows the rows of an answer: there is one for each lane, or column.
+	maxMessage = 4 << 20
+	maxRows    = 1 << 18
 )
 
 // settings of every session: a process that is stopped within a transaction must not keep others waiting for ever.
@@ -61,6 +65,11 @@ func (o Options) config() (*pgxpool.Config, error) {
 	c.ConnConfig.ConnectTimeout = o.DialTimeout
 	if o.DialTimeout == 0 {
 		c.ConnConfig.ConnectTimeout = defaultDialTimeout
+	}
+	c.ConnConfig.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		f := pgproto3.NewFrontend(r, w)
+		f.SetMaxBodyLen(maxMessage)
+		return f
 	}
 	return c, nil
 }
@@ -168,6 +177,9 @@ func (t *target) check(ctx context.Context, tx pgx.Tx) error {
 	defer found.Close()
 	types, needed := map[string]string{}, []string{}
 	for found.Next() {
+		if len(types) == maxRows {
+			return errTooMany
+		}
 		var name, kind string
 		var required bool
 		if err := found.Scan(&name, &kind, &required); err != nil {
@@ -209,8 +221,25 @@ func (d *Driver) Lanes(ctx context.Context) ([]database.Lane, error) {
 	if err != nil {
 		return nil, d.classify(ctx, err)
 	}
-	lanes, err := pgx.CollectRows(rows, pgx.RowToStructByName[database.Lane])
+	lanes, err := pgx.CollectRows(&bounded{Rows: rows}, pgx.RowToStructByName[database.Lane])
+	if len(lanes) == maxRows {
+		err = errTooMany
+	}
 	return lanes, d.classify(ctx, err)
+}
+
+var errTooMany = fmt.Errorf("an answer of %d rows, as no query of urlmill has", maxRows)
+
+// bounded are rows that end at [maxRows].
+type bounded struct {
+	pgx.Rows
+	n int
+}
+
+// Next implements [pgx.Rows].
+func (b *bounded) Next() bool {
+	b.n++
+	return b.n <= maxRows && b.Rows.Next()
 }
 
 // querier is a pool or a transaction.

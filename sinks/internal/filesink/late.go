@@ -2,7 +2,6 @@ package filesink
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -69,16 +68,14 @@ func (s *Sink) prepareLate(ctx context.Context) error {
 	return st.Prepare(ctx)
 }
 
-// split divides rows into those of directories and those that are late. The caller has to release the parts. newest is that of
-// the lane in this process: it begins anew at a restart, so that late rows may go to their old directories until a row of a
+// split divides rows into those of directories and those that are late. The caller has to release the parts. The watermark is that
+// of the lane in this process: it begins anew at a restart, so that late rows may go to their old directories until a row of a
 // newer period has come.
 func (t *fileTable) split(s *partition.Splitter, r arrow.Record) []partition.Part {
 	if t.sink.late == nil {
 		return s.Split(r)
 	}
-	t.newest = max(t.newest, t.sink.clock.Newest(r, time.Now().Add(ahead).Unix()))
-	if t.newest == math.MinInt64 {
-		return s.Split(r)
-	}
-	return s.SplitLate(r, t.sink.clock, t.newest-int64(t.sink.opts.Late.After/time.Second))
+	return s.SplitLate(r, &t.watermark, partition.Lateness{
+		Clock: t.sink.clock, After: int64(t.sink.opts.Late.After / time.Second), Limit: time.Now().Add(ahead).Unix(),
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -354,7 +353,7 @@ func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, i
 		} else {
 			w.tables[t] = &fileTable{
 				sink: s, table: table, place: s.stores[t], schema: s.schemas[t], lane: id, open: map[string]*openFile{},
-				partitioned: table == pipeline.Rows && len(s.opts.PartitionBy) > 0, newest: math.MinInt64,
+				partitioned: table == pipeline.Rows && len(s.opts.PartitionBy) > 0,
 			}
 		}
 	}

@@ -31,7 +31,7 @@ type fileTable struct {
 	schema      *arrow.Schema
 	lane        pipeline.LaneID
 	partitioned bool
-	newest      int64 // beginning of the newest period, in seconds since 1970
+	watermark   partition.Watermark
 
 	span      pipeline.Span        // of the last write
 	open      map[string]*openFile // by directory below the place

@@ -12,6 +12,9 @@ import (
 // Late is the Dir of the part with the rows that come too late for a directory of their time.
 const Late = "\x00late"
 
+// minTime is the least time that counts as the newest: there is room below it for the period and for what is late.
+const minTime = math.MinInt64 / 2
+
 // Clock tells the time by which rows are partitioned.
 type Clock struct {
 	column    int
@@ -46,32 +49,37 @@ func NewClock(keys []Key, s *arrow.Schema) (*Clock, error) {
 	return c, nil
 }
 
-// Newest returns the beginning of the newest period of the rows of r, in seconds since 1970, math.MinInt64 if none of them
-// has a time. Times after limit do not count: they are wrong.
-func (c *Clock) Newest(r arrow.Record, limit int64) int64 {
+// Watermark is how far the times of the rows of a lane have come. Its zero value is before the first of them.
+type Watermark struct {
+	newest int64 // beginning of the newest period, in seconds since 1970
+	known  bool
+}
+
+// Lateness says which rows are late: those whose time is more than After seconds before the beginning of the newest period that the
+// lane had come to when the row came. Rows without a time are not, and times after Limit, in seconds since 1970, do not count:
+// they are wrong.
+type Lateness struct {
+	Clock        *Clock
+	After, Limit int64
+}
+
+// SplitLate is Split, but the late rows are in one part, whose Dir is [Late]. Rows are taken in their order, and w goes with them:
+// what is late does not depend on how the rows of a lane are divided into records.
+func (p *Splitter) SplitLate(r arrow.Record, w *Watermark, l Lateness) []Part {
+	c := l.Clock
 	a := r.Column(c.column).(*array.Timestamp)
-	newest := int64(math.MinInt64)
+	p.late = p.late[:0]
 	for i, v := range a.TimestampValues() {
-		if at := floorDiv(int64(v), c.perSecond); at > newest && at <= limit && a.IsValid(i) {
-			newest = at
+		late := false
+		if a.IsValid(i) {
+			at := floorDiv(int64(v), c.perSecond)
+			if (!w.known || at >= w.newest+c.period) && minTime <= at && at <= l.Limit {
+				w.newest, w.known = floorDiv(at, c.period)*c.period, true
+			}
+			late = w.known && at < w.newest-l.After
 		}
+		p.late = append(p.late, late)
 	}
-	if newest == math.MinInt64 {
-		return newest
-	}
-	return floorDiv(newest, c.period) * c.period
-}
-
-// SplitLate is Split, but the rows whose time is before a second since 1970 are in one part, whose Dir is [Late]. Those
-// without a time are not among them.
-func (p *Splitter) SplitLate(r arrow.Record, c *Clock, before int64) []Part {
-	p.clock, p.before = c, before
-	defer func() { p.clock = nil }()
+	defer func() { p.late = p.late[:0] }()
 	return p.Split(r)
-}
-
-// late reports whether the row i is late.
-func (p *Splitter) late(r arrow.Record, i int) bool {
-	a := r.Column(p.clock.column).(*array.Timestamp)
-	return a.IsValid(i) && floorDiv(int64(a.Value(i)), p.clock.perSecond) < p.before
 }

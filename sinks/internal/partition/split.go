@@ -18,8 +18,7 @@ type Part struct {
 type Splitter struct {
 	keys []bound
 
-	clock  *Clock // of SplitLate, nil otherwise
-	before int64
+	late []bool // by row, within SplitLate; empty otherwise
 
 	ids   map[string]int32 // by directory, of the record being split
 	dirs  []string
@@ -89,7 +88,7 @@ func (p *Splitter) assign(r arrow.Record) {
 	for i := range int(r.NumRows()) {
 		p.row = p.row[:0]
 		keys := p.keys
-		if p.clock != nil && p.late(r, i) {
+		if len(p.late) > 0 && p.late[i] {
 			p.row, keys = append(p.row, Late...), nil
 		}
 		for j, k := range keys {

@@ -116,6 +116,8 @@ func (s *Store) advice(op string, err error) string {
 		return "the server has no space left for this: free some, raise the quota, or give another path"
 	case c == "SlowDown" || status(err) == http.StatusServiceUnavailable || status(err) == http.StatusTooManyRequests:
 		return s.gaveUp("the server cannot take so many requests: lower parallel in the section s3 of the sink, or commit less often (sink.roll)")
+	case errors.Is(err, errEndless):
+		return "the server does not list its keys as S3 does: give another one (docs/s3.md lists servers that were tried)"
 	case c == codeNotImplemented:
 		return "the server does not know such a request"
 	case status(err) >= http.StatusInternalServerError:

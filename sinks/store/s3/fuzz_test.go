@@ -2,6 +2,7 @@ package s3
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,12 +15,12 @@ import (
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
-// fuzzedAnswers is a server that gives the same answer so many times, and then none: pages of a listing that name a next one
-// for ever come to an end.
+// fuzzedAnswers is a server that gives the same answer so many times, and then none.
 type fuzzedAnswers struct {
 	status int
 	etag   string
 	body   string
+	length string // that the answer claims, "" for none
 	left   int
 }
 
@@ -28,7 +29,9 @@ func (a *fuzzedAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, context.Canceled
 	}
 	resp := answer(r, a.status, a.body)
-	resp.Header.Set("Content-Length", strconv.Itoa(len(a.body)))
+	if resp.ContentLength = -1; a.length != "" {
+		resp.Header.Set("Content-Length", a.length)
+	}
 	resp.Header.Set("ETag", a.etag)
 	resp.Header.Set("X-Amz-Meta-"+creationKey, a.etag)
 	if r.Method == http.MethodHead {
@@ -37,7 +40,7 @@ func (a *fuzzedAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// FuzzAnswers does all that a store does with a server that answers anything, of a length that it says.
+// FuzzAnswers does all that a store does with a server that answers anything, of a length that it says, rightly or not, or does not say.
 func FuzzAnswers(f *testing.F) {
 	const head = `<?xml version="1.0" encoding="UTF-8"?>`
 	f.Add(200, `"a"`, head+`<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>`+
@@ -51,14 +54,9 @@ func FuzzAnswers(f *testing.F) {
 	f.Add(412, ``, refusal("PreconditionFailed"))
 	f.Add(301, ``, refusal("PermanentRedirect"))
 	server := &fuzzedAnswers{}
-	s, err := Opener(Options{
-		Endpoint: "http://s3.example", Region: "r", Attempts: 1, Transport: server, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
-		Pause: func(int) time.Duration { return 0 },
-	})(Scheme+"bucket/out", quiet)
-	if err != nil {
-		f.Fatal(err)
-	}
+	s := answeredBy(f, server)
 	f.Fuzz(func(t *testing.T, status int, etag, body string) {
+		server.length = []string{"", strconv.Itoa(len(body)), "9223372036854775807"}[len(body)%3]
 		if strings.ContainsAny(etag, "\r\n\x00") {
 			return // what no header has
 		}
@@ -98,4 +96,68 @@ func FuzzAnswers(f *testing.F) {
 			}
 		})
 	})
+}
+
+// TestLengths reads an object from servers that say, do not say, or make up how long it is.
+func TestLengths(t *testing.T) {
+	for name, c := range map[string]struct{ length, want string }{
+		"said": {"7", ""}, "not said": {"", ""},
+		"too much": {"8", "unexpected EOF"}, "far too much": {"9000000000000000000", "more than 256 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := &fuzzedAnswers{status: 200, body: "content", length: c.length, left: 1}
+			s := answeredBy(t, server)
+			alloctest.Bound(t, 0, 0, 4<<20, func() {
+				content, err := s.Read(t.Context(), "a")
+				if c.want == "" && (err != nil || string(content) != server.body) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+					t.Errorf("%q, %v; it should say %q", content, err, c.want)
+				}
+			})
+		})
+	}
+}
+
+// TestEndlessListings asks for listings whose next page is the one that was given.
+func TestEndlessListings(t *testing.T) {
+	pending := []store.Pending{{Name: "a", Token: "u"}}
+	for name, c := range map[string]struct {
+		body string
+		call func(s store.Store) error
+	}{
+		"objects": {
+			`<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></ListBucketResult>`,
+			func(s store.Store) error { _, err := s.List(t.Context(), "dir", ""); return err },
+		},
+		"claims": {
+			`<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></ListBucketResult>`,
+			func(s store.Store) error { return s.Sweep(t.Context(), func(store.Leftover) bool { return true }) },
+		},
+		"parts": {
+			`<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>1</NextPartNumberMarker></ListPartsResult>`,
+			func(s store.Store) error { return s.Settle(t.Context(), pending) },
+		},
+		"uploads": {
+			`<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker></ListMultipartUploadsResult>`,
+			func(s store.Store) error { return s.Sweep(t.Context(), func(store.Leftover) bool { return true }) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := &fuzzedAnswers{status: 200, body: c.body, length: strconv.Itoa(len(c.body)), left: 100}
+			if err := c.call(answeredBy(t, server)); !errors.Is(err, errEndless) {
+				t.Errorf("after %d answers: %v", 100-server.left, err)
+			}
+		})
+	}
+}
+
+func answeredBy(t testing.TB, server http.RoundTripper) store.Store {
+	t.Helper()
+	s, err := Opener(Options{
+		Endpoint: "http://s3.example", Region: "r", Attempts: 1, Transport: server, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		Pause: func(int) time.Duration { return 0 },
+	})(Scheme+"bucket/out", quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

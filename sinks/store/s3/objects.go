@@ -79,17 +79,28 @@ func (s *Store) Read(ctx context.Context, key string) ([]byte, error) {
 		if err != nil {
 			return &finalError{err}
 		}
-		content, err = readBody(out.Body, aws.ToInt64(out.ContentLength))
+		content, err = readBody(out.Body, out.ContentLength)
 		return err
 	})
 	return content, s.explain("GetObject", key, err)
 }
 
-// readBody reads an answer to its end, and does not take a part of it for the whole.
-func readBody(body io.ReadCloser, size int64) ([]byte, error) {
-	content := make([]byte, size)
-	_, err := io.ReadFull(body, content)
-	return content, errors.Join(err, body.Close())
+// maxRead bounds what Read takes. The largest that is read whole is the metadata of a table, which has megabytes after thousands of
+// snapshots.
+const maxRead = 256 << 20
+
+// readBody reads an answer to its end, and does not take a part of it for the whole. The buffer grows with what arrives: size,
+// which is nil where the answer does not say it, is no more than what the server claims.
+func readBody(body io.ReadCloser, size *int64) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(body, maxRead+1))
+	err = errors.Join(err, body.Close())
+	switch {
+	case len(content) > maxRead || size != nil && *size > maxRead:
+		return nil, &finalError{fmt.Errorf("the answer has more than %d MiB, which nothing has that is read whole", maxRead>>20)}
+	case err == nil && size != nil && int64(len(content)) != *size:
+		err = io.ErrUnexpectedEOF
+	}
+	return content, err
 }
 
 // finalError is an error of a request that has been repeated already, or that it is no use to repeat.
@@ -163,6 +174,28 @@ func (o *object) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
+// turns are the pages of a listing that were asked for, by their tokens.
+type turns map[string]bool
+
+// turn notes the tokens of the next page, if there are more. A server that gives the same again would be asked for ever.
+func (t turns) turn(more bool, tokens ...*string) error {
+	if !more {
+		return nil
+	}
+	var at strings.Builder
+	for _, token := range tokens {
+		fmt.Fprintf(&at, "%q", aws.ToString(token))
+	}
+	if t[at.String()] {
+		return errEndless
+	}
+	t[at.String()] = true
+	return nil
+}
+
+// errEndless is the error of a listing whose pages repeat.
+var errEndless = errors.New("the next page of its listing is one that it has given before, so that the listing has no end")
+
 // List implements [store.Objects].
 func (s *Store) List(ctx context.Context, dir, after string) ([]store.Entry, error) {
 	if err := check(dir); err != nil {
@@ -174,9 +207,12 @@ func (s *Store) List(ctx context.Context, dir, after string) ([]store.Entry, err
 		in.StartAfter = aws.String(prefix + after)
 	}
 	var entries []store.Entry
-	pages := s3.NewListObjectsV2Paginator(s.client, in)
+	pages, seen := s3.NewListObjectsV2Paginator(s.client, in), turns{}
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
+		if err == nil {
+			err = seen.turn(pages.HasMorePages(), page.NextContinuationToken)
+		}
 		if err != nil {
 			return nil, s.explain("ListObjectsV2", dir, err)
 		}

@@ -71,11 +71,14 @@ func (s *Store) probeUpload(ctx context.Context, f store.Pending, parts sent) er
 
 // lists reports whether the server finds an upload by what its key begins with.
 func (s *Store) lists(ctx context.Context, f store.Pending) (bool, error) {
-	pages := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{
+	pages, seen := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{
 		Bucket: &s.bucket, Prefix: s.dir(path.Dir(f.Name)),
-	})
+	}), turns{}
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
+		if err == nil {
+			err = seen.turn(pages.HasMorePages(), page.NextKeyMarker, page.NextUploadIdMarker)
+		}
 		if err != nil {
 			return false, s.explain("ListMultipartUploads", "", err)
 		}

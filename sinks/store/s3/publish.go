@@ -38,9 +38,12 @@ type uploaded struct {
 // listParts asks for the parts of an upload.
 func (s *Store) listParts(ctx context.Context, f store.Pending) (uploaded, error) {
 	var up uploaded
-	pages := s3.NewListPartsPaginator(s.client, &s3.ListPartsInput{Bucket: &s.bucket, Key: s.key(f.Name), UploadId: &f.Token})
+	pages, seen := s3.NewListPartsPaginator(s.client, &s3.ListPartsInput{Bucket: &s.bucket, Key: s.key(f.Name), UploadId: &f.Token}), turns{}
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
+		if err == nil {
+			err = seen.turn(pages.HasMorePages(), page.NextPartNumberMarker)
+		}
 		if err != nil {
 			return up, err
 		}

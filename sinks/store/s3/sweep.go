@@ -27,9 +27,12 @@ func (s *Store) Sweep(ctx context.Context, garbage func(store.Leftover) bool) er
 	}
 	delete(runs, s.Run())
 	left := map[string]int{}
-	pages := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{Bucket: &s.bucket, Prefix: s.dir(".")})
+	pages, seen := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{Bucket: &s.bucket, Prefix: s.dir(".")}), turns{}
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
+		if err == nil {
+			err = seen.turn(pages.HasMorePages(), page.NextKeyMarker, page.NextUploadIdMarker)
+		}
 		if err != nil {
 			return s.explain("ListMultipartUploads", "", err)
 		}
@@ -52,9 +55,12 @@ func (s *Store) Sweep(ctx context.Context, garbage func(store.Leftover) bool) er
 func (s *Store) claims(ctx context.Context) (map[string]time.Time, error) {
 	prefix := *s.dir(tmpName)
 	runs := map[string]time.Time{}
-	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &prefix})
+	pages, seen := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &prefix}), turns{}
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
+		if err == nil {
+			err = seen.turn(pages.HasMorePages(), page.NextContinuationToken)
+		}
 		if err != nil {
 			return nil, s.explain("ListObjectsV2", tmpName, err)
 		}

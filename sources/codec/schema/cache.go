@@ -17,6 +17,10 @@ const unknownFor = 30 * time.Second
 // maxEntries is how many numbers are kept before those that are no schemas are forgotten: damaged records may name any.
 const maxEntries = 1 << 14
 
+// maxUnknown is how many schemas are found not to be there within unknownFor before no other is asked for in that time: what
+// damaged records name must not cost a request each.
+const maxUnknown = 1000
+
 // cache keeps the schemas of a registry by their numbers, compiled, for all lanes. A schema never changes.
 type cache struct {
 	client  func() (*schemaregistry.Client, error) // made when it is asked for first
@@ -24,6 +28,8 @@ type cache struct {
 
 	mu      sync.RWMutex
 	entries map[uint32]*entry
+	unknown int       // schemas that were not there
+	since   time.Time // when the first of them was asked for
 }
 
 // entry is a schema that was asked for.
@@ -43,16 +49,24 @@ func (c *cache) get(id uint32) (compiled Compiled, known bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	e := c.entries[id]
+	flooded := c.unknown >= maxUnknown && time.Since(c.since) < unknownFor
 	if e == nil {
-		return nil, false
+		return nil, flooded
 	}
-	return e.compiled, e.compiled != nil || !e.failed.IsZero() && time.Since(e.failed) < unknownFor
+	return e.compiled, e.compiled != nil || !e.failed.IsZero() && (flooded || time.Since(e.failed) < unknownFor)
 }
 
 // resolve asks for the schema unless it is known. Of several at the same time one asks.
 func (c *cache) resolve(ctx context.Context, id uint32) error {
 	c.mu.Lock()
 	e := c.entries[id]
+	if time.Since(c.since) >= unknownFor {
+		c.unknown = 0
+	}
+	if (e == nil || !e.failed.IsZero()) && c.unknown >= maxUnknown {
+		c.mu.Unlock()
+		return nil // its record is one without a schema
+	}
 	if e == nil {
 		if len(c.entries) >= maxEntries {
 			maps.DeleteFunc(c.entries, func(_ uint32, e *entry) bool { return !e.failed.IsZero() })
@@ -87,6 +101,9 @@ func (c *cache) resolve(ctx context.Context, id uint32) error {
 	defer c.mu.Unlock()
 	if err != nil {
 		e.failed = time.Now()
+		if c.unknown++; c.unknown == 1 {
+			c.since = e.failed
+		}
 		return nil
 	}
 	e.compiled, e.failed = compiled, time.Time{}

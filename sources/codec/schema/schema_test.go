@@ -120,6 +120,31 @@ func TestOnce(t *testing.T) {
 	}
 }
 
+// TestUnknownFlood: records that name a different schema each, none of which there is, do not cost a request each, and take no
+// memory each.
+func TestUnknownFlood(t *testing.T) {
+	o, asked := newRegistry(t)
+	f, err := New(oneText, Options{Registry: o, URL: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := f.New()
+	for id := range byte(200) {
+		for high := range byte(10) {
+			record := append([]byte{0, 0, 1 + high, 0, id}, "x"...)
+			if err := c.(codec.Resolver).Resolve(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			if got := decode(t, c, record); got != " record-schema@1" {
+				t.Fatalf("%x: %s", record, got)
+			}
+		}
+	}
+	if asked.Load() > maxUnknown {
+		t.Errorf("asked %d times for schemas that are not there", asked.Load())
+	}
+}
+
 // TestUnresolved: a source that does not resolve gives rows all the same.
 func TestUnresolved(t *testing.T) {
 	o, _ := newRegistry(t)

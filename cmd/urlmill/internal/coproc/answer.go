@@ -5,16 +5,21 @@ import (
 	"strconv"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/form"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
+// format is how requests are written. Its options have no error.
+var format, _ = codec.NewNDJSON(codec.NDJSONOptions{URL: "/input", Base: "/base"})
+
 // answerer answers requests. It keeps its buffers, and the last base: consecutive requests mostly have the same.
 type answerer struct {
-	reader reader
-	parser urlcore.Parser
-	url    urlcore.URL
+	codec   codec.Codec // of requests
+	request pipeline.Batch
+	parser  urlcore.Parser
+	url     urlcore.URL
 
 	baseText    []byte
 	baseURL     urlcore.URL
@@ -26,21 +31,47 @@ type answerer struct {
 
 // append adds the answer to a line, with its line end.
 func (a *answerer) append(dst, line []byte) []byte {
-	req, pos, ok := a.reader.read(line)
-	if !ok {
-		return appendError(dst, pipeline.FaultMalformed.String(), pos)
+	if a.codec == nil {
+		a.codec = format.New()
+	}
+	if cap(a.request.Records.Data) > 4*readSize {
+		a.request = pipeline.Batch{} // one long message does not hold its memory for ever
+	}
+	r := &a.request
+	r.Reset()
+	a.codec.Decode(r, line)
+	if len(r.Faults) > 0 {
+		return appendError(dst, pipeline.FaultMalformed.String(), position(line, int(r.Faults[0].Pos)))
 	}
 	var base *urlcore.URL
-	if req.hasBase {
-		if failure := a.parseBase(req.base); !failure.OK() {
+	if r.Bases.Valid[0] {
+		if failure := a.parseBase(r.Bases.At(0)); !failure.OK() {
 			return appendError(dst, "base-"+failure.Code.String(), failure.Pos)
 		}
 		base = &a.baseURL
 	}
-	if failure := a.parser.Parse(&a.url, req.input, base); !failure.OK() {
+	if failure := a.parser.Parse(&a.url, r.URLs.At(0), base); !failure.OK() {
 		return appendError(dst, failure.Code.String(), failure.Pos)
 	}
 	return a.appendURL(dst)
+}
+
+// position returns where a line stops being a request: at pos, or where the escape begins that is bad there. One that lacks an input, for
+// which pos is negative, stops behind its object.
+func position(line []byte, pos int) int {
+	if pos < 0 {
+		if bytes.HasPrefix(bytes.TrimLeft(line, " \t\r\n"), []byte("{")) {
+			return len(line)
+		}
+		return 0
+	}
+	const longest = len(`\u123`)
+	slash := bytes.LastIndexByte(line[:pos], '\\')
+	isEscape := slash >= max(0, pos-longest) && (slash == pos-1 || line[slash+1] == 'u')
+	if before := bytes.TrimRight(line[:slash+1], `\`); isEscape && (slash-len(before))%2 == 0 {
+		return slash
+	}
+	return pos
 }
 
 // parseBase parses a base unless it is that of the line before.
@@ -180,4 +211,23 @@ func appendEscaped(dst []byte, b byte) []byte {
 		return append(dst, '\\', 't')
 	}
 	return append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
+}
+
+// stringEnd tells the bytes that end a run of a JSON string: quote, backslash and the controls that must not be there.
+var stringEnd = func() (t [256]bool) {
+	for b := range 0x20 {
+		t[b] = true
+	}
+	t['"'], t['\\'] = true, true
+	return t
+}()
+
+// run returns the length of the start of s that needs no care within a JSON string.
+func run(s []byte) int {
+	for i, b := range s {
+		if stringEnd[b] {
+			return i
+		}
+	}
+	return len(s)
 }

@@ -2,11 +2,11 @@ package coproc
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/held"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -32,40 +32,25 @@ func (s *server) frame() error {
 	}
 	if n > int64(s.maxLine) {
 		if _, err := io.CopyN(io.Discard, s.in, n); err != nil {
-			return cut(err)
+			return held.Cut(err)
 		}
 		s.message = appendError(s.message[:0], pipeline.FaultTooLarge.String(), s.maxLine)
 	} else {
-		request, err := s.read(int(n))
+		request, err := held.Read(s.in, int(n))
 		if err != nil {
-			return cut(err)
+			return held.Cut(err)
 		}
 		s.message = s.answerer.append(s.message[:0], request)
 	}
 	if s.framing == Netstring {
 		if b, err := s.in.ReadByte(); err != nil {
-			return cut(err)
+			return held.Cut(err)
 		} else if b != ',' {
 			return fmt.Errorf("%q where the comma behind a message has to be", b)
 		}
 	}
 	s.appendFrame(s.message[:len(s.message)-1]) // without its line end
 	return nil
-}
-
-// read returns the next n bytes. They are valid until the next read.
-func (s *server) read(n int) ([]byte, error) {
-	if n <= s.in.Size() {
-		b, err := s.in.Peek(n)
-		if err != nil {
-			return nil, err
-		}
-		_, err = s.in.Discard(n)
-		return b, err
-	}
-	long := make([]byte, n)
-	_, err := io.ReadFull(s.in, long)
-	return long, err
 }
 
 // length reads what stands before a message.
@@ -80,7 +65,7 @@ func (s *server) length() (int64, error) {
 		b, err := s.in.ReadByte()
 		switch {
 		case err != nil && digits > 0:
-			return 0, cut(err)
+			return 0, held.Cut(err)
 		case err != nil:
 			return 0, err
 		case b == ':' && digits > 0:
@@ -90,14 +75,6 @@ func (s *server) length() (int64, error) {
 		}
 		n = 10*n + int64(b-'0')
 	}
-}
-
-// cut is the error of an input that ends within a message.
-func cut(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // appendFrame adds an answer to those that are held back.

@@ -27,20 +27,7 @@ func Serve(r io.Reader, w io.Writer, f Framing) error { return serveUpTo(r, w, f
 func serveUpTo(r io.Reader, w io.Writer, framing Framing, maxLine int) error {
 	s := &server{out: held.Output{W: w}, maxLine: maxLine, framing: framing}
 	s.in = bufio.NewReaderSize(s.out.Before(r), readSize)
-	for {
-		err := s.next()
-		if errors.Is(err, io.EOF) {
-			return s.out.Flush()
-		}
-		if err != nil {
-			return errors.Join(s.out.Flush(), err)
-		}
-		if s.out.Full() {
-			if err := s.out.Flush(); err != nil {
-				return err
-			}
-		}
-	}
+	return s.out.Serve(s.next)
 }
 
 // server is the state of one connection.

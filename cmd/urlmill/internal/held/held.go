@@ -2,7 +2,11 @@
 // wait, or thousands at once, and every answer comes as soon as it has to and not in a write of its own.
 package held
 
-import "io"
+import (
+	"bufio"
+	"errors"
+	"io"
+)
 
 // Size is from how many bytes on nothing is held back any longer.
 const Size = 256 << 10
@@ -46,4 +50,44 @@ func (f *flushing) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return f.r.Read(p)
+}
+
+// Serve calls next, which reads a message and appends the answer to Data, until it returns io.EOF or fails. What was answered is
+// written in either case.
+func (o *Output) Serve(next func() error) error {
+	for {
+		err := next()
+		if err == nil && o.Full() {
+			err = o.Flush()
+		}
+		if errors.Is(err, io.EOF) {
+			return o.Flush()
+		}
+		if err != nil {
+			return errors.Join(o.Flush(), err)
+		}
+	}
+}
+
+// Read returns the next n bytes of in. They are valid until the next read.
+func Read(in *bufio.Reader, n int) ([]byte, error) {
+	if n <= in.Size() {
+		b, err := in.Peek(n)
+		if err != nil {
+			return nil, err
+		}
+		_, err = in.Discard(n)
+		return b, err
+	}
+	long := make([]byte, n)
+	_, err := io.ReadFull(in, long)
+	return long, err
+}
+
+// Cut returns the error of an input that ends within a message.
+func Cut(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

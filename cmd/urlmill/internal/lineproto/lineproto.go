@@ -30,21 +30,13 @@ const (
 func Serve(r io.Reader, w io.Writer, field string) error {
 	s := &server{out: held.Output{W: w}, field: field}
 	in := bufio.NewReaderSize(s.out.Before(r), readSize)
-	for {
+	return s.out.Serve(func() error {
 		line, err := s.metric(in)
 		if len(line) > 0 {
 			s.pass(line)
 		}
-		if err == nil && s.out.Full() {
-			err = s.out.Flush()
-		}
-		if errors.Is(err, io.EOF) {
-			return s.out.Flush()
-		}
-		if err != nil {
-			return errors.Join(s.out.Flush(), err)
-		}
-	}
+		return err
+	})
 }
 
 type server struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/held"
 	"github.com/urlmill/urlmill/internal/ipcread"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 )
@@ -42,7 +43,7 @@ func (f *Function) serveArrow(r io.Reader, w io.Writer) error {
 			block = f.file
 		}
 		if err := block(in, out); err != nil {
-			return errors.Join(unexpected(err), out.Flush())
+			return errors.Join(held.Cut(err), out.Flush())
 		}
 	}
 }

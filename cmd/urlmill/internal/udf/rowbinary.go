@@ -45,7 +45,7 @@ func (f *Function) serveRows(r io.Reader, w io.Writer) error {
 				if errors.Is(err, io.EOF) && !f.opts.ChunkHeader {
 					return s.answer()
 				}
-				return errors.Join(s.answer(), unexpected(err))
+				return errors.Join(s.answer(), held.Cut(err))
 			}
 			if n == 1 && f.opts.ChunkHeader {
 				if err := s.ended(); err != nil {
@@ -108,7 +108,7 @@ func (s *rows) row() error {
 		return nil
 	}
 	s.urls.drop()
-	return unexpected(err)
+	return held.Cut(err)
 }
 
 // text reads a value into t, which is as it was after an error.
@@ -139,26 +139,12 @@ func (s *rows) text(t *texts) error {
 	case n > MaxText:
 		return fmt.Errorf("a text of %d bytes: the arguments are not what the function's definition says (String, send_chunk_header, Nullable)", n)
 	}
-	if text, err := s.in.Peek(int(min(n, readSize))); err == nil && n <= readSize {
-		t.add(text, true)
-		_, err = s.in.Discard(int(n))
-		return err
-	} else if err != nil {
-		return unexpected(err)
+	text, err := held.Read(s.in, int(n))
+	if err != nil {
+		return held.Cut(err)
 	}
-	long := make([]byte, n)
-	if _, err := io.ReadFull(s.in, long); err != nil {
-		return unexpected(err)
-	}
-	t.add(long, true)
+	t.add(text, true)
 	return nil
-}
-
-func unexpected(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // answer writes the columns of the rows that are complete. A URL whose base is not there yet stays.

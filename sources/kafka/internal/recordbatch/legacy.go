@@ -69,6 +69,11 @@ func oldBytes(b []byte) (v, rest []byte, ok bool) {
 	return b[:n:n], b[n:], true
 }
 
+// isRecord reports whether the entry e is a message of the old formats that holds no others, and so a record itself.
+func isRecord(e []byte) bool {
+	return e[magicAt] < 2 && (len(e) <= oldAttributesAt || e[oldAttributesAt]&codecMask == 0)
+}
+
 // openMessage reads the message e of offset last: either its record is in rec, or the messages that it holds
 // compressed are to be read.
 func (r *Reader) openMessage(e []byte, last int64, rec *Record) (isRecord bool, err error) {

@@ -1,9 +1,17 @@
 package recordbatch
 
+import "errors"
+
+// ErrNoRoom says that [Reader.Room] has refused the memory for what the next batch decompresses to. Nothing is wrong with it.
+var ErrNoRoom = errors.New("no room for what a batch decompresses to")
+
 // Reader reads the records of one record set after the other.
 type Reader struct {
 	// Decompressor is needed by compressed sets. It may be shared with other readers.
 	Decompressor *Decompressor
+	// Room is asked before n bytes are taken for what a batch decompresses to, in the place of those that it was asked for before.
+	// Where it returns false, Next and Open return [ErrNoRoom], and the reader holds none. Nil is as much as there has to be.
+	Room func(n int64) bool
 
 	set   []byte // entries not yet opened
 	entry []byte // the one that was opened last
@@ -16,7 +24,14 @@ type Reader struct {
 	buf   []byte  // decompressed bytes of the entry that is open
 	from  *[]byte // where buf came from in the decompressor's pool, nil while there is none
 	err   error   // what stopped reading
+
+	wants   int64 // bytes that Room refused
+	granted int64 // bytes that Room has let the reader have
+	growth  int   // how often the size of the batch before went into what it decompressed to
 }
+
+// usualGrowth is what the first batch of a reader is expected to grow by when it is decompressed.
+const usualGrowth = 4
 
 // maxKeptBuffer bounds the buffer that a reader keeps between entries, so that one giant does not stay.
 const maxKeptBuffer = 8 << 20
@@ -39,19 +54,19 @@ func (r *Reader) ResetCommitted(set, list []byte, from int64) {
 // the batch begins that could not be read, or after the record before it.
 func (r *Reader) Position() int64 { return r.next }
 
-// Held returns the bytes that the reader holds of what was decompressed.
-func (r *Reader) Held() int64 {
-	if r.from == nil {
-		return 0
-	}
-	return int64(cap(r.buf))
-}
+// Wants returns the bytes that Room has refused, if the last Next or Open returned [ErrNoRoom].
+func (r *Reader) Wants() int64 { return r.wants }
 
-// Free lets other readers have that memory. It may follow a Reset only, and the records read before are not valid any more.
+// Free lets other readers have the memory of what was decompressed. It may follow a Reset only, and the records read before are not
+// valid any more.
 func (r *Reader) Free() {
 	if r.from == nil {
 		return
 	}
+	if r.granted > 0 && r.Room != nil {
+		r.Room(0)
+	}
+	r.granted = 0
 	if cap(r.buf) > maxKeptBuffer {
 		r.buf = nil
 	}
@@ -67,14 +82,43 @@ func (r *Reader) Done() bool {
 
 // Next sets rec to the next record and returns true, or returns false at the end of the set, which may be in the
 // middle of an entry. It skips the markers of transactions. An error is of kind [ErrCorrupt] and stays until
-// Reset.
+// Reset, or is [ErrNoRoom], after which Next goes on where it was.
 func (r *Reader) Next(rec *Record) (bool, error) {
 	if r.err != nil {
 		return false, r.err
 	}
 	found, err := r.find(rec)
-	r.err = err
+	if err != ErrNoRoom {
+		r.err = err
+	}
 	return found, err
+}
+
+// Open decompresses the next batch, if Next would begin with that, so that Next needs no room for its first record. The position
+// stays. The error is [ErrNoRoom]; all others are for Next to return.
+func (r *Reader) Open() error {
+	if r.err != nil || r.batch.left > 0 || len(r.inner.rest) > 0 || r.next < r.end {
+		return nil
+	}
+	e, offset, err := entry(r.set)
+	if err != nil || e == nil || isRecord(e) {
+		return nil
+	}
+	if _, err = r.take(e, offset, nil); err == ErrNoRoom {
+		return err
+	}
+	r.err = err
+	return nil
+}
+
+// take takes the entry e off the set and opens it. Where there is no room for it, it stays.
+func (r *Reader) take(e []byte, offset int64, rec *Record) (isRecord bool, err error) {
+	set := r.set
+	r.entry, r.sound, r.set = e, false, set[len(e):]
+	if isRecord, err = r.open(e, offset, rec); err == ErrNoRoom {
+		r.set, r.end, r.batch = set, r.next, batch{}
+	}
+	return isRecord, err
 }
 
 func (r *Reader) find(rec *Record) (bool, error) {
@@ -92,8 +136,7 @@ func (r *Reader) find(rec *Record) (bool, error) {
 			if e == nil {
 				return false, nil
 			}
-			r.entry, r.sound, r.set = e, false, r.set[len(e):]
-			if found, err = r.open(e, offset, rec); err != nil {
+			if found, err = r.take(e, offset, rec); err != nil {
 				return false, err
 			}
 		}
@@ -132,18 +175,44 @@ func (r *Reader) open(e []byte, offset int64, rec *Record) (isRecord bool, err e
 	return false, r.openBatch(e, offset, last)
 }
 
+// decompress returns what src decompresses to, in the reader's buffer, for which there has to be room: for as much as the headers in
+// src say, or as the batch before, and twice that as long as it is not enough.
 func (r *Reader) decompress(codec uint16, src []byte, offset int64) ([]byte, error) {
+	if codec > codecZstd {
+		return nil, corrupt(offset, "compression codec %d is unknown", codec)
+	}
+	d := r.Decompressor
 	if cap(r.buf) > maxKeptBuffer {
 		r.buf = nil
 	}
-	if r.from == nil && r.Decompressor != nil {
-		r.from = r.Decompressor.buffers.Get().(*[]byte)
+	if r.from == nil {
+		r.from = d.buffers.Get().(*[]byte)
 		r.buf = *r.from
 	}
-	out, err := r.Decompressor.Append(r.buf[:0], codec, src)
-	if err != nil {
-		return nil, corrupt(offset, "%v", err)
+	size, exact := decodedSize(codec, src)
+	switch {
+	case exact && size > uint64(d.limit):
+		return nil, corrupt(offset, "%w", d.tooLarge())
+	case size == 0:
+		size = uint64(len(src)) * uint64(max(r.growth, usualGrowth))
 	}
-	r.buf = out
-	return out, nil
+	for size := int(min(size, uint64(d.limit))); ; size = min(2*size, d.limit) {
+		size = max(size, cap(r.buf))
+		if r.granted = int64(size); r.Room != nil && !r.Room(r.granted) {
+			r.wants, r.granted = r.granted, 0
+			r.Free()
+			return nil, ErrNoRoom
+		}
+		if cap(r.buf) < size {
+			r.buf = make([]byte, 0, size)
+		}
+		out, err := d.Append(r.buf[:0], codec, src)
+		switch {
+		case err == nil:
+			r.growth = len(out)/max(1, len(src)) + 1
+			return out, nil
+		case !errors.Is(err, errFull) || size >= d.limit:
+			return nil, corrupt(offset, "%w", err)
+		}
+	}
 }

@@ -18,7 +18,7 @@ const (
 var ErrCorrupt = errors.New("corrupt records")
 
 func corrupt(offset int64, format string, args ...any) error {
-	return fmt.Errorf("offset %d: %w: %s", offset, ErrCorrupt, fmt.Sprintf(format, args...))
+	return fmt.Errorf("offset %d: %w: %w", offset, ErrCorrupt, fmt.Errorf(format, args...))
 }
 
 // entry returns the first entry of set whole, nil if it was cut off, and the offset it begins with.

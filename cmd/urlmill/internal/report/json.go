@@ -1,0 +1,71 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// End is why a run has ended. Its text is stable.
+type End string
+
+// Why a run has ended.
+const (
+	AtEnd    End = "end"    // the source has: every record before its end is committed
+	AtTime   End = "time"   // the time that it was given is up
+	BySignal End = "signal" // it was told to stop
+	ByError  End = "error"
+)
+
+// document is a summary for programs. Keys are stable: others may be added, and none is taken away.
+type document struct {
+	Ended        End              `json:"ended"`
+	Error        string           `json:"error,omitempty"`
+	Rows         int64            `json:"rows"`
+	Bytes        int64            `json:"bytes"`
+	Committed    int64            `json:"committed"`
+	Invalid      int64            `json:"invalid"`
+	Errors       map[string]int64 `json:"errors"`
+	Dropped      int64            `json:"dropped"`
+	DeadLetters  int64            `json:"dead_letters"`
+	Late         int64            `json:"late"`
+	Duplicates   int64            `json:"duplicates"`
+	Files        int64            `json:"files"`
+	WrittenBytes int64            `json:"written_bytes"`
+	Seconds      float64          `json:"seconds"`
+	Positions    []position       `json:"positions"`
+}
+
+// position is how far the output has a lane: all before Next.
+type position struct {
+	Stream    string `json:"stream"`
+	Partition int32  `json:"partition"`
+	Next      int64  `json:"next"`
+}
+
+// JSON writes the summary as one line. err is what the run has failed with, nil for nothing.
+func (s Summary) JSON(w io.Writer, ended End, positions map[pipeline.LaneID]int64, err error) error {
+	t := s.Totals
+	d := document{
+		Ended: ended, Rows: t.Rows, Bytes: t.Bytes, Committed: t.Committed, Invalid: t.Invalid, Errors: t.Errors, Dropped: t.Dropped,
+		DeadLetters: t.DeadLetters, Late: s.Late, Duplicates: s.Duplicates, Files: s.Files, WrittenBytes: s.Written,
+		Seconds: s.Elapsed.Seconds(), Positions: []position{},
+	}
+	if d.Errors == nil {
+		d.Errors = map[string]int64{}
+	}
+	if err != nil {
+		d.Error = err.Error()
+	}
+	order := func(a, b pipeline.LaneID) int {
+		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Session, b.Session))
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(positions), order) {
+		d.Positions = append(d.Positions, position{id.Stream, id.Partition, positions[id]})
+	}
+	return json.NewEncoder(w).Encode(d)
+}
