@@ -242,7 +242,7 @@ func (r *reading) fill(ctx context.Context, b *pipeline.Batch) (err error) {
 			return nil
 		}
 		b.Next = min(r.reader.Position(), r.end) // holes of compacted logs and markers of transactions move it without a record
-		if readErr == recordbatch.ErrNoRoom {
+		if errors.Is(readErr, recordbatch.ErrNoRoom) {
 			// Wait gets it. Only after damage there was no Wait before: then it is taken.
 			r.forced = b.Next == b.First
 			if !r.forced {

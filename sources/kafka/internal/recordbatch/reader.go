@@ -88,7 +88,7 @@ func (r *Reader) Next(rec *Record) (bool, error) {
 		return false, r.err
 	}
 	found, err := r.find(rec)
-	if err != ErrNoRoom {
+	if err != nil && !errors.Is(err, ErrNoRoom) {
 		r.err = err
 	}
 	return found, err
@@ -104,7 +104,7 @@ func (r *Reader) Open() error {
 	if err != nil || e == nil || isRecord(e) {
 		return nil
 	}
-	if _, err = r.take(e, offset, nil); err == ErrNoRoom {
+	if _, err = r.take(e, offset, nil); errors.Is(err, ErrNoRoom) {
 		return err
 	}
 	r.err = err
@@ -115,7 +115,7 @@ func (r *Reader) Open() error {
 func (r *Reader) take(e []byte, offset int64, rec *Record) (isRecord bool, err error) {
 	set := r.set
 	r.entry, r.sound, r.set = e, false, set[len(e):]
-	if isRecord, err = r.open(e, offset, rec); err == ErrNoRoom {
+	if isRecord, err = r.open(e, offset, rec); errors.Is(err, ErrNoRoom) {
 		r.set, r.end, r.batch = set, r.next, batch{}
 	}
 	return isRecord, err

@@ -45,9 +45,9 @@ func TestRoom(t *testing.T) {
 					t.Fatalf("%d bytes are held, and %d allowed", cap(r.buf), held)
 				}
 				switch {
-				case err == ErrNoRoom:
+				case errors.Is(err, ErrNoRoom):
 					refused++
-					if r.Position() != offset || r.Open() != ErrNoRoom {
+					if r.Position() != offset || !errors.Is(r.Open(), ErrNoRoom) {
 						t.Fatalf("position %d, want %d", r.Position(), offset)
 					}
 					allowed = r.Wants()
