@@ -3,7 +3,9 @@ package enrich
 import (
 	"bytes"
 	"hash/maphash"
+	"iter"
 	"math"
+	"math/bits"
 	"slices"
 	"unicode/utf8"
 
@@ -47,7 +49,7 @@ type Acquirer struct {
 	rules    *Rules
 	suffixes *psl.List
 	out      [NumColumns]columns.Text
-	wanted   []Column
+	wanted   columnSet
 
 	row    row
 	keys   []byte // scratch: what a channel is remembered by,
@@ -59,16 +61,46 @@ type Acquirer struct {
 	seed     maphash.Seed
 	hosts    []hostEntry
 	channels []channelEntry
+	direct   []byte // channel of visits without referrer and parameters, nil until it is found
 }
 
-// row is what is known of a row. Its texts are nil for a null.
+// columnSet has a bit for each column.
+type columnSet uint32
+
+const (
+	// visits are the columns that depend on more than the path.
+	visits columnSet = 1<<PageTypeColumn - 1
+	// tags are the columns that parameters alone set.
+	tags columnSet = 1<<ClickID | 1<<Campaign | 1<<Term | 1<<Content | 1<<CampaignID
+)
+
+// row is what is known of a row. What stands in text and found for a column that is not in set is of a row before: clearing it would
+// cost as much as all else of most rows.
 type row struct {
+	set    columnSet // the columns that are not null
 	text   [NumColumns][]byte
-	class  class   // of the referrer
-	from   *source // the referrer, nil if no line has it
-	origin class   // of the source
-	host   []byte  // of the referrer, nil if it has none
 	found  [numParamFields]*param
+	class  class      // of the referrer
+	from   *source    // the referrer, nil if no line has it
+	origin class      // of the source
+	host   []byte     // of the referrer, nil if it has none
+	entry  *hostEntry // of host, nil if the referrer is internal, an app, or has a path that is a place of its own
+}
+
+// put sets a column, to null if text is nil.
+func (r *row) put(c Column, text []byte) {
+	if text != nil {
+		r.text[c] = text
+		r.set |= 1 << c
+	}
+}
+
+// at returns a column, nil if it is null.
+func (r *row) at(c Column) []byte {
+	if r.set>>c&1 == 0 {
+		return nil
+	}
+	return r.text[c]
 }
 
 // What was looked up is remembered by a hash, so often as there are slots, and replaced by what comes later. The seed is the
@@ -77,6 +109,7 @@ type hostEntry struct {
 	hash     uint64
 	place    place
 	internal bool
+	channel  []byte // of a visit from there without parameters, nil until it is found
 }
 
 type channelEntry struct {
@@ -86,12 +119,16 @@ type channelEntry struct {
 
 const (
 	cacheSlots  = 4096
-	cacheMemory = cacheSlots * (64 + 24)
+	cacheMemory = cacheSlots * (88 + 32) // TestMemory fails where entries are larger
 )
 
 // NewAcquirer returns one that makes the wanted columns.
 func NewAcquirer(wanted []Column) *Acquirer {
-	return &Acquirer{wanted: wanted, seed: maphash.MakeSeed()}
+	a := &Acquirer{seed: maphash.MakeSeed()}
+	for _, c := range wanted {
+		a.wanted |= 1 << c
+	}
+	return a
 }
 
 // use forgets what was remembered by other rules or another list of suffixes.
@@ -99,7 +136,7 @@ func (a *Acquirer) use(rules *Rules, suffixes *psl.List) {
 	if a.rules == rules && a.suffixes == suffixes {
 		return
 	}
-	a.rules, a.suffixes = rules, suffixes
+	a.rules, a.suffixes, a.direct = rules, suffixes, nil
 	a.hosts, a.channels = make([]hostEntry, cacheSlots), make([]channelEntry, cacheSlots)
 	a.values = make([][]byte, numFields+len(rules.channels.params))
 }
@@ -120,44 +157,104 @@ func (a *Acquirer) Column(c Column) *columns.Text { return &a.out[c] }
 // is none. The columns are null in a row without a URL. The error is [columns.ErrTooLarge].
 func (a *Acquirer) Fill(rules *Rules, suffixes *psl.List, rows int, page *columns.Columns, field *pipeline.Values, referrer *columns.Columns) error {
 	a.use(rules, suffixes)
-	for _, c := range a.wanted {
-		t := &a.out[c]
-		t.Data, t.Offsets, t.Nulls = t.Data[:0], append(t.Offsets[:0], 0), 0
-		t.Valid = slices.Grow(t.Valid[:0], (rows+7)/8)[:(rows+7)/8]
-		clear(t.Valid)
+	for c := range a.wanted.all() {
+		reset(&a.out[c], rows)
 	}
-	template, pageType := slices.Contains(a.wanted, PathTemplate), slices.Contains(a.wanted, PageTypeColumn)
 	for i := range rows {
-		r := &a.row
-		*r = row{}
-		if page.Path.IsValid(i) {
-			a.refer(i, page, field, referrer)
-			a.tag(i, page)
-			a.merge()
-			a.assign(i, page)
-			if pageType {
-				r.text[PageTypeColumn] = firstPath(rules.pageTypes, page.Path.At(i))
-			}
+		if a.wanted&visits == 0 || !page.Path.IsValid(i) {
+			continue
 		}
-		for _, c := range a.wanted {
-			t := &a.out[c]
-			switch {
-			case c == PathTemplate && template && page.Path.IsValid(i):
-				t.Data = a.appendTemplate(t.Data, page.Path.At(i))
-				t.Valid[i/8] |= 1 << (i % 8)
-			case r.text[c] != nil:
-				t.Data = append(t.Data, r.text[c]...)
-				t.Valid[i/8] |= 1 << (i % 8)
-			default:
-				t.Nulls++
-			}
-			if len(t.Data) > math.MaxInt32 {
+		a.refer(i, page, field, referrer)
+		a.tag(i, page)
+		a.merge()
+		a.assign(i, page)
+		for c := range (a.row.set & a.wanted).all() {
+			if !put(&a.out[c], i, a.row.text[c]) {
 				return columns.ErrTooLarge
 			}
-			t.Offsets = append(t.Offsets, int32(len(t.Data)))
 		}
 	}
+	if a.wanted>>PageTypeColumn&1 != 0 && !a.fillPageTypes(&page.Path, rows) || a.wanted>>PathTemplate&1 != 0 && !a.fillTemplates(&page.Path, rows) {
+		return columns.ErrTooLarge
+	}
+	for c := range a.wanted.all() {
+		skipTo(&a.out[c], rows)
+	}
 	return nil
+}
+
+// all yields the columns of a set.
+func (s columnSet) all() iter.Seq[Column] {
+	return func(yield func(Column) bool) {
+		for ; s != 0; s &= s - 1 {
+			if !yield(Column(bits.TrailingZeros32(uint32(s)))) {
+				return
+			}
+		}
+	}
+}
+
+// reset prepares a column for rows, all of which are null until put has a value of theirs.
+func reset(t *columns.Text, rows int) {
+	t.Data, t.Offsets, t.Nulls = t.Data[:0], append(slices.Grow(t.Offsets[:0], rows+1), 0), rows
+	t.Valid = slices.Grow(t.Valid[:0], (rows+7)/8)[:(rows+7)/8]
+	clear(t.Valid)
+}
+
+// skipTo makes the rows null that stand before row i and have no value. reset has made room for them.
+func skipTo(t *columns.Text, i int) {
+	at := len(t.Offsets)
+	if at > i {
+		return
+	}
+	end := int32(len(t.Data)) // put lets it grow no further
+	t.Offsets = t.Offsets[:i+1]
+	skipped := t.Offsets[at:]
+	for k := range skipped {
+		skipped[k] = end
+	}
+}
+
+// put sets the value of row i, which stands behind all that have one, and reports whether there was room.
+func put(t *columns.Text, i int, value []byte) bool {
+	skipTo(t, i)
+	t.Data = append(t.Data, value...)
+	return end(t, i)
+}
+
+// end makes what stands behind the last offset the value of row i, and reports whether there was room.
+func end(t *columns.Text, i int) bool {
+	t.Offsets = append(t.Offsets, int32(len(t.Data)))
+	t.Valid[i/8] |= 1 << (i % 8)
+	t.Nulls--
+	return len(t.Data) <= math.MaxInt32
+}
+
+func (a *Acquirer) fillPageTypes(paths *columns.Text, rows int) bool {
+	for i := range rows {
+		if !paths.IsValid(i) {
+			continue
+		}
+		if name := firstPath(a.rules.pageTypes, paths.At(i)); name != nil && !put(&a.out[PageTypeColumn], i, name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *Acquirer) fillTemplates(paths *columns.Text, rows int) bool {
+	t := &a.out[PathTemplate]
+	for i := range rows {
+		if !paths.IsValid(i) {
+			continue
+		}
+		skipTo(t, i)
+		t.Data = a.appendTemplate(t.Data, paths.At(i))
+		if !end(t, i) {
+			return false
+		}
+	}
+	return true
 }
 
 // firstPath returns the result of the first rule for a path, nil if there is none.
@@ -183,20 +280,21 @@ func (a *Acquirer) appendTemplate(dst, path []byte) []byte {
 	return dst
 }
 
-// refer finds what the referrer of row i is.
+// refer finds what the referrer of row i is, and forgets the row before.
 func (a *Acquirer) refer(i int, page *columns.Columns, field *pipeline.Values, referrer *columns.Columns) {
 	r := &a.row
+	r.set, r.class, r.from, r.host, r.entry = 0, none, nil, nil, nil
 	if field != nil && field.Valid[i] && len(field.Text.At(i)) > 0 {
 		r.class = other
 		if referrer.Host.IsValid(i) {
 			a.place(i, page, referrer)
 		}
 	}
-	r.text[ReferrerClass] = classTexts[r.class]
+	r.put(ReferrerClass, classTexts[r.class])
 	if r.from != nil {
-		r.text[ReferrerSource] = r.from.name
+		r.put(ReferrerSource, r.from.name)
 		if len(r.from.params) > 0 && referrer.Query.IsValid(i) {
-			r.text[SearchTerm] = a.searchTerm(r.from, referrer.Query.At(i))
+			r.put(SearchTerm, a.searchTerm(r.from, referrer.Query.At(i)))
 		}
 	}
 }
@@ -212,14 +310,21 @@ func (a *Acquirer) place(i int, page, referrer *columns.Columns) {
 		}
 		return
 	}
-	entry := a.lookup(host)
 	mine, theirs := &page.RegistrableDomain, &referrer.RegistrableDomain
 	if !mine.IsValid(i) {
 		mine, theirs = &page.Host, &referrer.Host
 	}
-	if entry.internal || mine.IsValid(i) && bytes.Equal(mine.At(i), theirs.At(i)) {
+	if mine.IsValid(i) && bytes.Equal(mine.At(i), theirs.At(i)) {
 		r.class = internal
 		return
+	}
+	entry := a.lookup(host)
+	if entry.internal {
+		r.class = internal
+		return
+	}
+	if len(entry.place.paths) == 0 {
+		r.entry = entry
 	}
 	if r.from = entry.place.of(referrer.Path.At(i)); r.from != nil {
 		r.class = r.from.class
@@ -270,12 +375,13 @@ func (a *Acquirer) tag(i int, page *columns.Columns) {
 		if entry == nil {
 			continue
 		}
-		if had := r.found[entry.field]; had != nil && had.rank <= entry.rank {
+		column := paramColumns[entry.field]
+		if r.set>>column&1 != 0 && r.found[entry.field].rank <= entry.rank {
 			continue
 		}
 		if value := p.Values.At(e); len(value) > 0 {
 			r.found[entry.field] = entry
-			r.text[paramColumns[entry.field]] = value
+			r.put(column, value)
 		}
 	}
 }
@@ -287,34 +393,69 @@ var paramColumns = [numParamFields]Column{Source, Medium, Campaign, Term, Conten
 // referrer. A visit that goes on has none.
 func (a *Acquirer) merge() {
 	r := &a.row
-	click := r.found[fieldClick]
-	if click != nil {
-		r.text[ClickNetwork] = click.network
+	var click *param
+	if r.set>>ClickID&1 != 0 {
+		click = r.found[fieldClick]
+		r.put(ClickNetwork, click.network)
 	}
 	r.origin = unknownOrigin
 	switch {
-	case r.text[Source] != nil || r.text[Medium] != nil:
+	case r.set&(1<<Source|1<<Medium) != 0:
 	case click != nil && click.source != nil:
-		r.text[Source], r.text[Medium] = click.source, click.medium
+		r.put(Source, click.source)
+		r.put(Medium, click.medium)
 	case r.class == none:
-		r.text[Source], r.text[Medium], r.origin = direct, noMedium, none
+		r.come(direct, noMedium)
 	case r.class == search:
-		r.text[Source], r.text[Medium], r.origin = r.from.tag, organic, search
+		r.come(r.from.tag, organic)
 	case r.class != internal && r.host != nil:
-		r.text[Source], r.text[Medium], r.origin = bytes.TrimPrefix(r.host, www), referral, r.class
+		r.come(bytes.TrimPrefix(r.host, www), referral)
 	}
 }
 
-// assign sets the channel of row i, null for a visit that goes on.
+// come sets source and medium to those of the referrer.
+func (r *row) come(source, medium []byte) {
+	r.put(Source, source)
+	r.put(Medium, medium)
+	r.origin = r.class
+}
+
+// assign sets the channel of row i, null for a visit that goes on. Without parameters it depends on the referrer alone, unless a rule
+// looks at the page, and is remembered beside the host.
 func (a *Acquirer) assign(i int, page *columns.Columns) {
-	r, rules := &a.row, a.rules.channels
-	if r.text[Source] == nil && r.text[Medium] == nil {
+	r := &a.row
+	if a.wanted>>Channel&1 == 0 || r.set&(1<<Source|1<<Medium) == 0 {
 		return
 	}
+	var known *[]byte
+	if r.origin != unknownOrigin && r.set&tags == 0 && !a.rules.channels.byPage {
+		switch {
+		case r.class == none:
+			known = &a.direct
+		case r.entry != nil:
+			known = &r.entry.channel
+		}
+	}
+	switch {
+	case known == nil:
+		r.put(Channel, a.findChannel(i, page))
+		return
+	case *known == nil:
+		*known = a.findChannel(i, page)
+	}
+	r.put(Channel, *known)
+}
+
+// findChannel returns the channel of row i by all that rules look at.
+func (a *Acquirer) findChannel(i int, page *columns.Columns) []byte {
+	r, rules := &a.row, a.rules.channels
 	a.keys = append(a.keys[:0], byte(r.class), byte(r.origin))
 	for _, field := range rules.fields {
 		value := a.value(field, i, page)
 		a.values[field] = value
+		if field == fieldSourceClass && rules.bySource {
+			continue // the source is among the keys, of which it is the class
+		}
 		if value == nil {
 			a.keys = append(a.keys, 0xFE) // as 0xFF in no UTF-8
 		}
@@ -325,7 +466,7 @@ func (a *Acquirer) assign(i int, page *columns.Columns) {
 	if entry.hash != hash {
 		*entry = channelEntry{hash, a.channel()}
 	}
-	r.text[Channel] = entry.name
+	return entry.name
 }
 
 // value returns the value that a rule's field has in row i, nil if it has none.
@@ -333,15 +474,15 @@ func (a *Acquirer) value(field, i int, page *columns.Columns) []byte {
 	r := &a.row
 	switch {
 	case field < fieldClick:
-		return r.text[paramColumns[field]]
+		return r.at(paramColumns[field])
 	case field == fieldReferrerClass:
-		return r.text[ReferrerClass]
+		return r.at(ReferrerClass)
 	case field == fieldReferrerSource:
-		return r.text[ReferrerSource]
+		return r.at(ReferrerSource)
 	case field == fieldClickNetwork:
-		return r.text[ClickNetwork]
+		return r.at(ClickNetwork)
 	case field == fieldSourceClass:
-		return r.text[Source] // of which channel finds the class
+		return r.at(Source) // of which channel finds the class
 	case field == fieldDomain:
 		if page.RegistrableDomain.IsValid(i) {
 			return page.RegistrableDomain.At(i)

@@ -31,9 +31,11 @@ const notSet = "(not set)"
 
 // channels are rules in their order: the first whose conditions all hold gives the channel.
 type channels struct {
-	rules  []channelRule
-	params []string // names of the parameters that conditions are about; field numFields+i is that of params[i]
-	fields []int    // that conditions are about
+	rules    []channelRule
+	params   []string // names of the parameters that conditions are about; field numFields+i is that of params[i]
+	fields   []int    // that conditions are about
+	bySource bool     // whether source is one of fields
+	byPage   bool     // whether one of fields is of the page's URL, beside the fields of campaigns
 }
 
 type channelRule struct {
@@ -157,6 +159,8 @@ func parseChannels(file, text string, k known) (*channels, error) {
 			for _, cond := range r.conditions {
 				if !slices.Contains(c.fields, cond.field) {
 					c.fields = append(c.fields, cond.field)
+					c.bySource = c.bySource || cond.field == fieldSource
+					c.byPage = c.byPage || cond.field >= fieldDomain
 				}
 			}
 		}

@@ -13,7 +13,10 @@ import (
 // TestBuiltInLists reads the lists, in which no two lines may contradict each other, and says how many facts there are at least.
 func TestBuiltInLists(t *testing.T) {
 	r := rules(t, Default())
-	places := len(r.sources.apps)
+	places, parameters := len(r.sources.apps), 0
+	for _, slot := range r.params.slots {
+		parameters += len(slot)
+	}
 	for _, p := range r.sources.hosts {
 		places += len(p.paths)
 		if p.source != nil {
@@ -21,7 +24,7 @@ func TestBuiltInLists(t *testing.T) {
 		}
 	}
 	for what, n := range map[string][2]int{
-		"sources": {len(r.sources.names), 600}, "places": {places, 1000}, "parameters": {len(r.params.names), 75},
+		"sources": {len(r.sources.names), 600}, "places": {places, 1000}, "parameters": {parameters, 75},
 		"networks": {len(r.params.networks), 30}, "rules": {len(r.channels.rules), 28},
 	} {
 		if n[0] < n[1] {

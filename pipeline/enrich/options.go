@@ -111,7 +111,7 @@ func (o *Acquisition) Read() (*Rules, error) {
 		}
 	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%q %q %q", o.Internal, o.PageTypes, o.PathTemplates)
+	fmt.Fprintf(sum, "%q %q %q %d", o.Internal, o.PageTypes, o.PathTemplates, o.PathTemplateLimit)
 	read := func(key, path, builtIn string, parse func(file, text string) error) {
 		text, err := builtIn, error(nil)
 		if path != "" {

@@ -28,6 +28,7 @@ const (
 
 // param is a line of a list of parameters. Of several in one URL the one with the lowest rank counts.
 type param struct {
+	name           string
 	field, rank    int
 	network        []byte // of a click id
 	source, medium []byte // that a click id stands for, nil if it stands for none
@@ -35,13 +36,13 @@ type param struct {
 
 // params are the lines of a list of parameters, by names in lower case.
 type params struct {
-	names map[string]*param
-	// lengths has bit n of its entry c set if there is a name of n bytes that begins with c: most parameters are none of these.
-	lengths  [256]uint64
+	// slots has the lines by the first byte and the length of their names: most parameters of URLs find an empty slot.
+	slots    [256][]*param
 	networks map[string]bool
 }
 
-const maxParam = 63 // the longest name, in bytes
+// slot returns the lines whose names may be one that begins with first and has n bytes.
+func (p *params) slot(first byte, n int) *[]*param { return &p.slots[lower(first)<<4^byte(n)] }
 
 // parseParams reads a list of parameters, the one to be preferred first:
 //
@@ -50,7 +51,8 @@ const maxParam = 63 // the longest name, in bytes
 //
 // Behind the name of a click id stand its network and, if it says that the click was paid for, the source and the medium.
 func parseParams(file, text string) (*params, error) {
-	p := &params{names: make(map[string]*param), networks: make(map[string]bool)}
+	p := &params{networks: make(map[string]bool)}
+	rank := 0
 	err := eachLine(file, text, builtInParameters, func(line string, extended bool) error {
 		f := strings.Fields(line)
 		field := slices.Index(paramFields, f[0])
@@ -60,14 +62,15 @@ func parseParams(file, text string) (*params, error) {
 			return fmt.Errorf("%q is no kind of parameter%s; there are %s", f[0], config.Suggest(f[0], paramFields), config.Listed(paramFields, "and"))
 		case click && len(f) != 3 && len(f) != 5, !click && len(f) != 2:
 			return fmt.Errorf("%q is no parameter; write %s NAME, or click NAME NETWORK, or click NAME NETWORK SOURCE MEDIUM", line, f[0])
-		case f[1] != strings.ToLower(f[1]) || len(f[1]) > maxParam:
-			return fmt.Errorf("%q has to be in lower case, and at most %d bytes long; it matches any case then", f[1], maxParam)
-		case p.names[f[1]] != nil && extended:
+		case f[1] != strings.ToLower(f[1]):
+			return fmt.Errorf("%q has to be in lower case; it matches any case then", f[1])
+		case p.find([]byte(f[1])) != nil && extended:
 			return nil
-		case p.names[f[1]] != nil:
+		case p.find([]byte(f[1])) != nil:
 			return fmt.Errorf("%q is there twice; take it out of one line", f[1])
 		}
-		entry := &param{field: field, rank: len(p.names)}
+		entry := &param{name: f[1], field: field, rank: rank}
+		rank++
 		if click {
 			entry.network = []byte(f[2])
 			p.networks[f[2]] = true
@@ -75,8 +78,8 @@ func parseParams(file, text string) (*params, error) {
 		if len(f) == 5 {
 			entry.source, entry.medium = []byte(f[3]), []byte(f[4])
 		}
-		p.names[f[1]] = entry
-		p.lengths[f[1][0]] |= 1 << len(f[1])
+		slot := p.slot(f[1][0], len(f[1]))
+		*slot = append(*slot, entry)
 		return nil
 	})
 	return p, err
@@ -84,14 +87,28 @@ func parseParams(file, text string) (*params, error) {
 
 // find returns the line of a parameter, nil if there is none.
 func (p *params) find(name []byte) *param {
-	if len(name) == 0 || len(name) > maxParam || p.lengths[lower(name[0])]>>len(name)&1 == 0 {
+	if len(name) == 0 {
 		return nil
 	}
-	var buf [maxParam]byte
-	for i, c := range name {
-		buf[i] = lower(c)
+	for _, entry := range *p.slot(name[0], len(name)) {
+		if equalLower(name, entry.name) {
+			return entry
+		}
 	}
-	return p.names[string(buf[:len(name)])]
+	return nil
+}
+
+// equalLower reports whether name, with its ASCII letters in lower case, is want.
+func equalLower(name []byte, want string) bool {
+	if len(name) != len(want) {
+		return false
+	}
+	for i, c := range name {
+		if lower(c) != want[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // lower folds ASCII letters.

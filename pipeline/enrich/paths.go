@@ -151,8 +151,12 @@ func appendTemplate(dst, path []byte) []byte {
 		}
 		segment := path[:end]
 		path = path[end:]
-		if seen&(digit|at) == 0 && end < 32 {
+		switch {
+		case seen&(digit|at) == 0 && end < 32:
 			dst = append(dst, segment...)
+			continue
+		case seen == digit:
+			dst = append(dst, "{id}"...)
 			continue
 		}
 		kind, rest := kindOf(segment), segment[end:]
