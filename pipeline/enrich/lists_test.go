@@ -2,6 +2,7 @@ package enrich
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -29,6 +30,32 @@ func TestBuiltInLists(t *testing.T) {
 	} {
 		if n[0] < n[1] {
 			t.Errorf("the lists have %d %s, and had %d", n[0], what, n[1])
+		}
+	}
+}
+
+// TestMemory compares what rules and an acquirer hold with what memory_limit is told that they do.
+func TestMemory(t *testing.T) {
+	suffixes := psl.Embedded()
+	inUse := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	for _, limit := range []int{1, 10_000, 1 << 18} {
+		o := Default()
+		o.PathTemplateLimit = limit
+		before := inUse()
+		r, again := rules(t, o), rules(t, o) // while a reload replaces the one by the other
+		a := NewAcquirer(allColumns())
+		a.use(r, suffixes)
+		used, told := inUse()-before, o.Memory(1)
+		runtime.KeepAlive(r)
+		runtime.KeepAlive(again)
+		runtime.KeepAlive(a)
+		if used > told || used < told/16 {
+			t.Errorf("with %d templates at most: %d bytes, told were %d", limit, used, told)
 		}
 	}
 }

@@ -93,9 +93,10 @@ type Rules struct {
 // Version returns a hash of all that the rules were made of: options and files.
 func (r *Rules) Version() string { return r.version }
 
-// Memory returns about the bytes that rules hold, and those that a goroutine needs to use them, whatever is in a batch.
+// Memory returns about the bytes that rules hold, twice since there are two while a reload replaces them, and those that workers
+// goroutines need to use them, whatever is in a batch.
 func (o *Acquisition) Memory(workers int) int64 {
-	return 4<<20 + int64(8*tableSize(o.PathTemplateLimit)) + int64(workers)*cacheMemory
+	return 4<<20 + 2*int64(8*tableSize(o.PathTemplateLimit)) + int64(workers)*cacheMemory
 }
 
 // Read returns the rules of the options, with the files that they name. The error joins a [*pipeline.FieldError] for everything
