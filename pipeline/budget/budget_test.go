@@ -3,6 +3,7 @@ package budget_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -177,6 +178,37 @@ func TestPool(t *testing.T) {
 		t.Error(err)
 	}
 	p.Give(1)
+}
+
+// TestTryTake: what is there is taken at once, also more than the limit by the only one, and not before those who wait.
+func TestTryTake(t *testing.T) {
+	p := budget.NewPool(10)
+	for _, step := range []struct {
+		n, give int64
+		want    bool
+	}{{4, 0, true}, {6, 0, true}, {1, 10, false}, {100, 0, true}, {1, 100, false}, {10, 10, true}} {
+		if got := p.TryTake(step.n); got != step.want {
+			t.Fatalf("%+v: got %v, with %d used", step, got, p.Used())
+		}
+		p.Give(step.give)
+	}
+	if err := p.Take(t.Context(), 8); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	took := make(chan error)
+	go func() { took <- p.Take(ctx, 5) }()
+	for p.TryTake(1) { // until the other waits
+		p.Give(1)
+		runtime.Gosched()
+	}
+	cancel()
+	if err := <-took; !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if !p.TryTake(2) || p.TryTake(1) {
+		t.Errorf("%d are used of 10", p.Used())
+	}
 }
 
 // Whatever is taken and given back, by any number of goroutines, nobody waits for ever and the limit is kept.

@@ -153,7 +153,7 @@ func TestErrorAfterRecords(t *testing.T) {
 	noLeaks(t)
 	damaged := encodeBatch(3, 2, []byte("x"))
 	damaged[len(damaged)-1] ^= 1
-	l := loneLane(t, Options{}, fetchFunc(func(int64, int) (fetched, error) {
+	l := loneLane(t, Options{OnCorrupt: PolicyStop}, fetchFunc(func(int64, int) (fetched, error) {
 		return fetched{set: append(encodeBatch(0, 3, nil), damaged...)}, nil
 	}))
 	b := &pipeline.Batch{MaxRows: 10, MaxBytes: 100}

@@ -23,7 +23,7 @@ var remedies = map[string]string{
 	"record-field-missing":            "Check the pointer or the column's name in the codec.",
 	"record-field-type":               "Give the carried field another type, string or json for anything.",
 	"record-null":                     "Tombstones of compacted topics; `on_error: drop` leaves them out.",
-	"record-too-large":                "Raise `max_record_bytes` of the source; the row has what was read until there.",
+	"record-too-large":                "Raise `max_record_bytes` of the source, or `batch_bytes` for JSON; the row has what was read until there.",
 	"record-schema":                   "Look the schema up in the registry by the number in bytes 1 to 4 of raw: is it there, and is it of the codec's format?",
 	"record-corrupt":                  "The broker's bytes are damaged, or decompress to more than `fetch_memory`; raw has them. `on_corrupt: stop` would have stopped there.",
 }
@@ -33,7 +33,7 @@ var faults = map[pipeline.FaultCode]string{
 	pipeline.FaultFieldMissing: "the record has no URL field",
 	pipeline.FaultFieldType:    "a field is not of the type that the configuration gives",
 	pipeline.FaultNull:         "the record has no value",
-	pipeline.FaultTooLarge:     "the record is longer than the limit and was cut there",
+	pipeline.FaultTooLarge:     "the record is longer than the limit and was cut there, or too long as JSON",
 	pipeline.FaultCorrupt:      "the source could not read the record, or several",
 	pipeline.FaultSchema:       "the schema of the record is not known, or not one that the codec can use",
 }

@@ -53,11 +53,13 @@ func topicCases() []*testCase {
 	headers.headers = 2_000_000
 	add(headers, "headers", one(2, value{head: url}))
 	add(avro, "items", one(1, value{head: binary.AppendVarint(avroValue(string(url))[:len(url)+1], 20_000_000), body: "\x00", times: 20_000_000, tail: []byte{0}}))
+	add(avro, "items-json", one(1, value{head: binary.AppendVarint(avroValue(string(url))[:len(url)+1], 15_000_000), body: "\x00", times: 15_000_000, tail: []byte{0}}))
 	add(avro, "items-claim", one(1, value{head: binary.AppendVarint(avroValue(string(url))[:len(url)+1], 1<<40)}))
 	add(avro, "block-claim", one(1, value{head: append(binary.AppendVarint(avroValue(string(url))[:len(url)+1], -1<<62), 1)}))
 	add(avro, "text-claim", one(1, value{head: binary.AppendVarint(nil, 1<<40)}))
 	add(avro, "text-minus", one(1, value{head: binary.AppendVarint(nil, -5)}))
 	add(proto, "empty-messages", one(1, value{head: protoValue(string(url)), body: "\x12\x00", times: 10_000_000}))
+	add(proto, "messages", one(1, value{head: protoValue(string(url)), body: "\x12\x02\x0a\x00", times: 4_000_000}))
 	add(proto, "nested", one(1, value{head: append(protoValue(string(url)), nestedMessages(20_000)...)}))
 	add(proto, "groups", one(1, value{head: protoValue(string(url)), body: "\x1b", times: 5_000_000}))
 	add(proto, "length-claim", one(1, value{head: append([]byte{0x0a}, binary.AppendUvarint(nil, 1<<62)...)}))

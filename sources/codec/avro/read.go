@@ -28,6 +28,7 @@ type scanner struct {
 	data   []byte
 	pos    int // next byte; that of what is malformed after a method has returned false
 	values []schema.Value
+	most   int // bytes of JSON
 }
 
 // long reads a number.
@@ -302,12 +303,14 @@ func (s *scanner) item(n *node, index int64, depth int) bool {
 }
 
 // AppendJSON implements [schema.Reader]: records and maps are objects, arrays are arrays, of a union it is the branch.
-func (r *reader) AppendJSON(dst []byte, v *schema.Value) []byte {
-	s := scanner{data: v.Data}
-	return s.json(dst, v.Node.(*node))
+func (r *reader) AppendJSON(dst []byte, v *schema.Value, room int) ([]byte, bool) {
+	s := scanner{data: v.Data, most: len(dst) + room}
+	dst = s.json(dst, v.Node.(*node))
+	return dst, len(dst) <= s.most
 }
 
-// json appends the next value, which has been read before.
+// json appends the next value, which has been read before. It ends early when dst is longer than s.most, which it makes
+// negative where a value does not fit.
 func (s *scanner) json(dst []byte, n *node) []byte {
 	switch n.op {
 	case opRecord:
@@ -317,7 +320,9 @@ func (s *scanner) json(dst []byte, n *node) []byte {
 				dst = append(dst, ',')
 			}
 			dst = append(schema.AppendString(dst, n.names[i]), ':')
-			dst = s.json(dst, child)
+			if dst = s.json(dst, child); len(dst) > s.most {
+				return dst
+			}
 		}
 		return append(dst, '}')
 	case opUnion:
@@ -343,12 +348,18 @@ func (s *scanner) json(dst []byte, n *node) []byte {
 					key, _ := s.bytes()
 					dst = append(schema.AppendString(dst, key), ':')
 				}
-				dst = s.json(dst, n.next[0])
+				if dst = s.json(dst, n.next[0]); len(dst) > s.most {
+					return dst
+				}
 			}
 		}
 	default:
 		var v schema.Value
 		s.scalar(n, &v)
+		if !v.Fits(s.most - len(dst)) {
+			s.most = -1
+			return dst
+		}
 		return v.AppendJSON(dst)
 	}
 }

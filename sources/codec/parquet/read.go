@@ -190,8 +190,9 @@ func (t *table) add(b *pipeline.Batch, rows int) error {
 			if err := c.value(&v); err != nil {
 				return err
 			}
-			if !t.append.Append(&b.Carried[i], &v, t.o.Carry[i].Time, nil) && t.faults[row] == 0 {
-				t.faults[row] = pipeline.FaultFieldType
+			t.append.Begin(b.MaxBytes, len(v.Data))
+			if code := t.append.Append(&b.Carried[i], &v, t.o.Carry[i].Time, nil); t.faults[row] == 0 {
+				t.faults[row] = code
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -19,13 +20,29 @@ import (
 // AppendJSON implements [schema.Reader], in Protobuf's own mapping with the names of the schema. Parts of a message may be
 // anywhere in a record: it is read once more as a whole, and that costs memory. What the library does not take for a record
 // is null.
-func (r *reader) AppendJSON(dst []byte, v *schema.Value) []byte {
+func (r *reader) AppendJSON(dst []byte, v *schema.Value, room int) ([]byte, bool) {
+	size := footprint(v.Data, r.desc, 2*room, 0)
+	if size > 2*room {
+		return dst, false
+	}
+	if size > minLarge {
+		large.Lock()
+		defer large.Unlock()
+	}
 	m := dynamicpb.NewMessage(r.desc)
 	if err := unmarshal(v.Data, m); err != nil {
-		return append(dst, "null"...)
+		return append(dst, "null"...), true
 	}
-	return appendPath(dst, m, r.pointers[v.Num])
+	w := writer{dst, len(dst) + room}
+	w.path(m, r.pointers[v.Num])
+	return w.dst, len(w.dst) <= w.most
 }
+
+// large is held while a record that takes more than minLarge bytes as messages is made JSON: lanes take turns, since such memory
+// is planned for nowhere.
+var large sync.Mutex
+
+const minLarge = 1 << 20
 
 // unmarshal is proto.Unmarshal for records that anybody may have written: version 1.36.12 panics over an entry of a map
 // that has its key once more, with another wire type.
@@ -35,13 +52,20 @@ func unmarshal(data []byte, m proto.Message) (err error) {
 			err = fmt.Errorf("the library fails: %v", r)
 		}
 	}()
-	return proto.UnmarshalOptions{AllowPartial: true}.Unmarshal(data, m)
+	return proto.UnmarshalOptions{AllowPartial: true, RecursionLimit: maxNesting}.Unmarshal(data, m)
 }
 
-// appendPath appends what the tokens lead to from m.
-func appendPath(dst []byte, m protoreflect.Message, tokens []string) []byte {
+// writer writes JSON. It ends early when dst is longer than most, which it makes negative where a value does not fit.
+type writer struct {
+	dst  []byte
+	most int
+}
+
+// path writes what the tokens lead to from m.
+func (w *writer) path(m protoreflect.Message, tokens []string) {
 	if len(tokens) == 0 {
-		return appendMessage(dst, m)
+		w.message(m)
+		return
 	}
 	all := m.Descriptor().Fields()
 	d := all.ByName(protoreflect.Name(tokens[0]))
@@ -50,7 +74,8 @@ func appendPath(dst []byte, m protoreflect.Message, tokens []string) []byte {
 	}
 	value, tokens := m.Get(d), tokens[1:]
 	if len(tokens) == 0 {
-		return appendField(dst, d, value)
+		w.field(d, value)
+		return
 	}
 	switch {
 	case d.IsList():
@@ -66,21 +91,21 @@ func appendPath(dst []byte, m protoreflect.Message, tokens []string) []byte {
 			return false
 		})
 	}
-	return appendPath(dst, value.Message(), tokens)
+	w.path(value.Message(), tokens)
 }
 
-// appendField appends a field with all its elements.
-func appendField(dst []byte, d protoreflect.FieldDescriptor, v protoreflect.Value) []byte {
+// field writes a field with all its elements.
+func (w *writer) field(d protoreflect.FieldDescriptor, v protoreflect.Value) {
 	switch {
 	case d.IsList():
-		dst = append(dst, '[')
-		for i := range v.List().Len() {
+		w.dst = append(w.dst, '[')
+		for i := 0; i < v.List().Len() && len(w.dst) <= w.most; i++ {
 			if i > 0 {
-				dst = append(dst, ',')
+				w.dst = append(w.dst, ',')
 			}
-			dst = appendOne(dst, d, v.List().Get(i))
+			w.one(d, v.List().Get(i))
 		}
-		return append(dst, ']')
+		w.dst = append(w.dst, ']')
 	case d.IsMap():
 		var keys []protoreflect.MapKey
 		v.Map().Range(func(k protoreflect.MapKey, _ protoreflect.Value) bool {
@@ -88,29 +113,34 @@ func appendField(dst []byte, d protoreflect.FieldDescriptor, v protoreflect.Valu
 			return true
 		})
 		slices.SortFunc(keys, func(a, b protoreflect.MapKey) int { return strings.Compare(a.String(), b.String()) })
-		dst = append(dst, '{')
+		w.dst = append(w.dst, '{')
 		for i, k := range keys {
-			if i > 0 {
-				dst = append(dst, ',')
+			if len(w.dst) > w.most {
+				return
 			}
-			dst = append(schema.AppendString(dst, k.String()), ':')
-			dst = appendOne(dst, d.MapValue(), v.Map().Get(k))
+			if i > 0 {
+				w.dst = append(w.dst, ',')
+			}
+			w.dst = append(schema.AppendString(w.dst, k.String()), ':')
+			w.one(d.MapValue(), v.Map().Get(k))
 		}
-		return append(dst, '}')
+		w.dst = append(w.dst, '}')
 	default:
-		return appendOne(dst, d, v)
+		w.one(d, v)
 	}
 }
 
-// appendOne appends a single value.
-func appendOne(dst []byte, d protoreflect.FieldDescriptor, v protoreflect.Value) []byte {
+// one writes a single value.
+func (w *writer) one(d protoreflect.FieldDescriptor, v protoreflect.Value) {
 	var out schema.Value
 	switch x := v.Interface().(type) {
 	case protoreflect.Message:
-		return appendMessage(dst, x)
+		w.message(x)
+		return
 	case protoreflect.EnumNumber:
 		if value := d.Enum().Values().ByNumber(x); value != nil {
-			return schema.AppendString(dst, string(value.Name()))
+			w.dst = schema.AppendString(w.dst, string(value.Name()))
+			return
 		}
 		out = schema.Value{Kind: schema.Int, Num: int64(x)}
 	case string:
@@ -131,18 +161,20 @@ func appendOne(dst []byte, d protoreflect.FieldDescriptor, v protoreflect.Value)
 	default:
 		out = schema.Value{Kind: schema.Uint, Num: int64(v.Uint())}
 	}
-	return out.AppendJSON(dst)
+	if !out.Fits(w.most - len(w.dst)) {
+		w.most = -1
+		return
+	}
+	w.dst = out.AppendJSON(w.dst)
 }
 
-// appendMessage appends a message without white space, in which the library's output differs from run to run.
-func appendMessage(dst []byte, m protoreflect.Message) []byte {
+// message writes a message without white space, in which the library's output differs from run to run.
+func (w *writer) message(m protoreflect.Message) {
 	text, err := protojson.MarshalOptions{UseProtoNames: true, AllowPartial: true}.Marshal(m.Interface())
-	if err != nil {
-		return append(dst, "null"...)
+	out := bytes.NewBuffer(w.dst)
+	if err != nil || json.Compact(out, text) != nil {
+		w.dst = append(w.dst, "null"...)
+		return
 	}
-	out := bytes.NewBuffer(dst)
-	if err := json.Compact(out, text); err != nil {
-		return append(dst, "null"...)
-	}
-	return out.Bytes()
+	w.dst = out.Bytes()
 }

@@ -69,9 +69,10 @@ func (c *records) row(b *pipeline.Batch, start int, r Reader) {
 		c.appendURL(&b.Bases, &values[0], start)
 		values = values[1:]
 	}
+	c.append.Begin(b.MaxBytes, len(b.Records.At(b.Records.Len()-1)))
 	for i := range values {
-		if !c.append.Append(&b.Carried[i], &values[i], c.options.Carry[i].Time, r) {
-			c.fault.Note(pipeline.FaultFieldType, int64(start+values[i].At))
+		if code := c.append.Append(&b.Carried[i], &values[i], c.options.Carry[i].Time, r); code != 0 {
+			c.fault.Note(code, int64(start+values[i].At))
 		}
 	}
 	c.fault.AddTo(b)
@@ -103,22 +104,26 @@ func (c *lookup) find(id uint32) bool {
 	if c.known == nil || c.last != nil && c.lastID == id {
 		return true
 	}
-	compiled, _ := c.known.get(id)
-	if compiled == nil {
-		return false
-	}
-	c.last, c.lastID = compiled, id
-	return true
+	c.look(id)
+	return c.last != nil && c.lastID == id
 }
 
-// Resolved implements [codec.Resolver].
+// look keeps the schema with that number, if there is one, and reports whether that is known.
+func (c *lookup) look(id uint32) (known bool) {
+	compiled, known := c.known.get(id)
+	if compiled != nil {
+		c.last, c.lastID = compiled, id
+	}
+	return known
+}
+
+// Resolved implements [codec.Resolver]. A schema that it finds stays for Decode, whatever becomes of the cache.
 func (c *lookup) Resolved(record []byte) bool {
 	id, _, ok := Header(record)
 	if !ok || c.known == nil || c.last != nil && c.lastID == id {
 		return true
 	}
-	_, known := c.known.get(id)
-	return known
+	return c.look(id)
 }
 
 // Resolve implements [codec.Resolver].
@@ -127,5 +132,9 @@ func (c *lookup) Resolve(ctx context.Context, record []byte) error {
 	if !ok || c.known == nil {
 		return nil
 	}
-	return c.known.resolve(ctx, id)
+	compiled, err := c.known.resolve(ctx, id)
+	if compiled != nil {
+		c.last, c.lastID = compiled, id
+	}
+	return err
 }

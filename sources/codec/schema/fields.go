@@ -9,8 +9,18 @@ import (
 	"github.com/urlmill/urlmill/urlcore/charset"
 )
 
-// Appender appends values to columns. Its zero value is ready.
-type Appender struct{ scratch []byte }
+// Appender appends values to columns. Begin comes before the values of a record.
+type Appender struct {
+	scratch []byte
+	room    int // bytes of JSON that the record may still become
+}
+
+// minRoom is how many bytes of JSON any record may become.
+const minRoom = 1 << 20
+
+// Begin begins a record of that length, in a batch whose columns may have batch bytes. All its fields of JSON together may be as
+// long as four such columns, or as two such records: a few bytes can be written that are a long text as JSON.
+func (c *Appender) Begin(batch, record int) { c.room = max(minRoom, 4*batch, 2*record) }
 
 // maxScratch bounds what a giant value leaves behind, in bytes.
 const maxScratch = 64 << 10
@@ -22,23 +32,44 @@ func (c *Appender) Release() {
 	}
 }
 
-// Append appends v to its column, a null where it is missing. It returns false, and appends a null, where v is not of the
-// column's type. format says how a number or a text is a time; r, which may be nil, shows a Complex value.
-func (c *Appender) Append(dst *pipeline.Values, v *Value, format codec.TimeFormat, r Reader) (ok bool) {
+// Append appends v to its column, a null where it is missing. It appends a null and returns FaultFieldType where v is not of the
+// column's type, FaultTooLarge where it is too long as JSON, and 0 otherwise. format says how a number or a text is a time;
+// r, which may be nil, shows a Complex value.
+func (c *Appender) Append(dst *pipeline.Values, v *Value, format codec.TimeFormat, r Reader) pipeline.FaultCode {
 	if v.Kind == Missing || v.Kind == Null && dst.Field.Type != pipeline.JSON {
 		dst.AppendNull()
-		return true
+		return 0
 	}
-	if !c.value(dst, v, format, r) {
+	if dst.Field.Type == pipeline.JSON {
+		if !c.json(v, r) {
+			dst.AppendNull()
+			return pipeline.FaultTooLarge
+		}
+		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, c.scratch)
+		dst.Text.End()
+	} else if !c.value(dst, v, format) {
 		dst.AppendNull()
-		return false
+		return pipeline.FaultFieldType
 	}
 	dst.Valid = append(dst.Valid, true)
-	return true
+	return 0
+}
+
+// json writes v into the scratch, or returns false where it is longer than what is left of the record's room.
+func (c *Appender) json(v *Value, r Reader) (ok bool) {
+	if v.Kind == Complex {
+		c.scratch, ok = r.AppendJSON(c.scratch[:0], v, c.room)
+	} else if ok = v.Fits(c.room); ok {
+		c.scratch = v.AppendJSON(c.scratch[:0])
+	}
+	if ok {
+		c.room -= len(c.scratch)
+	}
+	return ok
 }
 
 // value appends v without its validity. It returns false, having appended nothing, where v is not of the column's type.
-func (c *Appender) value(dst *pipeline.Values, v *Value, format codec.TimeFormat, r Reader) bool {
+func (c *Appender) value(dst *pipeline.Values, v *Value, format codec.TimeFormat) bool {
 	switch dst.Field.Type {
 	case pipeline.String:
 		text, ok := v.Data, v.Kind == Text || v.Kind == Bytes
@@ -49,14 +80,6 @@ func (c *Appender) value(dst *pipeline.Values, v *Value, format codec.TimeFormat
 			text = c.scratch
 		}
 		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, text)
-		dst.Text.End()
-	case pipeline.JSON:
-		if v.Kind == Complex {
-			c.scratch = r.AppendJSON(c.scratch[:0], v)
-		} else {
-			c.scratch = v.AppendJSON(c.scratch[:0])
-		}
-		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, c.scratch)
 		dst.Text.End()
 	case pipeline.Int64:
 		if v.Kind != Int && v.Kind != Enum {

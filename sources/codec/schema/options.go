@@ -63,8 +63,9 @@ type Reader interface {
 	// Read sets the values that the pointers lead to, in their order; all are zero before. It returns false for what is
 	// not a record of its type, with the byte where it is not.
 	Read(payload []byte, values []Value) (at int, ok bool)
-	// AppendJSON appends a Complex value that Read has set.
-	AppendJSON(dst []byte, v *Value) []byte
+	// AppendJSON appends a Complex value that Read has set. It returns false where that takes more than room bytes; what it
+	// has appended then is of no use, and not much longer than room.
+	AppendJSON(dst []byte, v *Value, room int) ([]byte, bool)
 }
 
 // New returns the codec, or what Validate has to say about o.
@@ -72,7 +73,8 @@ type Reader interface {
 // The record is kept in Batch.Records. One without header, or that is not what its schema describes, has a null URL, null
 // fields and FaultMalformed at the byte where; one whose schema the registry does not know, or that is of no use,
 // FaultSchema. A URL that is missing, null or empty gives FaultFieldMissing, and one that is no text FaultFieldType, as
-// does a field that is not of the type of its column; a field that is not there is null.
+// does a field that is not of the type of its column; a field that is not there is null. A field whose JSON is too long, see
+// [Appender.Begin], is null and gives FaultTooLarge.
 //
 // Fields become columns by what their schema says. Text, bytes, enums, decimals, UUIDs, dates and times can be a String;
 // whole numbers and enums an Int64; numbers and decimals a Float64; timestamps and dates a Timestamp, and so can numbers

@@ -31,7 +31,7 @@ func (textReader) Read(payload []byte, values []Value) (int, bool) {
 	return 0, true
 }
 
-func (textReader) AppendJSON(dst []byte, _ *Value) []byte { return dst }
+func (textReader) AppendJSON(dst []byte, _ *Value, _ int) ([]byte, bool) { return dst, true }
 
 func frame(id uint32, payload string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, id), payload...)
@@ -142,6 +142,49 @@ func TestUnknownFlood(t *testing.T) {
 	}
 	if asked.Load() > maxUnknown {
 		t.Errorf("asked %d times for schemas that are not there", asked.Load())
+	}
+}
+
+// TestSchemasForAll: of a registry that has a schema for every number those are kept that were asked for last, and a record that was
+// resolved is decoded whatever others have asked for since.
+func TestSchemasForAll(t *testing.T) {
+	for _, test := range []struct{ size, ask, kept int }{{0, maxCompiled + 20, maxCompiled}, {maxText / 3, 9, 2}} {
+		f, err := New(oneText, Options{Registry: &schemaregistry.Options{URLs: []string{"http://127.0.0.1:1"}}, URL: "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := f.(*factory).schemas
+		first, others := f.New(), f.New()
+		ask := func(c codec.Codec, id uint32) {
+			if _, there := known.get(id); !there {
+				known.mu.Lock()
+				known.keep(id, &entry{busy: make(chan struct{}, 1)}, textReader{}, schemaregistry.Schema{
+					Text: strings.Repeat(" ", test.size), References: []schemaregistry.Reference{{Text: " "}},
+				})
+				known.mu.Unlock()
+			}
+			if got := decode(t, c, frame(id, "u")); got != "u" {
+				t.Fatalf("%d: %s", id, got)
+			}
+		}
+		ask(first, 0)
+		for id := range test.ask {
+			ask(others, uint32(1+id))
+			if id%4 == 0 {
+				ask(f.New(), 1) // is in use
+			}
+		}
+		if len(known.entries) != test.kept || known.compiled != test.kept || known.text != test.kept*(test.size+1) {
+			t.Errorf("%d schemas are kept, %d of them compiled, of %d bytes", len(known.entries), known.compiled, known.text)
+		}
+		if known.entries[0] != nil || known.entries[1] == nil {
+			t.Error("others were forgotten than what was asked for least recently")
+		}
+		var b pipeline.Batch
+		first.Prepare(&b)
+		if first.Decode(&b, frame(0, "u")); string(b.URLs.At(0)) != "u" {
+			t.Errorf("%q, %v", b.URLs.At(0), b.Faults)
+		}
 	}
 }
 

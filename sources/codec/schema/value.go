@@ -94,6 +94,32 @@ func (v *Value) AppendJSON(dst []byte) []byte {
 	}
 }
 
+// Fits reports whether AppendJSON appends at most room bytes, give or take a number.
+func (v *Value) Fits(room int) bool {
+	switch {
+	case v.Kind == Text && len(v.Data) > room/6:
+		return StringSize(v.Data) <= room
+	case v.Kind == Bytes:
+		return base64.StdEncoding.EncodedLen(len(v.Data)) <= room
+	default:
+		return room >= 0
+	}
+}
+
+// StringSize returns how many bytes AppendString appends.
+func StringSize(s []byte) int {
+	n := len(s) + 2
+	for _, b := range s {
+		switch {
+		case b == '"' || b == '\\' || b == '\n':
+			n++
+		case b < ' ' || b == 0x7f:
+			n += 5
+		}
+	}
+	return n
+}
+
 // AppendString appends s as a JSON string. Bytes that are not UTF-8 stay for the caller to deal with.
 func AppendString[T string | []byte](dst []byte, s T) []byte {
 	const hex = "0123456789abcdef"
