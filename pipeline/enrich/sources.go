@@ -231,9 +231,9 @@ func eachLine(file, text, builtIn string, add func(line string, extended bool) e
 		line, _, _ = strings.Cut(line, "#")
 		trimmed := strings.TrimSpace(line)
 		var err error
-		switch {
-		case trimmed == "":
-		case trimmed == "extend":
+		switch trimmed {
+		case "":
+		case "extend":
 			extend = true
 		default:
 			err = add(trimmed, false)
