@@ -25,6 +25,7 @@ type reloadRow struct {
 func hangUpConfig(dir, rate, more string) string {
 	return fmt.Sprintf(`source: {generate: {rate: 1000000}}
 columns: {include: [registrable_domain, tracking_params], tracking: separate, tracking_rules: %[1]s/rules, public_suffix_list: %[1]s/list}
+enrich: {acquisition: {parameters: %[1]s/parameters}}
 sink: {ndjson: {path: %[1]s/out}, roll: {every: 200ms}}
 pipeline: {rate: %[2]s}
 %[3]s`, dir, rate, more)
@@ -61,6 +62,7 @@ func TestHangUp(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, "list", listOne)
 	writeFile(t, dir, "rules", rulesOne)
+	writeFile(t, dir, "parameters", "source one\n")
 	writeFile(t, dir, "c.yaml", hangUpConfig(dir, "300", ""))
 	cmd := process(t, "run", filepath.Join(dir, "c.yaml"))
 	var log testproc.Log
@@ -81,6 +83,8 @@ func TestHangUp(t *testing.T) {
 	})
 	writeFile(t, dir, "list", listTwo)
 	writeFile(t, dir, "rules", rulesTwo)
+	writeFile(t, dir, "parameters", "source two\n")
+	acquired := lastRecord(t, dir).Acquisition
 	writeFile(t, dir, "c.yaml", hangUpConfig(dir, "100000", "on_error: drop\nlog: {level: debug}\n"))
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
@@ -113,8 +117,12 @@ func TestHangUp(t *testing.T) {
 	if t.Failed() {
 		t.Log(log.String())
 	}
-	if record := lastRecord(t, dir); record.PSL != "two" {
+	record := lastRecord(t, dir)
+	if record.PSL != "two" {
 		t.Errorf("the last commit record does not tell the list: %+v", record)
+	}
+	if acquired == "" || record.Acquisition == acquired || !strings.Contains(log.String(), "key=enrich.acquisition from="+acquired+" to="+record.Acquisition) {
+		t.Errorf("commit records say %q, then %q of the lists for acquisition, and the log does not", acquired, record.Acquisition)
 	}
 }
 
@@ -122,6 +130,8 @@ func TestHangUp(t *testing.T) {
 type commitRecord struct {
 	Next int64  `json:"next"`
 	PSL  string `json:"psl"`
+
+	Acquisition string `json:"acquisition"`
 }
 
 // lastRecord returns the last commit record of the lane that has come furthest: the others may have had no turn since the lists changed.

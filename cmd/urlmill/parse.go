@@ -23,6 +23,7 @@ type parseFlags struct {
 	carry, columns, exclude    []string
 	onError, compression       string
 	skipEmpty, quiet           bool
+	acquisition                bool
 	parallel                   int
 	dedupe                     dedupeFlags
 }
@@ -80,6 +81,7 @@ exit code is 1.`,
 	flags.BoolVar(&f.skipEmpty, "skip-empty", false, "leave empty lines out, with --codec lines and ndjson")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of the output, in their order")
 	flags.StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out")
+	flags.BoolVar(&f.acquisition, "acquisition", false, "columns that say where a visit came from, by the URL and a carried referer or referrer")
 	f.dedupe.add(cmd)
 	choiceFlag(cmd, flags, &f.onError, "on-error", "keep", "what happens to rows with an error: keep, drop, dead_letter or fail", onErrors()...)
 	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, gzip, zstd) or Arrow (none, lz4, zstd)")

@@ -96,6 +96,9 @@ func (f parseFlags) keys(files []string) (k keys, done func() error, err error) 
 	k.set("--exclude", "columns.exclude", f.exclude)
 	k.set("--default-scheme", "columns.default_scheme", f.defaultScheme)
 	k.set("--on-error", "on_error", f.onError)
+	if f.acquisition {
+		k.put("enrich.acquisition", map[string]any{})
+	}
 	if err := f.setCodec(k, files); err != nil {
 		return k, nothing, err
 	}

@@ -77,7 +77,7 @@ func (r *reload) apply() {
 			r.log.Warn("SIGHUP: a change is not taken over; restart for it", "key", change.Path, "reason", change.Reason)
 		case change.Path == "log.level" && r.fixedLevel:
 			r.log.Warn("SIGHUP: a change is not taken over", "key", change.Path, "reason", "--log-level was given")
-		case !strings.HasPrefix(change.Path, "columns."): // see applyLists
+		case !strings.HasPrefix(change.Path, "columns.") && !strings.HasPrefix(change.Path, "enrich."): // see applyLists
 			r.log.Info("SIGHUP: taken over", "key", change.Path, "from", change.From, "to", change.To)
 		}
 	}
@@ -94,7 +94,7 @@ func (r *reload) applyLists(c *wire.Config) {
 	before := r.session.Lists()
 	lists, err := wire.ReadLists(c)
 	if err != nil { // it was right a moment ago
-		r.log.Error("SIGHUP: a list is wrong; both stay", "error", err)
+		r.log.Error("SIGHUP: a list is wrong; all stay", "error", err)
 		return
 	}
 	if err := r.session.CheckRules(lists.Rules); err != nil {
@@ -108,6 +108,13 @@ func (r *reload) applyLists(c *wire.Config) {
 		if l.from != l.to {
 			r.log.Info("SIGHUP: taken over", "key", l.key, "from", l.from, "to", l.to)
 		}
+	}
+	if from, to := before.Acquisition, lists.Acquisition; from == nil || to == nil {
+		lists.Acquisition = from // the section has come or gone, which needs a restart
+	} else if from.Version() == to.Version() {
+		lists.Acquisition = from // and its templates
+	} else {
+		r.log.Info("SIGHUP: taken over", "key", "enrich.acquisition", "from", from.Version(), "to", to.Version())
 	}
 	r.session.Use(lists)
 }

@@ -147,3 +147,37 @@ func TestReloadLists(t *testing.T) {
 		})
 	}
 }
+
+// TestReloadAcquisition reads rules for channels again whose file has the name that it had, and options that stand beside it.
+func TestReloadAcquisition(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, dir, "channels", "rules:\n  - {channel: A, medium: [a]}\n")
+	const base = "source: {generate: {}}\nsink: {ndjson: {stdout: true}}\n"
+	text := base + "enrich: {acquisition: {channels: '${DIR}/channels'}}\n"
+	r, log := reloaded(t, dir, text)
+	r.load = func() (*wire.Config, error) { return parseIn(t, dir, text), nil }
+	provenance := func() string { return r.session.Lists().Acquisition.Version() }
+	for _, step := range []struct{ what, channels, text, says string }{
+		{"another file", "rules:\n  - {channel: B, medium: [a]}\n", text, `"SIGHUP: taken over" key=enrich.acquisition from=sha256:`},
+		{"the same again", "rules:\n  - {channel: B, medium: [a]}\n", text, ""},
+		{"a wrong file", "rules:\n  - {chanel: B, medium: [a]}\n", text, "nothing was changed"},
+		{"the limit", "rules:\n  - {channel: B, medium: [a]}\n", base + "enrich: {acquisition: {channels: '${DIR}/channels', path_template_limit: 7}}\n", "key=enrich.acquisition from="},
+		{"no section", "", base, "a change is not taken over; restart for it"},
+	} {
+		before, rules := provenance(), r.session.Lists().Acquisition
+		log.Reset()
+		text = step.text
+		writeFile(t, dir, "channels", step.channels)
+		r.apply()
+		taken := strings.Contains(step.says, "key=enrich.acquisition from=")
+		if changed := provenance() != before; changed != taken || changed == (rules == r.session.Lists().Acquisition) {
+			t.Errorf("%s: the version was %s and is %s", step.what, before, provenance())
+		}
+		if !strings.Contains(log.String(), step.says) || !taken && strings.Contains(log.String(), "key=enrich.acquisition from=") {
+			t.Errorf("%s: the log says\n%s", step.what, log.String())
+		}
+		if step.what == "a wrong file" && !strings.Contains(log.String(), "channels:2:6: unknown key") {
+			t.Errorf("the log does not say where the file is wrong:\n%s", log.String())
+		}
+	}
+}

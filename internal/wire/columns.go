@@ -76,6 +76,10 @@ var provenances = map[sources.Origin]urlcols.Provenance{sources.Files: urlcols.F
 // newPlan returns the plan of the columns that c asks for, nil if there are problems.
 func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, problems *problems) *urlcols.Plan {
 	o := c.Columns.with(lists)
+	if c.Enrich.Acquisition != nil && lists.Acquisition == nil {
+		return nil // a list is wrong, and has been reported
+	}
+	o.Acquisition, o.AcquisitionRules = c.Enrich.Acquisition, lists.Acquisition
 	o.OnError, o.OnFieldError, o.Provenance = c.OnError, c.OnFieldError, provenances[source.Origin]
 	o.HasBase, o.KeepsRecords, o.Carried = f.HasBase(), f.KeepsRecords(), f.Fields()
 	plan, err := urlcols.New(o)
@@ -91,7 +95,7 @@ func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, probl
 			problems.add(columnPath(c, option), "%s: column %q: dedupe adds it, under this name and behind all others; take it out here", option.Option, option.Column)
 		default:
 			hint := ""
-			if option.Option != "also" && !slices.Contains(names, option.Column) {
+			if option.Option != "also" && option.Option != "acquisition" && !slices.Contains(names, option.Column) {
 				hint = config.Suggest(option.Column, names)
 			}
 			problems.add(columnPath(c, option), "%s: column %q: %s%s", option.Option, option.Column, option.Reason, hint)
@@ -108,6 +112,8 @@ func columnPath(c *Config, e *urlcols.OptionError) string {
 	}
 	switch e.Option {
 	case "rename":
+	case "acquisition":
+		return acquisition + ".referrer"
 	case "also":
 		i := slices.IndexFunc(c.Columns.Also, func(a urlcols.Also) bool { return a.Field == e.Column || slices.Contains(a.Include, e.Column) })
 		return fmt.Sprintf("columns.also[%d]", max(i, 0))

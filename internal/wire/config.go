@@ -7,6 +7,7 @@ import (
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/admin"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/enrich"
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sources"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -17,6 +18,7 @@ type Config struct {
 	Source  Chosen[sources.Options]
 	Codec   Chosen[codec.Options] // none for that of the source, or else lines
 	Columns Columns
+	Enrich  enrich.Options
 	OnError pipeline.OnError
 	// OnFieldError says what becomes of rows with a carried field that is not of its type.
 	OnFieldError pipeline.OnFieldError

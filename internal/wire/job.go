@@ -5,12 +5,14 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
+	"github.com/urlmill/urlmill/pipeline/enrich"
 	"github.com/urlmill/urlmill/pipeline/throttle"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sinks"
@@ -58,8 +60,9 @@ type Job struct {
 	files    *budget.Ledger // for the open files of sinks
 	limiter  *throttle.Limiter
 	lists    Lists
-	trouble  Trouble // nil in a binary without S3
-	tracer   Tracer  // nil: no spans
+	acquired atomic.Pointer[enrich.Rules] // of lists, for commit records, which other goroutines write
+	trouble  Trouble                      // nil in a binary without S3
+	tracer   Tracer                       // nil: no spans
 }
 
 // Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything outside but
@@ -132,7 +135,7 @@ func (j *Job) sinkEnv(source sources.Asks) sinks.Env {
 	e := sinks.Env{
 		Log: s.Log, Out: s.Out, Version: s.Version, Stores: openLocal, FileBytes: c.Pipeline.Roll.Bytes, OpenFiles: j.files,
 		Memory: j.memory.Files, Cluster: source.Cluster,
-		Provenance: commit.Provenance{Urlmill: s.Version, Config: c.Hash(), ListVersion: psl.Version, Standard: s.Standard, Unicode: urlcore.UnicodeVersion},
+		Provenance: commit.Provenance{Urlmill: s.Version, Config: c.Hash(), Versions: j.versions, Standard: s.Standard, Unicode: urlcore.UnicodeVersion},
 	}
 	if c.Buckets != nil {
 		e.Stores, j.trouble = c.Buckets.Open(s.Log)
@@ -142,6 +145,14 @@ func (j *Job) sinkEnv(source sources.Asks) sinks.Env {
 		e.Stores = s.Stores
 	}
 	return e
+}
+
+// versions returns those of the lists that are in use.
+func (j *Job) versions() (suffixes, acquisition string) {
+	if r := j.acquired.Load(); r != nil {
+		acquisition = r.Version()
+	}
+	return psl.Version(), acquisition
 }
 
 // addDedupe checks how duplicates are found, and changes Rows to what comes out.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/enrich"
 	"github.com/urlmill/urlmill/urlcore/psl"
 	"github.com/urlmill/urlmill/urlcore/tracking"
 )
@@ -19,6 +20,8 @@ const maxList = 16 << 20
 type Lists struct {
 	Rules    *tracking.Rules
 	Suffixes *psl.List
+	// Acquisition is nil without enrich.acquisition.
+	Acquisition *enrich.Rules
 }
 
 // ReadLists reads the files that c names; where it names none, the lists are those that are built in.
@@ -28,7 +31,7 @@ func ReadLists(c *Config) (Lists, error) {
 }
 
 func readLists(c *Config, problems *problems) Lists {
-	lists := Lists{tracking.Default(), psl.Embedded()}
+	lists := Lists{Rules: tracking.Default(), Suffixes: psl.Embedded()}
 	read := func(key, path string, parse func(text []byte) error) {
 		if path == "" {
 			return
@@ -51,8 +54,16 @@ func readLists(c *Config, problems *problems) Lists {
 		}
 		return err
 	})
+	if o := c.Enrich.Acquisition; o != nil {
+		rules, err := o.Read()
+		problems.note(acquisition, err)
+		lists.Acquisition = rules
+	}
 	return lists
 }
+
+// acquisition is the path of the section.
+const acquisition = "enrich.acquisition"
 
 // readFile reads a file of at most maxList bytes.
 func readFile(path string) ([]byte, error) {
@@ -85,6 +96,8 @@ func (j *Job) Use(l Lists) {
 	j.lists = l
 	psl.Swap(l.Suffixes)
 	j.Plan.SetRules(l.Rules)
+	j.Plan.SetAcquisition(l.Acquisition)
+	j.acquired.Store(l.Acquisition)
 }
 
 // SetRates sets the rates of the pipeline and its source to those of c, also while Run runs. source is the one that Open

@@ -43,6 +43,9 @@ func needs(c *Config) budget.Needs {
 	if len(c.OnS3()) > 0 && c.Buckets != nil {
 		n.Fixed += c.Buckets.Memory()
 	}
+	if c.Enrich.Acquisition != nil {
+		n.Fixed += c.Enrich.Acquisition.Memory(n.Workers)
+	}
 	if c.Dedupe != nil {
 		n.Fixed += c.Dedupe.Memory()
 	}

@@ -26,6 +26,11 @@ func (c *Config) Section() config.Section {
 				Value: config.Map(c.Columns.section()),
 			},
 			{
+				Name: "enrich", Doc: "What else is said of a record; see docs/enrich.md.",
+				Fixed: "open files have the columns that there were when they were opened",
+				Value: config.Map(c.Enrich.Section()),
+			},
+			{
 				Name: "on_error", Doc: "What becomes of a record without a valid URL: a row with its error, nothing, a dead letter, or the end of the run.",
 				Fixed: "rows that are under way were sorted by it",
 				Value: config.Stringers(&c.OnError, pipeline.Keep, pipeline.Drop, pipeline.ToDeadLetters, pipeline.Fail),

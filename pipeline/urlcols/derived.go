@@ -11,6 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/enrich"
 	"github.com/urlmill/urlmill/urlcore/canon"
 	"github.com/urlmill/urlmill/urlcore/columns"
 	"github.com/urlmill/urlmill/urlcore/psl"
@@ -44,10 +45,15 @@ type derived struct {
 	canonicaliser, surt *canon.Canonicaliser
 	also                []*state // of Options.Also
 	alsoReady           bool
+
+	acquirer      *enrich.Acquirer // nil without acquisition columns
+	acquiredReady bool
 }
 
 // reset forgets what belonged to the record before.
-func (d *derived) reset() { d.used, d.canonical, d.haveTracked, d.alsoReady = 0, nil, false, false }
+func (d *derived) reset() {
+	d.used, d.canonical, d.haveTracked, d.alsoReady, d.acquiredReady = 0, nil, false, false, false
+}
 
 // maxText is how long a column may become. It is a variable for tests.
 var maxText = math.MaxInt32
@@ -146,6 +152,9 @@ func derivedColumns(opts Options) []column {
 	}
 	for i := range opts.Also {
 		add(fmt.Sprintf("also[%d]", i), opts.Also[i].columns(i)...)
+	}
+	if opts.Acquisition != nil {
+		add("acquisition", acquisitionColumns(opts)...)
 	}
 	return cols
 }
@@ -304,7 +313,8 @@ type Also struct {
 	Prefix  string   // of the names of its columns, such as referer_
 	Include []string // its columns, named as those of the URL; empty means [AlsoDefault]
 
-	field int // index in Options.Carried
+	field  int  // index in Options.Carried
+	hidden bool // it has no columns of its own
 }
 
 // AlsoDefault are the columns that another URL has unless told otherwise.
@@ -313,6 +323,9 @@ var AlsoDefault = []string{"host", "registrable_domain", "path", "query", "url_e
 // columns lists the columns of opts.Also[i].
 func (a *Also) columns(i int) []column {
 	var cols []column
+	if a.hidden {
+		return nil
+	}
 	for _, c := range append(urlColumns(Options{}), errorColumns()...) {
 		if !slices.Contains(a.include(), c.name) {
 			continue

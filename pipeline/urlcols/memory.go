@@ -17,5 +17,8 @@ func (s *state) memory() int {
 	} {
 		n += cap(t.Data) + 4*cap(t.Offsets) + cap(t.Valid)
 	}
+	if s.derived.acquirer != nil {
+		n += s.derived.acquirer.Memory()
+	}
 	return n + 4*s.scratch.ints.Cap() + s.scratch.bytes.Cap() + 4*(cap(c.Port.Values)+cap(c.Params.Offsets)) + cap(c.HasUsername.Bits)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/enrich"
 	"github.com/urlmill/urlmill/urlcore/canon"
 	"github.com/urlmill/urlmill/urlcore/columns"
 	"github.com/urlmill/urlmill/urlcore/psl"
@@ -55,6 +56,9 @@ type Options struct {
 	Also []Also
 	// PSL tells public suffixes and registrable domains; nil means [psl.Default] as it is at each batch.
 	PSL *psl.List
+	// Acquisition adds the columns of where a visit came from, by AcquisitionRules; nil are those that Acquisition reads.
+	Acquisition      *enrich.Acquisition
+	AcquisitionRules *enrich.Rules
 	// OnError says what becomes of rows with an error.
 	OnError pipeline.OnError
 	// OnFieldError says what becomes of rows with a carried field that is not of its type.
@@ -65,6 +69,8 @@ type Options struct {
 	HasBase      bool
 	KeepsRecords bool
 	Carried      []pipeline.Field
+
+	referrer int // 1 + index of the referrer in Also, 0 where none is carried
 }
 
 // Plan is a checked set of columns. It is safe for concurrent use, and does not change but for [Plan.SetRules].
@@ -79,12 +85,13 @@ type Plan struct {
 
 	alsoWant []columns.Mask // of opts.Also
 
-	rules atomic.Pointer[tracking.Rules]
+	rules       atomic.Pointer[tracking.Rules]
+	acquisition atomic.Pointer[enrich.Rules]
 }
 
 // OptionError is a fault in [Options].
 type OptionError struct {
-	Option string // "include", "exclude", "rename", "promote" or "also"; "columns" for two of one name
+	Option string // "include", "exclude", "rename", "promote", "also" or "acquisition"; "columns" for two of one name
 	Column string // the name at fault
 	Reason string
 }
@@ -99,6 +106,17 @@ func New(opts Options) (*Plan, error) {
 	opts.Also = slices.Clone(opts.Also)
 	if opts.Rules == nil {
 		opts.Rules = tracking.Default()
+	}
+	if opts.Acquisition != nil {
+		if err := opts.findReferrer(); err != nil {
+			return nil, err
+		}
+		if opts.AcquisitionRules == nil {
+			var err error
+			if opts.AcquisitionRules, err = opts.Acquisition.Read(); err != nil {
+				return nil, err
+			}
+		}
 	}
 	errs := append(checkPromoted(opts.Promote), checkAlso(&opts)...)
 	if opts.Canonical != nil {
@@ -193,6 +211,7 @@ func newPlan(opts Options, chosen []column) *Plan {
 		}
 	}
 	p.rules.Store(opts.Rules)
+	p.acquisition.Store(opts.AcquisitionRules)
 	p.want = atLeastErrors(p.want)
 	for i, want := range p.alsoWant {
 		p.alsoWant[i] = atLeastErrors(want)
@@ -216,13 +235,14 @@ func atLeastErrors(want columns.Mask) columns.Mask {
 // lists are what columns depend on beside the record. They may be replaced while the plan is in use, and are the same
 // for all rows of a batch.
 type lists struct {
-	rules    *tracking.Rules
-	suffixes *psl.List
+	rules       *tracking.Rules
+	acquisition *enrich.Rules
+	suffixes    *psl.List
 }
 
 // lists returns those for the next batch.
 func (p *Plan) lists() lists {
-	l := lists{p.rules.Load(), p.opts.PSL}
+	l := lists{p.rules.Load(), p.acquisition.Load(), p.opts.PSL}
 	if l.suffixes == nil {
 		l.suffixes = psl.Default()
 	}
@@ -232,6 +252,9 @@ func (p *Plan) lists() lists {
 // SetRules replaces [Options.Rules] for the batches that begin from now on. Canonical forms that were given rules of
 // their own keep those.
 func (p *Plan) SetRules(r *tracking.Rules) { p.rules.Store(r) }
+
+// SetAcquisition replaces [Options.AcquisitionRules] for the batches that begin from now on.
+func (p *Plan) SetAcquisition(r *enrich.Rules) { p.acquisition.Store(r) }
 
 // use prepares for batches with lists, unless it has been done.
 func (s *state) use(l lists) {

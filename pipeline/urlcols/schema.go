@@ -5,6 +5,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/enrich"
 	"github.com/urlmill/urlmill/urlcore/columns"
 )
 
@@ -23,6 +24,9 @@ type column struct {
 	rename   string       // its name in the profile
 	also     int          // 1 + index of the other URL that it is a part of
 	alsoWant columns.Mask // what it needs of the parser there
+
+	acquired    bool // it is of the acquisition columns
+	acquisition enrich.Column
 }
 
 var (

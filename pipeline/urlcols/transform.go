@@ -27,6 +27,7 @@ func (s *state) init(p *Plan) {
 		also.cols.Want = want
 		s.derived.also = append(s.derived.also, also)
 	}
+	s.initAcquirer()
 }
 
 // transform implements pipeline.Transform.

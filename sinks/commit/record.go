@@ -52,14 +52,17 @@ type Provenance struct {
 	Standard string `json:"standard,omitempty"`
 	// Unicode is the version of Unicode by which domains were mapped and checked.
 	Unicode string `json:"unicode,omitempty"`
-	// ListVersion, if not nil, is asked for PSL whenever something is written, since a list can be replaced.
-	ListVersion func() string `json:"-"`
+	// Acquisition is a hash of the rules and lists that the acquisition columns were made by.
+	Acquisition string `json:"acquisition,omitempty"`
+	// Versions, if not nil, is asked for PSL and Acquisition whenever something is written, since lists can be replaced.
+	Versions func() (psl, acquisition string) `json:"-"`
 }
 
 // Now returns the provenance of what is written now.
 func (p Provenance) Now() Provenance {
-	if p.ListVersion != nil {
-		p.PSL, p.ListVersion = p.ListVersion(), nil
+	if p.Versions != nil {
+		p.PSL, p.Acquisition = p.Versions()
+		p.Versions = nil
 	}
 	return p
 }
