@@ -281,8 +281,8 @@ $(CHAOS_VENV)/.installed: internal/dev/chaos/requirements.txt
 	@touch $@
 
 .PHONY: chaos
-chaos: $(CHAOS_VENV)/.installed ## everything dies, in turn and at random, and every value is compared (Java, Maven, C compiler, python3, PostgreSQL); 45 minutes, or some with QUICK=1; URLMILL_SEED=N, ONLY=NAME[,NAME]
-	@URLMILL_CHAOS_PYTHON=$(CHAOS_VENV)/bin/python3 $(GO) run ./internal/dev/chaos $(if $(ONLY),-only $(ONLY)) $(if $(QUICK),-quick,$(if $(ONLY),,-report docs/reliability.md))
+chaos: $(CHAOS_VENV)/.installed ## everything dies, in turn and at random, and every value is compared (Java, Maven, C compiler, python3, PostgreSQL); half an hour, or some minutes with QUICK=1; URLMILL_SEED=N, ONLY=NAME[,NAME], PARALLEL=N scenarios at a time
+	@URLMILL_CHAOS_PYTHON=$(CHAOS_VENV)/bin/python3 $(GO) run ./internal/dev/chaos $(if $(PARALLEL),-parallel $(PARALLEL)) $(if $(ONLY),-only $(ONLY)) $(if $(QUICK),-quick,$(if $(ONLY),,-report docs/reliability.md))
 
 .PHONY: hostile
 hostile: ## input made to crash, to fill memory, to hang, to leak, each in a process of its own; URLMILL_SEED=N, ONLY=NAME[,NAME]

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -109,6 +110,7 @@ func main() {
 	quick := flag.Bool("quick", false, "the short form")
 	only := flag.String("only", "", "names of scenarios, with commas between them; default all")
 	report := flag.String("report", "", "file to write the report into, between its markers")
+	parallel := flag.Int("parallel", 2, "scenarios at a time; most of the time they wait")
 	keep := flag.String("dir", "", "directory to work in, which is kept; default one that is removed")
 	flag.Parse()
 	for _, what := range []string{kafkatest.EnvRequire, s3test.EnvRequire, dbtest.EnvRequirePostgres} {
@@ -126,7 +128,7 @@ func main() {
 	var done context.CancelFunc
 	e.ctx, done = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer done()
-	ok, err := e.main(*only, *report)
+	ok, err := e.main(*only, *report, max(1, *parallel))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
 	}
@@ -135,8 +137,60 @@ func main() {
 	}
 }
 
+// all runs the scenarios that are asked for, some at a time, and returns what came of them, in their order. Scenarios that run side
+// by side have brokers of their own, since some of them kill them.
+func (e *env) all(only string, parallel int) (outcomes []outcome) {
+	var (
+		mu    sync.Mutex
+		next  int
+		done  = make([]*outcome, len(scenarios))
+		works sync.WaitGroup
+	)
+	take := func() (i int, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		for ; next < len(scenarios) && e.ctx.Err() == nil; next++ {
+			if only == "" || strings.Contains(","+only+",", ","+scenarios[next].name+",") {
+				next++
+				return next - 1, true
+			}
+		}
+		return 0, false
+	}
+	for n := range parallel {
+		works.Go(func() {
+			own := *e
+			setup := execute(&own, fmt.Sprint("cluster-", n), func(r *run) {
+				for i, ok := take(); ok; i, ok = take() {
+					if own.cluster == nil {
+						own.cluster = kafkatest.Start(r, kafkatest.Options{Proxy: true, Heap: "1g"})
+						e.logf("Apache Kafka %s is there", kafkatest.Version())
+					}
+					s := scenarios[i]
+					e.logf("%s: %s", s.name, s.what)
+					o := execute(&own, s.name, s.run)
+					e.logf("%s: %s in %s\n", s.name, verdict(o), o.Took.Round(time.Second))
+					done[i] = &o
+				}
+			})
+			if setup.Name = "Apache Kafka"; len(setup.Errors) > 0 {
+				mu.Lock()
+				defer mu.Unlock()
+				outcomes = append(outcomes, setup)
+			}
+		})
+	}
+	works.Wait()
+	for _, o := range done {
+		if o != nil {
+			outcomes = append(outcomes, *o)
+		}
+	}
+	return outcomes
+}
+
 // main runs the scenarios and returns whether everything was as it has to be.
-func (e *env) main(only, report string) (ok bool, err error) {
+func (e *env) main(only, report string, parallel int) (ok bool, err error) {
 	if e.dir == "" {
 		if e.dir, err = os.MkdirTemp("", "urlmill-chaos-"); err != nil {
 			return false, err
@@ -146,24 +200,7 @@ func (e *env) main(only, report string) (ok bool, err error) {
 	if err := e.build(); err != nil {
 		return false, err
 	}
-	var outcomes []outcome
-	setup := execute(e, "cluster", func(r *run) {
-		e.cluster = kafkatest.Start(r, kafkatest.Options{Proxy: true, Heap: "1g"})
-		e.logf("Apache Kafka %s is there", kafkatest.Version())
-		for _, s := range scenarios {
-			if e.ctx.Err() != nil || only != "" && !strings.Contains(","+only+",", ","+s.name+",") {
-				continue
-			}
-			e.logf("%s: %s", s.name, s.what)
-			o := execute(e, s.name, s.run)
-			e.logf("%s: %s in %s\n", s.name, verdict(o), o.Took.Round(time.Second))
-			outcomes = append(outcomes, o)
-		}
-	})
-	setup.Name = "Apache Kafka"
-	if len(setup.Errors) > 0 {
-		outcomes = append(outcomes, setup)
-	}
+	outcomes := e.all(only, parallel)
 	t := add(outcomes)
 	e.print(outcomes, t)
 	if report != "" && t.ok {
