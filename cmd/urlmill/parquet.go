@@ -163,7 +163,7 @@ func (a *app) lines(w *bufio.Writer, name, column string) (err error) {
 	shown := terminalWidth(a.out) > 0 // else a program reads them
 	for row := 0; ; {
 		record, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
