@@ -112,16 +112,41 @@ func untilEndOfTransactions(t *testing.T, addrs []string, o Options) {
 	w := newWriter(t, addrs, topic, "w")
 	w.write(5, 100)
 	w.end(kgo.TryCommit)
+	awaitMarkers(t, client, topic)
 	readsUntil(t, o, time.Time{}, 5) // the last offset is a marker
 	w.write(4, 100)
 	w.end(kgo.TryAbort)
+	awaitMarkers(t, client, topic)
 	readsUntil(t, o, time.Time{}, 0) // nothing but what was aborted
 	kafkatest.Produce(t, client, numbered(topic, 1, 0, 3))
 	w.write(2, 100)
 	kafkatest.Produce(t, client, numbered(topic, 1, 3, 6))
 	readsUntil(t, o, time.Time{}, 3) // the rest is behind an open transaction
 	w.end(kgo.TryCommit)
+	awaitMarkers(t, client, topic)
 	readsUntil(t, o, time.Time{}, 5)
+}
+
+// awaitMarkers waits for the markers of a transaction that has ended: a broker answers before it has written them.
+func awaitMarkers(t *testing.T, client *kgo.Client, topic string) {
+	t.Helper()
+	end := func(isolation int8) int64 {
+		req := kmsg.NewPtrListOffsetsRequest()
+		req.ReplicaID, req.IsolationLevel = -1, isolation
+		p := kmsg.NewListOffsetsRequestTopicPartition()
+		p.Timestamp = latestTime
+		of := kmsg.NewListOffsetsRequestTopic()
+		of.Topic, of.Partitions = topic, append(of.Partitions, p)
+		req.Topics = append(req.Topics, of)
+		resp, err := req.RequestWith(context.Background(), client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.Topics[0].Partitions[0].Offset
+	}
+	for committed := int8(1); end(committed) < end(0); {
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // TestUntilEndOfHoles checks that a lane ends of which the log has no records before its end any more, while the log says that it
