@@ -166,8 +166,8 @@ func TestConformance(t *testing.T) {
 
 // TestLintBadConfigurations checks that "urlmill lint" says of every bad configuration what package wire expects.
 func TestLintBadConfigurations(t *testing.T) {
-	folder := filepath.Join("..", "..", "internal", "wire", "testdata", "bad")
-	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	t.Chdir(filepath.Join("..", "..", "internal", "wire")) // paths in a configuration are those of the working directory
+	files, err := filepath.Glob(filepath.Join("testdata", "bad", "*.yaml"))
 	if err != nil || len(files) < 60 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
