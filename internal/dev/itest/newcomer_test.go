@@ -1,12 +1,14 @@
 package itest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,6 +26,7 @@ import (
 
 func TestNewcomerClickstream(t *testing.T) {
 	broker := kafkatest.Start(t, kafkatest.Options{})
+	broker.CreateTopic(t, "clicks.dead", 1)
 	newcomer(t, "clickstream.txtar", "KAFKA_BROKERS="+broker.Addr(), fmt.Sprintf("ADMIN=127.0.0.1:%d", testproc.Ports(t, 1)[0]))
 }
 
@@ -47,7 +50,8 @@ func newcomer(t *testing.T, name string, variables ...string) {
 			"duck":      func(ts *testscript.TestScript, _ bool, args []string) { duck(t, ts, args) },
 		},
 		Setup: func(env *testscript.Env) error {
-			env.Vars = append(env.Vars, "PATH="+path)
+			env.Vars = append(env.Vars, "PATH="+path, "URLMILL_REQUIRE_PYARROW="+os.Getenv("URLMILL_REQUIRE_PYARROW"),
+				"PYTHON="+cmp.Or(os.Getenv("URLMILL_PYTHON"), "python3"))
 			env.Vars = append(env.Vars, variables...)
 			return nil
 		},
@@ -110,26 +114,79 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 
 // duck is "duck SQL": it prints the rows of a query of DuckDB in the script's folder, a row a line, values with bars between.
 func duck(t *testing.T, ts *testscript.TestScript, args []string) {
-	db := readers.Duck(t)
-	_, err := db.ExecContext(t.Context(), "SET file_search_path = '"+ts.MkAbs(".")+"'")
-	ts.Check(err)
-	rows, err := db.QueryContext(t.Context(), args[0])
-	ts.Check(err)
+	_, rows := ask(t, strings.ReplaceAll(args[0], "'./", "'"+ts.MkAbs(".")+"/"))
+	for _, r := range rows {
+		_, err := fmt.Fprintln(ts.Stdout(), strings.Join(r, " | "))
+		ts.Check(err)
+	}
+}
+
+// ask returns the columns and the rows of a query of DuckDB.
+func ask(t *testing.T, query string) (names []string, cells [][]string) {
+	t.Helper()
+	rows, err := readers.Duck(t).QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
 	defer func() { _ = rows.Close() }()
-	names, err := rows.Columns()
-	ts.Check(err)
+	if names, err = rows.Columns(); err != nil {
+		t.Fatal(err)
+	}
 	values, targets := make([]any, len(names)), make([]any, len(names))
 	for i := range values {
 		targets[i] = &values[i]
 	}
 	for rows.Next() {
-		ts.Check(rows.Scan(targets...))
-		cells := make([]string, len(values))
-		for i, v := range values {
-			cells[i] = fmt.Sprint(v)
+		if err := rows.Scan(targets...); err != nil {
+			t.Fatal(err)
 		}
-		_, err := fmt.Fprintln(ts.Stdout(), strings.Join(cells, " | "))
-		ts.Check(err)
+		row := make([]string, len(values))
+		for i, v := range values {
+			row[i] = fmt.Sprint(v)
+		}
+		cells = append(cells, row)
 	}
-	ts.Check(rows.Err())
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return names, cells
+}
+
+// TestReadme runs the first command of README, and then its query: the rows are those below it. With UPDATE_DOCS=1 they are written
+// anew.
+func TestReadme(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := filepath.Join(root, "README.md")
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := regexp.MustCompile("(?s)```sh\n(urlmill parse .*?)\n```.*?```sql\n(.*?)\n```.*?\n(<!-- result: [^\n]* -->\n)(.*?)<!-- /result -->").FindSubmatchIndex(text)
+	if of == nil {
+		t.Fatal("README.md has no command, query and result")
+	}
+	group := func(i int) string { return string(text[of[2*i]:of[2*i+1]]) }
+	args := strings.Fields(group(1))
+	log := filepath.Join(t.TempDir(), args[len(args)-1])
+	cmd := exec.CommandContext(t.Context(), testproc.Urlmill(t), append(args[1:len(args)-1], log)...)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	names, rows := ask(t, strings.ReplaceAll(group(2), "'log/", "'"+log+"/"))
+	got := "\n| " + strings.Join(names, " | ") + " |\n|" + strings.Repeat(" --- |", len(names)) + "\n"
+	for _, r := range rows {
+		got += "| " + strings.Join(r, " | ") + " |\n"
+	}
+	got = strings.ReplaceAll(got, "<nil>", "") + "\n"
+	if os.Getenv("UPDATE_DOCS") == "1" {
+		if err := os.WriteFile(readme, slices.Concat(text[:of[8]], []byte(got), text[of[9]:]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	} else if got != group(4) {
+		t.Errorf("README.md has\n%s, and the query gives\n%s", group(4), got)
+	}
 }
