@@ -298,6 +298,9 @@ func (s *Sink) startDelivery(ctx context.Context) error {
 		if err := s.chain.Probe(ctx); err != nil {
 			return err
 		}
+		if err := s.places.Claim(ctx); err != nil {
+			return err
+		}
 		if err := s.eachColumns(ctx, s.chain.CheckColumns); err != nil {
 			return err
 		}
