@@ -18,7 +18,7 @@ import (
 
 func newRun(a *app) *cobra.Command {
 	v := view{progress: true, summary: true}
-	summary := ""
+	summary, replace := "", false
 	cmd := &cobra.Command{
 		Use:   "run CONFIG",
 		Short: "Run the pipeline that a configuration describes",
@@ -50,6 +50,9 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 		if _, err := v.bound.time(); err != nil {
 			return err
 		}
+		if replace && v.bound.until == "" {
+			return usagef("--replace-partitions replaces when all is read: say where that is with --until end or --until TIME")
+		}
 		c, err := a.loadConfig(files[0])
 		if err != nil {
 			return err
@@ -70,9 +73,13 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 		}
 		r.begin(c)
 		v.reload = r
+		if replace {
+			return a.replacePartitions(cmd.Context(), c, a.setting(log), v)
+		}
 		return a.runJob(cmd.Context(), c, a.setting(log), v)
 	}
 	v.bound.flags(cmd)
+	cmd.Flags().BoolVar(&replace, "replace-partitions", false, "with --until: the rows take the place of all others in the partitions that they are in")
 	choiceFlag(cmd, cmd.Flags(), &summary, "summary", "text", "what was done: text on standard error, or json on standard output too", "text", "json")
 	return cmd
 }
@@ -85,6 +92,8 @@ type view struct {
 	// judge says what the rows as a whole mean for the outcome of a pipeline that had no error; nil: nothing.
 	judge  func(pipeline.Totals) error
 	reload *reload // nil: SIGHUP ends the process
+	// replace, if not nil, comes after a run that was not stopped before its end.
+	replace func(context.Context) error
 }
 
 // setting is what the components of a pipeline are given.
@@ -138,6 +147,11 @@ func (a *app) runJob(parent context.Context, c *wire.Config, setting wire.Settin
 	}
 	totals := s.Stats.Totals()
 	why, err := v.bound.ended(drain, soft, err)
+	if err == nil && v.replace != nil {
+		if err = v.replace(ctx); err != nil {
+			why = report.ByError
+		}
+	}
 	if v.summary {
 		r := report.New(totals, s.Sink, time.Since(began))
 		r.FromFiles = why == report.AtEnd && fromFiles(c, s.Source)

@@ -20,6 +20,9 @@ func CheckEmpty(ctx context.Context, s store.Store, ext string) error {
 	if err != nil || len(entries) > 0 {
 		return err
 	}
+	if last, _, err := numbersOf(ctx, s); err != nil || last > 0 { // all that is there has come as a replacement
+		return err
+	}
 	if entries, err = s.List(ctx, ".", ""); err != nil {
 		return err
 	}

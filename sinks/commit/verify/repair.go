@@ -13,12 +13,12 @@ import (
 // unfinished and records that came too late. It changes nothing else: what is damaged or missing stays so.
 func Repair(ctx context.Context, o Options) error {
 	places := commit.NewPlaces(o.Root, o.Open, o.Log)
-	v := &verifier{Options: o, places: places, report: &Report{}}
+	v := &verifier{Options: o, places: places, report: &Report{}, named: map[string]bool{}, dirs: []string{""}}
 	if err := v.read(ctx, v.take); err != nil {
 		return err
 	}
-	if len(v.report.Lanes) == 0 {
-		return nil // Run says so
+	if err := v.readCompactions(ctx); err != nil || len(v.report.Lanes) == 0 && len(v.compacted.All) == 0 {
+		return err // Run says so
 	}
 	var stores []store.Store
 	for _, dir := range v.dirs {

@@ -77,7 +77,9 @@ func (n named) path() string { return path.Join(n.Place, n.Name) }
 
 // Run verifies an output. An error means that it could not be done; what is wrong with the output is in the report.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	v := &verifier{Options: o, places: commit.NewPlaces(o.Root, o.Open, o.Log), replaced: map[string]string{}}
+	v := &verifier{
+		Options: o, places: commit.NewPlaces(o.Root, o.Open, o.Log), replaced: map[string]string{}, named: map[string]bool{}, dirs: []string{""},
+	}
 	v.report = &Report{Location: o.Root.Location(), Lanes: []Lane{}, Problems: []commit.Problem{}}
 	if err := v.readCompactions(ctx); err != nil {
 		return nil, err
@@ -85,7 +87,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := v.read(ctx, v.take); err != nil {
 		return nil, err
 	}
-	if len(v.report.Lanes) == 0 {
+	if len(v.report.Lanes) == 0 && len(v.compacted.All) == 0 {
 		return nil, fmt.Errorf("%s has no commit records: it is no output with exactly-once delivery, or the wrong path", o.Root.Location())
 	}
 	if err := v.compactions(ctx); err != nil {
@@ -126,9 +128,6 @@ func (v *verifier) read(ctx context.Context, take func(*commit.History, []*commi
 
 // take puts a lane into the report, and its files among those to be checked.
 func (v *verifier) take(h *commit.History, records []*commit.Record) {
-	if v.named == nil {
-		v.named, v.dirs = map[string]bool{}, []string{""}
-	}
 	v.report.Problems = append(v.report.Problems, h.Problems...)
 	if h.Start == pipeline.Unknown {
 		return
