@@ -174,11 +174,25 @@ func (r *Replacement) Commit(ctx context.Context) (partitions, old int, err erro
 		return 0, 0, err
 	}
 	files, err := r.files(ctx)
-	if err == nil && len(files) > 0 {
-		partitions, old, err = r.replace(ctx, files)
-	}
 	if err != nil {
 		return 0, 0, err
+	}
+	if len(files) > 0 {
+		for range maxOutrun {
+			partitions, old, err = r.replace(ctx, files)
+			if !errors.Is(err, commit.ErrOutrun) {
+				break
+			}
+			// By a compaction that came before the record, so that it is tried again; or by one that came after another process had
+			// done what the record says.
+			if used, usedErr := r.used(ctx, r.dir); used || usedErr != nil {
+				err = usedErr
+				break
+			}
+		}
+		if err != nil {
+			return 0, 0, err
+		}
 	}
 	// What other replacements have left is of nobody: their processes are dead, as this one is alone.
 	entries, err := r.Root.List(ctx, replaceDir, "")

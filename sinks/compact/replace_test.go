@@ -232,6 +232,37 @@ func forgetClaims(t testing.TB, d *storetest.Disk) {
 	}
 }
 
+// Another process finishes what the replacement has begun, and compacts, before each of its calls in turn.
+func TestReplaceFinishedByAnother(t *testing.T) {
+	for at := 0; ; at++ {
+		d, before := newDisk(t, 2)
+		after := replacedRows(before)
+		calls, reached := 0, false
+		err := replaceOn(storetest.Wrap(d.Process(), func(c storetest.Call) error {
+			if calls++; calls-1 == at {
+				reached = true
+				if _, err := compactOn(d.Process()); err != nil {
+					t.Errorf("before call %d, %v: %v", at, c, err)
+				}
+				if err := allOrNothing(t, d, before, after); err != nil {
+					t.Fatalf("before call %d, %v: %v\n%s", at, c, err, d.Tree())
+				}
+			}
+			return nil
+		}))
+		if !reached {
+			t.Logf("before each of %d calls", at)
+			return
+		}
+		if err == nil {
+			err = replacedAll(t, d, after)
+		}
+		if err != nil {
+			t.Fatalf("before call %d: %v\n%s", at, err, d.Tree())
+		}
+	}
+}
+
 // A process that writes to the output keeps it from being replaced, at the start and in the end.
 func TestReplaceBesidePipeline(t *testing.T) {
 	d, before := newDisk(t, 1)

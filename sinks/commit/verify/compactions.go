@@ -13,6 +13,8 @@ import (
 // Compactions are what was made of the files of commits since.
 type Compactions struct {
 	Records int `json:"records"`
+	// Replacements is how many of them are of files that have other rows.
+	Replacements int `json:"replacements,omitempty"`
 	// Replaced is how many files are not there any more because Files others hold their rows, of Bytes bytes. Files that
 	// were replaced again count among the first alone.
 	Replaced int   `json:"replaced"`
@@ -175,6 +177,9 @@ func (v *verifier) unfinished(ctx context.Context, r *commit.Compaction, g commi
 // replacement deals with one whose files count together: from when all of them could be seen, unless one was lost before.
 func (v *verifier) replacement(ctx context.Context, r *commit.Compaction, unfinished bool) error {
 	taken, decided := v.compacted.Taken(r)
+	if taken {
+		v.report.Compacted.Replacements++
+	}
 	for _, g := range r.Groups {
 		n := named{File: g.File, first: g.Positions[0].First, compaction: r.Number}
 		if unfinished && !taken {
