@@ -52,6 +52,24 @@ func ReadSnapshot(ctx context.Context, root store.Objects, place func(string) (s
 	return nil, errors.New("compactions follow each other faster than they can be read; try again")
 }
 
+// Settled finishes the last compaction, and returns the state from which the next one can begin, with what that has to say is
+// undone. [ErrOutrun] says that another process has just begun one.
+func (c *Chain) Settled(ctx context.Context) (s *Snapshot, undone []string, err error) {
+	if undone, err = c.FinishCompaction(ctx); err != nil {
+		return nil, nil, err
+	}
+	if s, err = ReadSnapshot(ctx, c.root, c.place); err != nil {
+		return nil, nil, err
+	}
+	if s.Compactions.Done {
+		return s, nil, nil
+	}
+	if undone == nil {
+		return nil, nil, ErrOutrun
+	}
+	return s, undone, nil
+}
+
 func snapshot(ctx context.Context, root store.Objects, place func(string) (store.Store, error), c *Compactions) (*Snapshot, error) {
 	s := &Snapshot{Compactions: c}
 	b := &builder{files: map[string]Live{}, place: place}

@@ -206,16 +206,9 @@ func (r *Replacement) Commit(ctx context.Context) (partitions, old int, err erro
 }
 
 func (r *Replacement) replace(ctx context.Context, files []commit.Live) (partitions, old int, err error) {
-	lost, err := r.chain.FinishCompaction(ctx)
+	snap, lost, err := r.chain.Settled(ctx)
 	if err != nil {
 		return 0, 0, err
-	}
-	snap, err := commit.ReadSnapshot(ctx, r.Root, r.places.Get)
-	if err != nil {
-		return 0, 0, err
-	}
-	if snap.Compactions.Done {
-		lost = nil
 	}
 	replaced := map[string][]commit.Replaced{}
 	for _, f := range snap.Files {

@@ -206,19 +206,9 @@ func (r *runner) progress() {
 
 // pass finishes what others have left, looks what there is to do, and does it, until another process is faster.
 func (r *runner) pass(ctx context.Context) error {
-	lost, err := r.chain.FinishCompaction(ctx)
+	snap, lost, err := r.chain.Settled(ctx)
 	if err != nil {
 		return err
-	}
-	snap, err := commit.ReadSnapshot(ctx, r.Root, r.places.Get)
-	if err != nil {
-		return err
-	}
-	if !snap.Compactions.Done && lost == nil {
-		return commit.ErrOutrun // it has just been written
-	}
-	if snap.Compactions.Done {
-		lost = nil
 	}
 	bins := r.plan(snap)
 	r.announce(bins)
