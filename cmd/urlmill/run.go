@@ -34,6 +34,10 @@ that are there. --until TIME stops each partition before its first record of tha
 while. The exit code is 0 when that is done and 4 when a signal, or --for, came before the end that --until names; the
 same command then goes on where this one stopped. --summary json prints what was done to standard output.
 
+--replace-partitions writes into a folder of files again, such as the days that --until ends: when all is read, the new files
+take the place of all others in the directories of partition_by that they are in, at one moment. Until then nothing of it can
+be seen; the same command goes on after a crash, and replaces everything again when it is done.
+
 Files in a folder have every record exactly once, whatever happens, and however often the command is run: the folder
 keeps the positions, in _commits. A file that was delivered is not delivered again unless it has changed; standard input
 is new each time. A topic as the sink may have records more than once after a crash.
@@ -43,6 +47,7 @@ source.generate.rate, columns.tracking_rules and columns.public_suffix_list; wit
 its keys rest on them. Everything else needs a restart: the log names every key that has changed, with the reason.`,
 		Example: `  urlmill run examples/clickstream.yaml
   urlmill run clickstream.yaml --until end --summary json
+  urlmill run again.yaml --until 2026-07-06T00:00:00Z --replace-partitions
   KAFKA_BROKERS=kafka-1:9092,kafka-2:9092 urlmill run clickstream.yaml --log-format json`,
 		Args: args(1, 1, "one configuration"),
 	}

@@ -117,11 +117,11 @@ type runner struct {
 }
 
 func (r *runner) run(ctx context.Context) error {
-	lanes, err := commit.Lanes(ctx, r.Root)
+	records, err := commit.HasRecords(ctx, r.Root)
 	if err != nil {
 		return err
 	}
-	if len(lanes) == 0 {
+	if !records {
 		return fmt.Errorf("%s has no commit records: it is no output with exactly-once delivery, or the wrong path", r.Root.Location())
 	}
 	if err := commit.CheckUnregistered(ctx, r.Root); err != nil {
