@@ -112,12 +112,11 @@ func (r *Replacement) begin(ctx context.Context) error {
 // alone returns an error when another process may be writing to the output. Its files would be among those that are replaced, or
 // not, as the case may be.
 func (r *Replacement) alone(ctx context.Context) error {
-	s, ok := r.Root.(store.Neighbours)
-	if !ok {
+	runs, err := r.Root.Others(ctx)
+	if errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("%s: whether another process writes there cannot be told on S3, so that its partitions cannot be replaced: "+
 			"deliver to a new prefix, and let readers take those days from there", r.Root.Location())
 	}
-	runs, err := s.Others(ctx)
 	if err == nil && len(runs) > 0 {
 		err = fmt.Errorf("another process writes to %s, and partitions are replaced by one that is alone: stop it, and start it again afterwards "+
 			"(its claim is %s; should it have run on another machine and be dead, remove that)", r.Root.Location(), path.Join("_tmp", runs[0]))

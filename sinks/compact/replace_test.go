@@ -219,7 +219,7 @@ func replaceBefore(d *storetest.Disk, at int, end func(*storetest.Process)) (wha
 func forgetClaims(t testing.TB, d *storetest.Disk) {
 	t.Helper()
 	s := on(d.Process())(rowsDir)
-	runs, err := s.(store.Neighbours).Others(context.Background())
+	runs, err := s.Others(context.Background())
 	must(t, err)
 	for _, run := range runs {
 		at := path.Join("_tmp", run)

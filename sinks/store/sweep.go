@@ -66,13 +66,7 @@ func (l *Local) sweepRun(run string, garbage func(Leftover) bool) {
 	}
 }
 
-// Neighbours is a [Store] that knows which other processes write to it. It is optional: on S3 nobody is known to be dead.
-type Neighbours interface {
-	// Others returns the runs, other than this one, that may be writing.
-	Others(ctx context.Context) ([]string, error)
-}
-
-// Others implements [Neighbours].
+// Others implements [Store].
 func (l *Local) Others(ctx context.Context) (runs []string, err error) {
 	entries, err := l.List(ctx, tmpName, "")
 	if err != nil {
