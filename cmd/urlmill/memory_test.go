@@ -85,7 +85,7 @@ func TestParseMemoryLimit(t *testing.T) {
 	}
 	w := bufio.NewWriter(f)
 	for i := range 1_000_000 {
-		fmt.Fprintf(w, "https://www%d.example.com/shop/%d?session=%x&page=%d\n", i%50_000, i, i*2654435761, i%97)
+		fmt.Fprintf(w, "https://www%d.example.com/shop/%d?session=%x&page=%d\n", i%50_000, i, uint32(i)*2654435761, i%97)
 	}
 	if err := errors.Join(w.Flush(), f.Close()); err != nil {
 		t.Fatal(err)
