@@ -88,6 +88,7 @@ func (f parseFlags) keys(files []string) (k keys, done func() error, err error) 
 	k = keys{root: map[string]any{}, flags: map[string]string{}}
 	k.put("source.file.paths", files)
 	k.set("--parallel", "source.file.parallel", f.parallel)
+	k.set("--memory-limit", "memory_limit", f.memoryLimit)
 	if f.out == "-" && f.parallel == 0 {
 		k.put("source.file.parallel", 1) // rows come out in the order of the files
 	}
