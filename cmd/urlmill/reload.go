@@ -116,5 +116,13 @@ func (r *reload) applyLists(c *wire.Config) {
 	} else {
 		r.log.Info("SIGHUP: taken over", "key", "enrich.acquisition", "from", from.Version(), "to", to.Version())
 	}
+	if from, to := before.Clients, lists.Clients; from == nil || to == nil {
+		lists.Clients = from
+	} else if lists.Clients = to; from.Version() != to.Version() {
+		to.Keep(from)
+		r.log.Info("taken over", "key", "enrich", "from", from.Version(), "to", to.Version())
+	} else {
+		lists.Clients = from
+	}
 	r.session.Use(lists)
 }

@@ -101,31 +101,45 @@ func deviceClass(a *Agent, text string) string {
 	return systemClasses[a.OS]
 }
 
-// Cache remembers agents by a seeded hash of their text, so many as there are slots; later ones take the place of earlier ones. It is
-// safe for concurrent use. An entry has the full 64 bits of the hash and not the text: with a seed that nobody knows, two user agents
+// Cache remembers agents by a seeded hash of their text, in one of as many slots as a set has; later ones take the place of earlier ones.
+// It is safe for concurrent use. An entry has the full 64 bits of the hash and not the text: with a seed that nobody knows, two user agents
 // are taken for one with a chance of 2^-64 each time.
 type Cache struct {
 	rules *Rules
 	seed  maphash.Seed
-	slots []atomic.Pointer[Agent]
+	sets  [][ways]atomic.Pointer[Agent]
+	turn  atomic.Uint32 // which slot of a full set is next replaced
 }
 
 const (
+	ways      = 4
 	maxText   = 320 // bytes of the texts of an agent that is remembered
 	slotBytes = int64(unsafe.Sizeof(Agent{})+unsafe.Sizeof(atomic.Pointer[Agent]{})) + maxText
 )
 
 // NewCache returns a cache that holds at most so many bytes.
 func NewCache(rules *Rules, bytes int64) *Cache {
-	return &Cache{rules: rules, seed: maphash.MakeSeed(), slots: make([]atomic.Pointer[Agent], max(bytes/slotBytes, 1))}
+	return &Cache{rules: rules, seed: maphash.MakeSeed(), sets: make([][ways]atomic.Pointer[Agent], max(bytes/slotBytes/ways, 1))}
 }
 
 // Find returns what a user agent is. It allocates for those alone that are not remembered.
 func (c *Cache) Find(s *Scanner, text []byte) *Agent {
 	hash := maphash.Bytes(c.seed, text)
-	slot := &c.slots[hash%uint64(len(c.slots))]
-	if a := slot.Load(); a != nil && a.hash == hash {
-		return a
+	set := &c.sets[hash%uint64(len(c.sets))]
+	slot := &set[0]
+	for i := range set {
+		a := set[i].Load()
+		if a == nil {
+			slot = &set[i]
+			break
+		}
+		if a.hash == hash {
+			return a
+		}
+		slot = nil
+	}
+	if slot == nil {
+		slot = &set[c.turn.Add(1)%ways]
 	}
 	a := c.rules.New(s, string(text))
 	a.hash = hash

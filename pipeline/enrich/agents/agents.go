@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -50,7 +51,7 @@ func (r *rule) re() *regexp.Regexp {
 
 // Rules are all rules. They are safe for concurrent use.
 // RulesMemory is about what all rules hold when every expression is compiled.
-const RulesMemory = 24 << 20
+const RulesMemory = 32 << 20
 
 type Rules struct {
 	rules  []rule // by group
@@ -107,6 +108,16 @@ func parse(userAgents string, lists ...string) (*Rules, error) {
 	}
 	r.filter = newFilter(clauses)
 	return r, nil
+}
+
+// BotNames returns the names of all bots in the lists, sorted.
+func (r *Rules) BotNames() []string {
+	var names []string
+	for i := r.starts[bots]; i < r.starts[numGroups]; i++ {
+		names = append(names, r.rules[i].says[1])
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // classes are those of bots.

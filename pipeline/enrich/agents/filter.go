@@ -116,10 +116,10 @@ func (f *filter) find(m *matches, text string) {
 		m.epoch = 1
 	}
 	m.bits = append(m.bits[:0], f.always...)
-	m.fold = append(m.fold[:0], text...)
 	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-		m.fold = append(m.fold[:0], strings.Map(foldRune, text)...)
+		text = strings.Map(foldRune, text)
 	}
+	m.fold = append(append(m.fold[:0], begin...), text...)
 	state := 0
 	for _, b := range m.fold {
 		state = int(f.next[state*f.classes+int(f.class[b])])

@@ -11,14 +11,28 @@ import (
 // the lower case of foldRune, so that clauses hold for expressions that ignore case as well. They are necessary and not sufficient.
 
 const (
-	maxExact   = 24 // alternatives of a clause; what has more says nothing
-	minLiteral = 2  // bytes of a literal; shorter ones are in most texts
+	maxExact   = 64   // texts that a part may be; of what has more, the parts are looked at
+	maxClause  = 1024 // literals of a clause; one that has more says nothing
+	minLiteral = 2    // bytes of a literal; shorter ones are in most texts
+
+	// begin stands before every text, so that a literal may say that it stands at the start.
+	begin = "\x00"
 )
 
-// need is what a part of an expression asks for. A part that matches nothing but a few texts has them as exact, and no clauses.
+// need is what a part of an expression asks for. A part that matches nothing but a few texts has them as exact, and no clauses. Of
+// another part, prefix has what all that it matches begins with, if that is known.
 type need struct {
 	exact   []string
+	prefix  []string
 	clauses [][]string
+}
+
+// start returns what all that the part matches begins with, nil if it is not known.
+func (n need) start() []string {
+	if n.exact != nil {
+		return n.exact
+	}
+	return n.prefix
 }
 
 // clausesOf returns the clauses of an expression.
@@ -41,7 +55,9 @@ func useful(literals []string) [][]string {
 
 func needOf(re *syntax.Regexp) need {
 	switch re.Op {
-	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	case syntax.OpBeginText:
+		return need{exact: []string{begin}}
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return need{exact: []string{""}}
 	case syntax.OpLiteral:
 		return need{exact: []string{strings.Map(foldRune, string(re.Rune))}}
@@ -69,7 +85,7 @@ func needOf(re *syntax.Regexp) need {
 
 // again is the need of what comes once or more often.
 func again(n need) need {
-	return need{clauses: append(n.clauses, useful(n.exact)...)}
+	return need{clauses: append(n.clauses, useful(n.exact)...), prefix: n.start()}
 }
 
 // charClass returns the characters of a small class, nil for a large one.
@@ -86,59 +102,76 @@ func charClass(ranges []rune) (exact []string) {
 }
 
 // concat joins what stands side by side: as long as all of it is exact, literals become longer.
-func concat(subs []*syntax.Regexp) need {
-	run, clauses, whole := []string{""}, [][]string(nil), true
+func concat(subs []*syntax.Regexp) (whole need) {
+	run := []string{""}
+	whole.exact = run
+	end := func(run []string) {
+		whole.clauses = append(whole.clauses, useful(run)...)
+		if whole.exact != nil {
+			whole.exact, whole.prefix = nil, run
+		}
+	}
 	for _, sub := range subs {
 		n := needOf(sub)
 		if product := cross(run, n.exact); product != nil {
 			run = product
 			continue
 		}
-		clauses = append(append(clauses, useful(run)...), n.clauses...)
-		whole, run = false, []string{""}
+		if longer := cross(run, n.start()); longer != nil {
+			run = longer
+		}
+		end(run)
+		whole.clauses = append(whole.clauses, n.clauses...)
+		run = []string{""}
 		if n.exact != nil {
 			run = n.exact
 		}
 	}
-	if whole {
+	if whole.exact != nil {
 		return need{exact: run}
 	}
-	return need{clauses: append(clauses, useful(run)...)}
+	end(run)
+	return whole
 }
 
 // alternate needs one clause of each alternative, of which it takes those whose shortest literal is longest.
 func alternate(subs []*syntax.Regexp) need {
-	var all []string
-	exact := true
+	var all, prefix []string
+	exact, begins, needs := true, true, true
 	for _, sub := range subs {
 		n := needOf(sub)
 		best := n.exact
 		if best == nil {
 			exact = false
 			if len(n.clauses) == 0 {
-				return need{}
+				needs = false
+			} else {
+				best = slices.MaxFunc(n.clauses, func(a, b []string) int { return shortest(a) - shortest(b) })
 			}
-			best = slices.MaxFunc(n.clauses, func(a, b []string) int { return shortest(a) - shortest(b) })
 		}
-		all = union(all, best)
+		begins = begins && n.start() != nil
+		all, prefix = union(all, best), union(prefix, n.start())
 	}
-	switch {
-	case len(all) > 8*maxExact:
-		return need{}
-	case exact && len(all) <= maxExact:
+	var n need
+	if exact && len(all) <= maxExact {
 		return need{exact: all}
-	default:
-		return need{clauses: useful(all)}
 	}
+	if begins && len(prefix) <= maxClause {
+		n.prefix = prefix
+	}
+	if needs && len(all) <= maxClause {
+		n.clauses = useful(all)
+	}
+	return n
 }
 
 func shortest(literals []string) int {
 	return len(slices.MinFunc(literals, func(a, b string) int { return len(a) - len(b) }))
 }
 
-// cross returns each of a with each of b behind it, nil where these are too many.
+// cross returns each of a with each of b behind it, nil where b is not known or these are too many.
 func cross(a, b []string) (product []string) {
-	if len(a)*len(b) > maxExact {
+	if len(a)*len(b) > maxExact && (len(a) > 1 || len(b) > maxClause) {
 		return nil
 	}
 	for _, x := range a {
