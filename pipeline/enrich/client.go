@@ -1,8 +1,10 @@
 package enrich
 
 import (
+	"hash/maphash"
 	"net/netip"
 	"slices"
+	"unsafe"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/enrich/address"
@@ -60,13 +62,28 @@ type Describer struct {
 	texts   [NumClientColumns]columns.Text
 	numbers [NumClientColumns]Number
 	scanner agents.Scanner
-	place   address.Place
 	full    bool // a text has become too large
+
+	clients *Clients // that known is of
+	seed    maphash.Seed
+	known   []knownAddress
 }
+
+// knownAddress is the place of an address, which is remembered by a seeded hash of its text, as in [agents.Cache].
+type knownAddress struct {
+	hash  uint64
+	wrong []byte
+	place address.Place
+}
+
+const (
+	knownSlots  = 4096
+	knownMemory = knownSlots * int64(unsafe.Sizeof(knownAddress{}))
+)
 
 // NewDescriber returns one that makes the wanted columns.
 func NewDescriber(wanted []ClientColumn) *Describer {
-	d := new(Describer)
+	d := &Describer{seed: maphash.MakeSeed()}
 	for _, c := range wanted {
 		d.wanted |= 1 << c
 	}
@@ -103,6 +120,9 @@ type Fields struct {
 // Fill makes the columns of a batch. The error is [columns.ErrTooLarge].
 func (d *Describer) Fill(clients *Clients, rows int, f Fields) error {
 	d.full = false
+	if d.clients != clients {
+		d.clients, d.known = clients, zeros(d.known, knownSlots)
+	}
 	for c := range NumClientColumns {
 		switch {
 		case !d.wants(c):
@@ -118,10 +138,7 @@ func (d *Describer) Fill(clients *Clients, rows int, f Fields) error {
 			fault = d.agent(clients, f.UserAgent, f.BotAddress, i)
 		}
 		if clients.places != nil && f.Address != nil {
-			if addr, wrong := addressOf(f.Address, i); wrong == nil {
-				clients.places.Find(addr, &d.place)
-				d.setPlace(i)
-			} else if fault == nil {
+			if wrong := d.setPlace(f.Address, i); fault == nil {
 				fault = wrong
 			}
 		}
@@ -200,9 +217,21 @@ func (d *Describer) agent(clients *Clients, field, addresses *pipeline.Values, i
 	return nil
 }
 
-// setPlace sets the columns of row i by d.place.
-func (d *Describer) setPlace(i int) {
-	p := &d.place
+// setPlace sets the columns of the address of row i, or returns what is wrong with it.
+func (d *Describer) setPlace(field *pipeline.Values, i int) []byte {
+	if missing(field, i) {
+		return addressMissing
+	}
+	hash := maphash.Bytes(d.seed, field.Text.At(i))
+	known := &d.known[hash%knownSlots]
+	if known.hash != hash {
+		*known = knownAddress{hash: hash}
+		addr, wrong := addressOf(field, i)
+		if known.wrong = wrong; wrong == nil {
+			d.clients.places.Find(addr, &known.place)
+		}
+	}
+	p := &known.place
 	d.putText(GeoCountry, i, p.Country)
 	d.putText(GeoRegion, i, p.Region)
 	d.putText(GeoCity, i, p.City)
@@ -216,6 +245,7 @@ func (d *Describer) setPlace(i int) {
 		n.Ints[i] = p.ASN
 		n.valid(i)
 	}
+	return known.wrong
 }
 
 func (d *Describer) putFloat(c ClientColumn, i int, value float64) {

@@ -120,18 +120,19 @@ func (o *Options) clientFiles() (paths []string) {
 	return paths
 }
 
-// ClientMemory returns about the bytes that clients hold: files twice, since there are two of each while a reload replaces it.
-func (o *Options) ClientMemory() (n int64) {
+// ClientMemory returns about the bytes that clients hold, files twice since there are two of each while a reload replaces it, and those
+// that workers goroutines need to use them, whatever is in a batch.
+func (o *Options) ClientMemory(workers int) (n int64) {
 	for _, path := range o.clientFiles() {
 		if info, err := os.Stat(path); err == nil {
 			n += 2 * info.Size()
 		}
 	}
 	if o.UserAgent != nil {
-		n += agents.RulesMemory + o.UserAgent.Cache
+		n += agents.RulesMemory + o.UserAgent.Cache + int64(workers)*agents.ScannerMemory
 	}
 	if o.Address != nil {
-		n += 2 * address.CacheMemory
+		n += 2*int64(len(o.Address.Files))*address.CacheMemory + int64(workers)*knownMemory
 	}
 	return n
 }

@@ -75,7 +75,7 @@ func (r *Ranges) parse(data []byte) error {
 		}
 		return r.walk("", value)
 	}
-	number := 0
+	number, header := 0, true // the first line may be names of columns
 	for line := range strings.Lines(string(data)) {
 		number++
 		line, _, _ = strings.Cut(line, "#")
@@ -83,9 +83,10 @@ func (r *Ranges) parse(data []byte) error {
 		if len(fields) == 0 {
 			continue
 		}
-		if err := errors.New("no range"); !slices.ContainsFunc(fields, func(f string) bool { err = r.add(f); return err == nil }) && number > 1 {
+		if err := errors.New("no range"); !slices.ContainsFunc(fields, func(f string) bool { err = r.add(f); return err == nil }) && !header {
 			return fmt.Errorf("line %d: %q: %w", number, strings.TrimSpace(line), err)
 		}
+		header = false
 	}
 	return nil
 }

@@ -137,6 +137,9 @@ func lines(text string) func(yield func(string) bool) {
 	}
 }
 
+// ScannerMemory is about what a [Scanner] holds.
+const ScannerMemory = 64 << 10
+
 // Scanner has the scratch memory of lookups. It belongs to one goroutine; the zero value is ready.
 type Scanner struct {
 	matches matches
