@@ -61,7 +61,7 @@ func (o *Options) Section() config.Section {
 		Value: config.Optional(&o.UserAgent, DefaultUserAgent, (*UserAgent).section),
 	}, {
 		Name: "address", Doc: "Adds the columns that say where the client's address is, and in whose network; see docs/enrich.md.",
-		Value: config.Optional(&o.Address, func() Address { return Address{} }, (*Address).section), Example: "address: {files: [/usr/share/GeoIP/GeoLite2-City.mmdb]}",
+		Value: config.Optional(&o.Address, func() Address { return Address{} }, (*Address).section),
 	}}}
 }
 
