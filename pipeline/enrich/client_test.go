@@ -1,3 +1,7 @@
+// The package mmdbwriter does not build where an int has 32 bits.
+
+//go:build !386 && !arm
+
 package enrich
 
 import (

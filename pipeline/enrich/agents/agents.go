@@ -40,19 +40,19 @@ type rule struct {
 }
 
 // re returns the compiled expression. Most are never needed, so that each is compiled when it is.
-func (r *rule) re() *regexp.Regexp {
-	re := r.compiled.Load()
+func (it *rule) re() *regexp.Regexp {
+	re := it.compiled.Load()
 	if re == nil {
-		re = regexp.MustCompile(r.expr) // TestLists compiles all
-		r.compiled.Store(re)
+		re = regexp.MustCompile(it.expr) // TestLists compiles all
+		it.compiled.Store(re)
 	}
 	return re
 }
 
-// Rules are all rules. They are safe for concurrent use.
 // RulesMemory is about what all rules hold when every expression is compiled.
 const RulesMemory = 32 << 20
 
+// Rules are all rules. They are safe for concurrent use.
 type Rules struct {
 	rules  []rule // by group
 	starts [numGroups + 1]int
