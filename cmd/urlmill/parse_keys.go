@@ -100,6 +100,9 @@ func (f parseFlags) keys(files []string) (k keys, done func() error, err error) 
 	if f.acquisition {
 		k.put("enrich.acquisition", map[string]any{})
 	}
+	k.set("--user-agent", "enrich.user_agent.field", f.userAgent)
+	k.set("--geo", "enrich.address.files", f.geo)
+	k.set("--address", "enrich.address.field", f.address)
 	if err := f.setCodec(k, files); err != nil {
 		return k, nothing, err
 	}

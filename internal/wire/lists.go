@@ -22,6 +22,8 @@ type Lists struct {
 	Suffixes *psl.List
 	// Acquisition is nil without enrich.acquisition.
 	Acquisition *enrich.Rules
+	// Clients are nil without enrich.user_agent and enrich.address.
+	Clients *enrich.Clients
 }
 
 // ReadLists reads the files that c names; where it names none, the lists are those that are built in.
@@ -59,6 +61,9 @@ func readLists(c *Config, problems *problems) Lists {
 		problems.note(acquisition, err)
 		lists.Acquisition = rules
 	}
+	clients, err := c.Enrich.ReadClients()
+	problems.note("enrich", err)
+	lists.Clients = clients
 	return lists
 }
 
@@ -97,6 +102,7 @@ func (j *Job) Use(l Lists) {
 	psl.Swap(l.Suffixes)
 	j.Plan.SetRules(l.Rules)
 	j.Plan.SetAcquisition(l.Acquisition)
+	j.Plan.SetClients(l.Clients)
 	j.acquired.Store(l.Acquisition)
 }
 

@@ -28,6 +28,7 @@ func (s *state) init(p *Plan) {
 		s.derived.also = append(s.derived.also, also)
 	}
 	s.initAcquirer()
+	s.initDescriber()
 }
 
 // transform implements pipeline.Transform.
