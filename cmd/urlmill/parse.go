@@ -24,6 +24,7 @@ type parseFlags struct {
 	onError, compression       string
 	skipEmpty, quiet           bool
 	acquisition                bool
+	redact                     []string
 	parallel                   int
 	dedupe                     dedupeFlags
 }
@@ -82,6 +83,7 @@ exit code is 1.`,
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of the output, in their order")
 	flags.StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out")
 	flags.BoolVar(&f.acquisition, "acquisition", false, "columns that say where a visit came from, by the URL and a carried referer or referrer")
+	flags.StringSliceVar(&f.redact, "redact", nil, "remove kinds of values and parameters of names before rows are made: email,card,'*token*'; all for those of the default")
 	f.dedupe.add(cmd)
 	choiceFlag(cmd, flags, &f.onError, "on-error", "keep", "what happens to rows with an error: keep, drop, dead_letter or fail", onErrors()...)
 	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, gzip, zstd) or Arrow (none, lz4, zstd)")
