@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"bytes"
 	"hash/maphash"
 	"strings"
 )
@@ -13,7 +14,7 @@ type patterns struct {
 
 // glob is a name with asterisks: what stands between them, the first and the last at the ends of a name.
 type glob struct {
-	parts []string
+	parts [][]byte
 	rule  int
 }
 
@@ -21,7 +22,7 @@ type glob struct {
 func (p *patterns) add(text string, rule int) {
 	text = strings.ToLower(text)
 	if strings.Contains(text, "*") {
-		p.globs = append(p.globs, glob{strings.Split(text, "*"), rule})
+		p.globs = append(p.globs, glob{bytes.Split([]byte(text), []byte("*")), rule})
 		return
 	}
 	if p.exact == nil {
@@ -36,19 +37,25 @@ func (p *patterns) add(text string, rule int) {
 func (p *patterns) none() bool { return len(p.exact) == 0 && len(p.globs) == 0 }
 
 // match returns the rule of a name, -1 for none. Of user[email] the part in the last brackets counts as well.
-func (p *patterns) match(name string) int {
-	name = strings.ToLower(name)
+func (p *patterns) match(name []byte) int {
+	var lower [longName]byte // on the stack
+	name = append(lower[:0], name...)
+	for i, c := range name {
+		if c-'A' < 26 {
+			name[i] = c | 0x20
+		}
+	}
 	if rule := p.matchWhole(name); rule >= 0 {
 		return rule
 	}
-	if inner, ok := strings.CutSuffix(name, "]"); ok {
-		return p.matchWhole(inner[strings.LastIndexByte(inner, '[')+1:])
+	if inner, ok := bytes.CutSuffix(name, []byte("]")); ok {
+		return p.matchWhole(inner[bytes.LastIndexByte(inner, '[')+1:])
 	}
 	return -1
 }
 
-func (p *patterns) matchWhole(name string) int {
-	if rule, ok := p.exact[name]; ok {
+func (p *patterns) matchWhole(name []byte) int {
+	if rule, ok := p.exact[string(name)]; ok {
 		return rule
 	}
 	for _, g := range p.globs {
@@ -59,14 +66,14 @@ func (p *patterns) matchWhole(name string) int {
 	return -1
 }
 
-func (g glob) match(name string) bool {
+func (g glob) match(name []byte) bool {
 	first, last := g.parts[0], g.parts[len(g.parts)-1]
-	if len(name) < len(first)+len(last) || !strings.HasPrefix(name, first) || !strings.HasSuffix(name, last) {
+	if len(name) < len(first)+len(last) || !bytes.HasPrefix(name, first) || !bytes.HasSuffix(name, last) {
 		return false
 	}
 	name = name[len(first) : len(name)-len(last)]
 	for _, part := range g.parts[1 : len(g.parts)-1] {
-		i := strings.Index(name, part)
+		i := bytes.Index(name, part)
 		if i < 0 {
 			return false
 		}
@@ -94,12 +101,12 @@ const longName = 64
 // match is that of patterns.
 func (r *remembered) match(name []byte) int {
 	if len(name) > longName {
-		return r.patterns.match(string(name))
+		return r.patterns.match(name)
 	}
 	h := maphash.Bytes(r.seed, name) | 1 // zero is an empty slot
 	slot := &r.slots[h>>1%uint64(len(r.slots))]
 	if slot.hash != h {
-		slot.hash, slot.rule = h, int32(r.patterns.match(string(name)))
+		slot.hash, slot.rule = h, int32(r.patterns.match(name))
 	}
 	return int(slot.rule)
 }

@@ -51,7 +51,7 @@ func Kinds() []string { return slices.Clone(kindNames[:]) }
 // Names are the names of parameters and fields that are taken for personal where no option says which are.
 var Names = []string{
 	"*token*", "*passw*", "passwd", "pwd", "*secret*", "*api_key*", "*apikey*", "*api-key*", "access_key", "auth", "authorization", "jwt",
-	"session", "session_id", "sessionid", "sid", "*sessid", "aspsessionid*", "cookie", "set-cookie", "x-amz-signature", "x-amz-credential",
+	"session", "*session_id", "*sessionid", "*sessid", "sid", "aspsessionid*", "cookie", "set-cookie", "x-amz-signature", "x-amz-credential",
 	"email", "e-mail", "*_email", "email_*", "mail", "phone", "*_phone", "phone_*", "tel", "telephone", "mobile", "msisdn",
 	"first_name", "firstname", "last_name", "lastname", "full_name", "fullname", "surname", "birthday", "birthdate", "date_of_birth", "dob",
 	"ssn", "iban", "card_number", "cardnumber", "cvv", "cvc", "lat", "lon", "lng", "latitude", "longitude", "ip", "ip_address", "client_ip",
@@ -213,7 +213,7 @@ func (p *Policy) Counts(yield func(rule string, n int64) bool) {
 func (p *Policy) HasNames() bool { return !p.names.none() }
 
 // Removes reports whether a carried field is removed by its name.
-func (p *Policy) Removes(f pipeline.Field) bool { return !p.isAddress(f) && p.names.match(f.Name) >= 0 }
+func (p *Policy) Removes(f pipeline.Field) bool { return !p.isAddress(f) && p.names.match([]byte(f.Name)) >= 0 }
 
 // Kept returns the names that often hold personal data, and that o, nil for no policy, does not remove. The caller owns the slice.
 func Kept(o *Options, names []string) (kept []string) {
@@ -232,7 +232,7 @@ func Kept(o *Options, names []string) (kept []string) {
 		}
 	}
 	for _, name := range names {
-		if personal.match(name) >= 0 && removed.match(name) < 0 {
+		if personal.match([]byte(name)) >= 0 && removed.match([]byte(name)) < 0 {
 			kept = append(kept, name)
 		}
 	}

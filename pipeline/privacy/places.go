@@ -38,7 +38,7 @@ func (r *redactor) authority() int {
 			sign = end
 		}
 	}
-	if sign > i {
+	if sign > i && (sign > i+1 || v[i] != ':') {
 		r.credentials(i, sign)
 	} else if !whole { // https:a is a path where a base has its scheme
 		return slashes

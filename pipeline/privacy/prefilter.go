@@ -21,7 +21,7 @@ const leastDigits = 10
 // suspect reports whether text may have something to remove. It is false for most URLs, and what it is false for has nothing: the scan
 // finds nothing without one of the bytes that are looked for here, which TestPrefilter compares. It looks at eight bytes a time.
 func (r *redactor) suspect(text []byte, url bool) bool {
-	percent, digits, low, before := uint64(0), false, uint64(0), uint64(1)
+	percent, low, before := uint64(0), uint64(0), uint64(1)
 	n := len(text)
 	for i := 0; i < n; i += 8 {
 		var w uint64
@@ -42,12 +42,12 @@ func (r *redactor) suspect(text []byte, url bool) bool {
 		// Two quads of bytes from space to question mark, one behind the other, have digits and what stands between them: a run of
 		// eleven such bytes has two wherever it begins.
 		m := (w ^ spaces) & topThree
-		if uint32(m) == 0 && (before == 0 || m == 0) {
-			digits = true
+		if uint32(m) == 0 && (before == 0 && manyDigits(text, i-4) || m == 0 && manyDigits(text, i)) {
+			return true
 		}
 		before = m >> 32
 		for up := w &^ (w << 1) & bit6; up != 0; up &= up - 1 { // capitals, @, [, \, ] and _
-			if at := i + bits.TrailingZeros64(up)>>3; r.marks(text, at, url) {
+			if at := i + bits.TrailingZeros64(up)>>3; class[text[at]]&marking != 0 && marks(text, at, url) {
 				return true
 			}
 		}
@@ -55,49 +55,61 @@ func (r *redactor) suspect(text []byte, url bool) bool {
 	if low != 0 && url && bytes.ContainsAny(text, "\t\r\n") {
 		return true // the parser takes them out, and what is left may be something else
 	}
-	return !url && bytes.IndexByte(text, '"') >= 0 || digits && manyDigits(text) || percent != 0 && hides(text) || r.named(text)
+	return !url && bytes.IndexByte(text, '"') >= 0 || percent != 0 && hides(text) || r.named(text)
 }
 
 // marks reports whether the byte at i, of those from @ to underscore, may be of something.
-func (r *redactor) marks(text []byte, i int, url bool) bool {
+func marks(text []byte, i int, url bool) bool {
+	before, behind := text[:i], text[i+1:]
+	starts := func(s string) bool { return len(behind) >= len(s) && string(behind[:len(s)]) == s }
+	ends := func(s string) bool { return i >= len(s) && string(before[i-len(s):]) == s }
 	switch text[i] {
 	case '@':
 		return true
 	case '\\':
 		return !url
 	case 'A': // AKIA, ASIA, AIza, EAA
-		return i+1 < len(text) && (text[i+1] == 'K' || text[i+1] == 'S' || text[i+1] == 'I' || text[i+1] == 'A')
+		return starts("KI") || starts("SI") || starts("Iz") || starts("A") && ends("E")
 	case 'B':
-		return i+1 < len(text) && text[i+1] == 'e'
-	case 'G': // SG.
-		return i > 0 && text[i-1] == 'S'
-	case 'J': // eyJ
-		return i > 0 && text[i-1] == 'y'
-	case '_': // ghp_, github_pat_, sk_, rk_, npm_
-		if i < 2 {
-			return false
-		}
-		c, before := text[i-1], text[i-2]
-		return before == 'h' || c == 'k' && (before == 's' || before == 'r') || c == 'b' && before == 'u' || c == 'm' && before == 'p'
+		return starts("ear")
+	case 'G':
+		return starts(".") && ends("S")
+	case 'J':
+		return ends("ey")
+	case '_': // ghp_, gho_ and so on, github_pat_, sk_, rk_, npm_
+		return i > 2 && before[i-2] == 'h' && before[i-3] == 'g' || ends("sk") || ends("rk") || ends("hub") || ends("npm")
 	}
 	return false
 }
 
-// manyDigits reports whether text has a run with enough digits for a telephone number, a card or coordinates.
-func manyDigits(text []byte) bool {
-	digits := 0
-	for _, c := range text {
-		switch {
-		case c-'0' <= 9:
-			if digits++; digits == leastDigits {
-				return true
-			}
-		case class[c]&betweenDigits == 0:
-			digits = 0
+// manyDigits reports whether the eight bytes at i, as far as there are so many, are digits and what may stand between them, in a run with
+// enough digits for a telephone number, a card or coordinates.
+func manyDigits(text []byte, i int) bool {
+	end := min(i+8, len(text))
+	for _, c := range text[i:end] {
+		if class[c]&ofNumber == 0 {
+			return false
 		}
 	}
-	return false
+	for i > 0 && class[text[i-1]]&ofNumber != 0 && end-i < longestNumber {
+		i--
+	}
+	digits, separated := 0, false
+	for ; i < len(text) && class[text[i]]&ofNumber != 0; i++ {
+		if text[i]-'0' <= 9 {
+			digits++
+		} else {
+			separated = true
+		}
+		if separated && digits >= leastDigits {
+			return true
+		}
+	}
+	return digits >= leastCard && digits <= mostCard // and nothing else is without separators
 }
+
+// longestNumber is how far back a run is followed: numbers that begin before it have enough digits in it.
+const longestNumber = 64
 
 // hides reports whether text has an escape of a character by which something is recognised, or behind a digit of one that may stand
 // between digits.
@@ -108,7 +120,20 @@ func hides(text []byte) bool {
 			return false
 		}
 		c, ok := unhex(text[i+1], text[i+2])
-		if ok && (class[c]&telling != 0 || class[c]&betweenDigits != 0 && i > 0 && text[i-1]-'0' <= 9) {
+		behind := text[i+3:]
+		switch {
+		case !ok:
+		case c == '%':
+			if len(behind) > 1 && class[behind[0]]&class[behind[1]]&ofToken != 0 {
+				return true
+			}
+		case c == '+':
+			if len(behind) > 0 && behind[0]-'0' <= 9 {
+				return true
+			}
+		case class[c]&telling != 0:
+			return true
+		case class[c]&betweenDigits != 0 && i > 0 && text[i-1]-'0' <= 9 && (i < 3 || text[i-3] != '%'):
 			return true
 		}
 		from = i + 1
@@ -151,12 +176,14 @@ func (r *redactor) named(text []byte) bool {
 const (
 	ofName        = 1 << iota // what names are of
 	betweenDigits             // what may stand between digits
+	ofNumber                  // digits, and what may stand between them
 	telling                   // what something is recognised by when it is escaped
 	ofToken                   // letters, digits, hyphen and underscore
 	alphanumeric              // ASCII letters and digits, and all beyond ASCII
 	ofDomain                  // of domains of e-mail addresses
 	ofLocal                   // of what stands before their @
 	anchor                    // what the scan stops at
+	marking                   // what may be of something, of the bytes from @ to underscore
 )
 
 var class = func() (t [256]uint16) {
@@ -171,11 +198,13 @@ var class = func() (t [256]uint16) {
 		among := func(s string) bool { return bytes.IndexByte([]byte(s), b) >= 0 }
 		set(c, digit || letter || b >= 0x80 || among("_-.[]$~@*"), ofName)
 		set(c, among(" -.+(),;%"), betweenDigits)
-		set(c, digit || letter || b < ' ' || among("@=+._-%[]:\\\""), telling)
+		set(c, digit || among(" -.+(),;%"), ofNumber)
+		set(c, digit || letter || b < ' ' || among("@=._-[]\\\""), telling)
 		set(c, digit || letter || among("-_"), ofToken)
 		set(c, digit || letter || b >= 0x80, alphanumeric)
 		set(c, digit || letter || b >= 0x80 || among("-."), ofDomain)
 		set(c, digit || letter || b >= 0x80 || among("-._+%"), ofLocal)
+		set(c, among("@ABGJ_\\"), marking)
 		set(c, digit || among("@:=+(-/?#") || among("eAgsrxnEBS"), anchor)
 	}
 	return t
