@@ -161,9 +161,7 @@ func (r *redactor) phone(i int) int {
 	if v[i] == '(' {
 		return r.american(i)
 	}
-	// In a query a plus sign is a space, unless it begins the value.
-	space := r.form == asURL && r.level(i) == 0 && i > 0 && bytes.IndexByte([]byte("=/:,"), v[i-1]) < 0
-	if space || !r.starts(i) || v[i+1] < '1' || v[i+1] > '9' {
+	if !r.starts(i) || v[i+1] < '1' || v[i+1] > '9' {
 		return 0
 	}
 	n, end := 0, i+1
