@@ -95,7 +95,7 @@ func manyDigits(text []byte, i int) bool {
 		i--
 	}
 	digits, separated := 0, false
-	for ; i < len(text) && class[text[i]]&ofNumber != 0; i++ {
+	for last := min(len(text), end+longestNumber); i < last && class[text[i]]&ofNumber != 0; i++ {
 		if text[i]-'0' <= 9 {
 			digits++
 		} else {
@@ -108,7 +108,7 @@ func manyDigits(text []byte, i int) bool {
 	return digits >= leastCard && digits <= mostCard // and nothing else is without separators
 }
 
-// longestNumber is how far back a run is followed: numbers that begin before it have enough digits in it.
+// longestNumber is how far a run is followed to either side: numbers that go beyond it have enough digits in it.
 const longestNumber = 64
 
 // hides reports whether text has an escape of a character by which something is recognised, or behind a digit of one that may stand
