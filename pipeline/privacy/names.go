@@ -93,7 +93,9 @@ type remembered struct {
 	}
 }
 
-func newRemembered(p *patterns) *remembered { return &remembered{patterns: p, seed: maphash.MakeSeed()} }
+func newRemembered(p *patterns) *remembered {
+	return &remembered{patterns: p, seed: maphash.MakeSeed()}
+}
 
 // longName is the length beyond which names are not remembered: they are made up, and would push others out.
 const longName = 64

@@ -213,7 +213,9 @@ func (p *Policy) Counts(yield func(rule string, n int64) bool) {
 func (p *Policy) HasNames() bool { return !p.names.none() }
 
 // Removes reports whether a carried field is removed by its name.
-func (p *Policy) Removes(f pipeline.Field) bool { return !p.isAddress(f) && p.names.match([]byte(f.Name)) >= 0 }
+func (p *Policy) Removes(f pipeline.Field) bool {
+	return !p.isAddress(f) && p.names.match([]byte(f.Name)) >= 0
+}
 
 // Kept returns the names that often hold personal data, and that o, nil for no policy, does not remove. The caller owns the slice.
 func Kept(o *Options, names []string) (kept []string) {

@@ -141,15 +141,15 @@ func (r *redactor) member(rule, i, level int) int {
 		return 0
 	}
 	end := i
-	switch c := v[i]; {
-	case c == '"':
+	switch v[i] {
+	case '"':
 		i++
 		end = i
 		for end < len(v) && (v[end] != '"' || r.level(end) > level) {
 			end++
 		}
 		return r.replace(rule, i, end, "")
-	case c == '[' || c == '{':
+	case '[', '{':
 		depth, quoted := 0, false
 		for ; end < len(v); end++ {
 			switch c := v[end]; {

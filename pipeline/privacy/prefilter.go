@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	eachByte  = 0x0101010101010101
-	highBits  = 0x8080808080808080
-	bit6      = 0x4040404040404040
-	topThree  = 0xe0e0e0e0e0e0e0e0
-	spaces    = 0x2020202020202020
-	percents  = 0x2525252525252525
+	eachByte = 0x0101010101010101
+	highBits = 0x8080808080808080
+	bit6     = 0x4040404040404040
+	topThree = 0xe0e0e0e0e0e0e0e0
+	spaces   = 0x2020202020202020
+	percents = 0x2525252525252525
 )
 
 // leastDigits is how many digits the shortest telephone number, card or pair of coordinates has that is recognised.
