@@ -26,6 +26,7 @@ type parseFlags struct {
 	acquisition                bool
 	userAgent, address         string
 	geo                        []string
+	redact                     []string
 	parallel                   int
 	memoryLimit                string
 	dedupe                     dedupeFlags
@@ -88,6 +89,7 @@ exit code is 1.`,
 	flags.StringVar(&f.userAgent, "user-agent", "", "columns of browser, system, device and bot, by this carried field, such as user_agent")
 	flags.StringSliceVar(&f.geo, "geo", nil, "columns of place and network, by these files of MaxMind's format (.mmdb)")
 	flags.StringVar(&f.address, "address", "", "carried field with the address, for --geo (default: remote_addr, client_ip or ip)")
+	flags.StringSliceVar(&f.redact, "redact", nil, "remove kinds of values and parameters of names before rows are made: email,card,'*token*'; all for those of the default")
 	f.dedupe.add(cmd)
 	choiceFlag(cmd, flags, &f.onError, "on-error", "keep", "what happens to rows with an error: keep, drop, dead_letter or fail", onErrors()...)
 	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, gzip, zstd) or Arrow (none, lz4, zstd)")

@@ -118,6 +118,13 @@ func (r *reload) applyLists(c *wire.Config) {
 			r.log.Info("SIGHUP: taken over", "key", l.key, "from", l.from, "to", l.to)
 		}
 	}
+	if from, to := before.Keys, lists.Keys; !from.Equal(to) {
+		if from == nil || to == nil {
+			lists.Keys = from // hashes have come or gone, which needs a restart
+		} else {
+			r.log.Info("SIGHUP: taken over", "key", "privacy.keys", "from", from.Version(), "to", to.Version())
+		}
+	}
 	if from, to := before.Acquisition, lists.Acquisition; from == nil || to == nil {
 		lists.Acquisition = from // the section has come or gone, which needs a restart
 	} else if from.Version() == to.Version() {

@@ -74,7 +74,7 @@ func identity(c *Config, lists Lists) string {
 var provenances = map[sources.Origin]urlcols.Provenance{sources.Files: urlcols.FileProvenance, sources.Topics: urlcols.KafkaProvenance}
 
 // newPlan returns the plan of the columns that c asks for, nil if there are problems.
-func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, problems *problems) *urlcols.Plan {
+func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, guard func() urlcols.Guard, problems *problems) *urlcols.Plan {
 	o := c.Columns.with(lists)
 	if c.Enrich.Acquisition != nil && lists.Acquisition == nil {
 		return nil // a list is wrong, and has been reported
@@ -85,6 +85,7 @@ func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, probl
 	}
 	o.UserAgent, o.Address, o.Clients = c.Enrich.UserAgent, c.Enrich.Address, lists.Clients
 	o.OnError, o.OnFieldError, o.Provenance = c.OnError, c.OnFieldError, provenances[source.Origin]
+	o.Guard = guard
 	o.HasBase, o.KeepsRecords, o.Carried = f.HasBase(), f.KeepsRecords(), f.Fields()
 	plan, err := urlcols.New(o)
 	names := urlcols.Names(o)

@@ -67,6 +67,8 @@ type Options struct {
 	OnError pipeline.OnError
 	// OnFieldError says what becomes of rows with a carried field that is not of its type.
 	OnFieldError pipeline.OnFieldError
+	// Guard makes what stands between a batch and the columns of fields and records, one for each transform; nil: nothing does.
+	Guard func() Guard
 
 	// Provenance, HasBase, KeepsRecords and Carried describe the source and its codec.
 	Provenance   Provenance
@@ -77,6 +79,21 @@ type Options struct {
 	referrer     int // 1 + index of the referrer in Also, 0 where none is carried
 	clientFields clientFields
 }
+
+// Guard says what columns show of a batch that other columns have been made of in full. It belongs to one goroutine.
+type Guard interface {
+	// Carried returns the values that the column of a carried field has. They are valid until the next Apply.
+	Carried(v *pipeline.Values) *pipeline.Values
+	// Raw returns what is shown of record i, as Batch.Raw does. It is valid until the next call.
+	Raw(b *pipeline.Batch, i int) ([]byte, bool)
+}
+
+// unguarded shows all.
+type unguarded struct{}
+
+func (unguarded) Carried(v *pipeline.Values) *pipeline.Values { return v }
+
+func (unguarded) Raw(b *pipeline.Batch, i int) ([]byte, bool) { return b.Raw(i) }
 
 // Plan is a checked set of columns. It is safe for concurrent use, and does not change but for [Plan.SetRules].
 type Plan struct {
