@@ -21,6 +21,9 @@ const MaxFileSize = 1 << 20
 
 // Load reads the configuration in a file into what root is bound to. The error is an [*Error] when the file was read and is not right.
 func Load(path string, env Env, root Section) (*Document, error) {
+	if reason, advice := Misplaced(path, false); reason != "" {
+		return nil, fmt.Errorf("configuration: %q %s; %s", path, reason, advice)
+	}
 	data, err := readFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
@@ -42,22 +45,23 @@ func readFile(path string) ([]byte, error) {
 }
 
 // Parse reads a configuration that is called file in messages into what root is bound to. Relative paths of ${file:...} begin
-// in its folder. The error is an [*Error].
+// in its folder. The error is an [*Error]; with it the Document is what could be read, nil if that is nothing, and the variables of
+// values with a problem have their defaults, or any value.
 func Parse(file string, data []byte, env Env, root Section) (*Document, error) {
 	d := &decoder{
 		root: root, env: env, dir: filepath.Dir(file),
 		anchors: map[string]ast.Node{}, bad: map[string]bool{}, at: map[string]position{}, expanded: map[string]expansion{},
 	}
-	if node := d.parse(data); node != nil {
-		d.collectAnchors(node)
-		if n := d.resolve(node); n != nil {
-			d.decodeSection(n, position{1, 1}, "", root)
-		}
+	node := d.parse(data)
+	if node == nil {
+		return nil, newError(file, d.problems)
 	}
-	if err := newError(file, d.problems); err != nil {
-		return nil, err
+	d.collectAnchors(node)
+	if n := d.resolve(node); n != nil {
+		d.decodeSection(n, position{1, 1}, "", root)
 	}
-	return &Document{file: file, at: d.at, expanded: d.expanded, hash: fmt.Sprintf("sha256:%x", sha256.Sum256(data))}, nil
+	sum := fmt.Sprintf("sha256:%x", sha256.Sum256(data))
+	return &Document{file: file, at: d.at, expanded: d.expanded, bad: d.bad, notes: d.notes, hash: sum}, newError(file, d.problems)
 }
 
 // parse returns the root of the only document in data, or nil after it has reported what is wrong.

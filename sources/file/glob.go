@@ -15,6 +15,10 @@ import (
 func Expand(paths []string) (all []string, err error) {
 	var errs []error
 	for _, path := range paths {
+		if reason, advice := elsewhere(path); reason != "" {
+			errs = append(errs, fmt.Errorf("%s %s; %s", path, reason, advice))
+			continue
+		}
 		if _, err := os.Lstat(path); err == nil || !hasMeta(path) {
 			all = append(all, path)
 			continue
