@@ -14,6 +14,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/convert"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/sources/file"
 )
 
