@@ -26,7 +26,7 @@ func Load(path string, env Env, root Section) (*Document, error) {
 	}
 	data, err := readFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
+		return nil, fmt.Errorf("configuration: %w; give the path of a file that can be read", err)
 	}
 	if len(data) > MaxFileSize {
 		return nil, fmt.Errorf("configuration: %s is larger than %s", path, FormatSize(MaxFileSize))
@@ -123,8 +123,21 @@ func (d *decoder) reportSyntax(err error, data []byte) {
 		hint = `; inside [ ] and { } put quotes around a variable: "${NAME}"`
 	} else if at.line <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[at.line-1], " "), []byte("\t")) {
 		hint = "; YAML is indented by spaces, not by tabs"
+	} else {
+		for said, advice := range syntaxAdvice {
+			if strings.Contains(e.GetMessage(), said) {
+				hint = "; " + advice
+			}
+		}
 	}
 	d.report(at, "", "not YAML: %s%s", strings.TrimSuffix(e.GetMessage(), "."), hint)
+}
+
+// syntaxAdvice says what to do about what the YAML parser says. No message has two of these.
+var syntaxAdvice = map[string]string{
+	"' must be specified":         "close the bracket, or put a comma between",
+	"could not find end":          "close the quotation mark",
+	"not allowed in this context": "keys of one section begin in the same column, and a text with a colon needs quotation marks",
 }
 
 // The YAML parser takes time, and memory, by the square of brackets within brackets, of lists that begin within lists on one

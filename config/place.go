@@ -22,7 +22,7 @@ func Misplaced(place string, s3 bool) (reason, advice string) {
 	case s3 && (scheme == "s3" || scheme == "s3a" || scheme == "s3n"):
 		return "is not how a place on S3 is written", "give s3://bucket/prefix, in small letters and with two slashes"
 	case s3:
-		return "is an address that urlmill cannot write to", "give a folder, or s3://bucket/prefix"
+		return "is an address that urlmill cannot reach", "give a folder, or s3://bucket/prefix"
 	}
 	return "is an address elsewhere, and only a path of this machine will do", "give one such as /var/lib/urlmill/x"
 }
