@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -60,6 +61,7 @@ func Parse(file string, data []byte, env Env, root Section) (*Document, error) {
 	if n := d.resolve(node); n != nil {
 		d.decodeSection(n, position{1, 1}, "", root)
 	}
+	slices.SortStableFunc(d.notes, byPlace)
 	sum := fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 	return &Document{file: file, at: d.at, expanded: d.expanded, bad: d.bad, notes: d.notes, hash: sum}, newError(file, d.problems)
 }
