@@ -37,7 +37,7 @@ func readMistakes(t *testing.T) (shared *txtar.Archive, all []mistake) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := strings.Split("\n"+string(data), "\n=== ")
+	parts := strings.Split("\n"+strings.TrimSuffix(string(data), "\n"), "\n=== ")
 	for _, part := range parts[1:] {
 		title, rest, _ := strings.Cut(part, "\n")
 		a := txtar.Parse([]byte(rest + "\n"))
