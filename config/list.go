@@ -63,7 +63,7 @@ func (v listValue) decodeSingle(d *decoder, n ast.Node, path string) {
 	for i, part := range strings.Split(expanded.Text, ",") {
 		item := Scalar{Text: strings.TrimSpace(part), kind: anyKind, shown: expanded.shown}
 		at := fmt.Sprintf("%s[%d]", path, i)
-		d.at[at] = positionOf(n)
+		d.at[at], d.expanded[at] = positionOf(n), expansion{source: s.Value, value: item.Text}
 		single, _ := v.next().(Single)
 		if ok, hint := single.Set(item); strings.HasPrefix(hint, "is ") {
 			d.report(positionOf(n), path, "%s: item %d of %s %s", leaf(path), i+1, expanded.shown, hint)

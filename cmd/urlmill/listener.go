@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urlmill/urlmill/config"
@@ -70,6 +72,7 @@ func (l *listener) start(s *wire.Session) (stop func(ctx, drain context.Context,
 func (l *listener) watch(s *wire.Session) admin.Watch {
 	b, c, job, source, sink := readBuild(), l.config, s.Job, s.Source, s.Sink
 	w := admin.Watch{
+		Name:   nameOf(c.File(), settingsOf(l.settings())),
 		Stats:  s.Stats,
 		Counts: func() pipeline.Counts { return pipeline.CountsOf(source, sink) },
 		Build:  admin.Build{Version: b.Version, Go: b.Go, PSL: b.PSL, Standard: b.Standard},
@@ -82,6 +85,17 @@ func (l *listener) watch(s *wire.Session) admin.Watch {
 		w.SinkTrouble, w.SinkRetries = t.Get, t.Retries
 	}
 	return w
+}
+
+// nameOf returns what a pipeline is called: its file without the folder and the extension, with the consumer group if it has one.
+func nameOf(file string, settings []admin.Setting) string {
+	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	for _, s := range settings {
+		if s.Key == "source.kafka.group" {
+			name += ", group " + s.Value
+		}
+	}
+	return name
 }
 
 // lookedAt returns the names that the columns have in which the monitor looks for domains and for what is wrong.

@@ -26,6 +26,8 @@ type Setting struct {
 
 // Watch is what a monitor watches. Functions may be nil where there is nothing to ask.
 type Watch struct {
+	// Name is the pipeline's, as its page and "urlmill top" are headed; "" for one without a name.
+	Name   string
 	Stats  *pipeline.Stats
 	Build  Build
 	Config func() []Setting // as it counts now

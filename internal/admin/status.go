@@ -83,6 +83,7 @@ type Lane struct {
 
 // Status is what the status page shows.
 type Status struct {
+	Name      string           `json:"name"`
 	Now       time.Time        `json:"now"`
 	Began     time.Time        `json:"began"`
 	Problems  []Problem        `json:"problems"`
@@ -118,7 +119,7 @@ func (m *Monitor) Status(now time.Time) Status {
 	t := m.opts.Stats.Totals()
 	c := m.counts()
 	s := Status{
-		Now: now, Began: m.began, Problems: m.Problems(now), Rows: t.Rows, Bytes: t.Bytes, Invalid: t.Invalid,
+		Name: m.opts.Name, Now: now, Began: m.began, Problems: m.Problems(now), Rows: t.Rows, Bytes: t.Bytes, Invalid: t.Invalid,
 		Dropped: t.Dropped, Dead: t.DeadLetters, Committed: t.Committed, Commits: t.Commits, Memory: memoryUsed(),
 		MemoryMax: m.opts.MemoryLimit, HasLag: c.Input != nil, Lag: c.Input.Behind(), Errors: maps.Clone(t.Errors),
 		Nulled: t.Nulled, Kinds: make(map[string]pipeline.Kind, len(t.Errors)), Build: m.build(),

@@ -10,7 +10,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// CheckAddresses returns what is wrong with brokers, whose key is brokers. It does not show them: they may come from a variable.
+// CheckAddresses returns what is wrong with brokers, whose key is brokers.
 func CheckAddresses(brokers []string) error {
 	var p pipeline.Problems
 	if len(brokers) == 0 {
@@ -18,7 +18,7 @@ func CheckAddresses(brokers []string) error {
 	}
 	for i, b := range brokers {
 		if reason := addressProblem(b); reason != "" {
-			p.Add(fmt.Sprintf("brokers[%d]", i), "%s", reason).Advise("give host:port, such as kafka-1:9092")
+			p.Add(fmt.Sprintf("brokers[%d]", i), "%q %s", b, reason).Advise("give host:port, such as kafka-1:9092")
 		}
 	}
 	return p.Err()

@@ -61,14 +61,14 @@ func TestSectionLeftOut(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	for want, err := range map[string]error{
-		"brokers: empty; give at least one host:port":                                                       CheckAddresses(nil),
-		"brokers[1]: has a scheme; give host:port, such as kafka-1:9092":                                    CheckAddresses([]string{"a:1", "http://b:1"}),
-		"brokers[0]: is not host:port; give host:port, such as kafka-1:9092":                                CheckAddresses([]string{"a"}),
-		"brokers[0]: has a port that is not a number from 1 to 65535; give host:port, such as kafka-1:9092": CheckAddresses([]string{"a:0"}),
-		"tls.cert_file: needs key_file beside it":                                                           TLS{Enabled: true, CertFile: "c"}.Validate(),
-		"tls.key_file: needs cert_file beside it":                                                           TLS{Enabled: true, KeyFile: "c"}.Validate(),
-		"tls.ca_file: has no effect without enabled: true":                                                  TLS{CAFile: "c"}.Validate(),
-		"tls.insecure_skip_verify: has no effect without enabled: true":                                     TLS{InsecureSkipVerify: true}.Validate(),
+		"brokers: empty; give at least one host:port":                                                             CheckAddresses(nil),
+		`brokers[1]: "http://b:1" has a scheme; give host:port, such as kafka-1:9092`:                             CheckAddresses([]string{"a:1", "http://b:1"}),
+		`brokers[0]: "a" is not host:port; give host:port, such as kafka-1:9092`:                                  CheckAddresses([]string{"a"}),
+		`brokers[0]: "a:0" has a port that is not a number from 1 to 65535; give host:port, such as kafka-1:9092`: CheckAddresses([]string{"a:0"}),
+		"tls.cert_file: needs key_file beside it":                                                                 TLS{Enabled: true, CertFile: "c"}.Validate(),
+		"tls.key_file: needs cert_file beside it":                                                                 TLS{Enabled: true, KeyFile: "c"}.Validate(),
+		"tls.ca_file: has no effect without enabled: true":                                                        TLS{CAFile: "c"}.Validate(),
+		"tls.insecure_skip_verify: has no effect without enabled: true":                                           TLS{InsecureSkipVerify: true}.Validate(),
 	} {
 		all := pipeline.FieldErrors(err)
 		if len(all) != 1 || all[0].Error() != want {

@@ -91,7 +91,9 @@ function bars(id, items, empty) {
 function problems(s) {
   const list = s.problems ?? [];
   state(list.length ? "Not ready" : "Ready", list.length ? "bad" : "good");
-  document.title = list.length ? "urlmill: not ready" : "urlmill";
+  fill("name", [shown(s.name, 80)]);
+  const name = s.name ? `${s.name} - urlmill` : "urlmill";
+  document.title = list.length ? `${name}: not ready` : name;
   fill("problems", list.map((p) => el("li", { class: "card" }, el("b", {}, p.code), " ", shown(p.detail), ...(p.advice ? [el("p", {}, p.advice)] : []))));
 }
 
