@@ -84,7 +84,7 @@ const acquisition = "enrich.acquisition"
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; give the path of a file that can be read", err)
 	}
 	defer func() { _ = f.Close() }() // it was read alone
 	text, err := io.ReadAll(io.LimitReader(f, maxList+1))
