@@ -1,6 +1,9 @@
 package codec
 
-import "math"
+import (
+	"bytes"
+	"math"
+)
 
 // TimeFormat is how a timestamp is written.
 type TimeFormat uint8
@@ -13,11 +16,9 @@ const (
 	EpochMicros                    // EpochMicros is a number of microseconds since 1970 UTC.
 	EpochNanos                     // EpochNanos is a number of nanoseconds since 1970 UTC.
 	numTimeFormats
-	// AnyTime is any of them, the unit of a number by its size, for logs whose writers choose. A configuration does not have it.
-	AnyTime = numTimeFormats
 )
 
-var timeFormatNames = [...]string{"rfc3339", "s", "ms", "us", "ns", "any"}
+var timeFormatNames = [...]string{"rfc3339", "s", "ms", "us", "ns"}
 
 // String returns the name that a configuration has for the format.
 func (f TimeFormat) String() string { return timeFormatNames[f] }
@@ -117,6 +118,38 @@ func ParseRFC3339(s []byte) (int64, bool) {
 	}
 	offset, ok := zone(rest)
 	return day + clock - offset, ok
+}
+
+// ParseISO8601 reads what [ParseRFC3339] does, and times whose offset has no colon, as strftime's %z writes it, or that have none and
+// are in UTC then.
+func ParseISO8601(s []byte) (int64, bool) {
+	const local = len("2006-01-02T15:04:05")
+	var buf [local + len(".000000000+00:00")]byte
+	end := bytes.LastIndexAny(s, "+-Zz")
+	switch {
+	case len(s) < local || len(s)+1 > len(buf):
+		return ParseRFC3339(s)
+	case end < local:
+		return ParseRFC3339(append(append(buf[:0], s...), 'Z'))
+	case len(s)-end == len("+0000"):
+		n := len(s) - 2
+		return ParseRFC3339(append(append(append(buf[:0], s[:n]...), ':'), s[n:]...))
+	default:
+		return ParseRFC3339(s)
+	}
+}
+
+// ParseTime reads a time in any of the ways in which logs have it: as [ParseISO8601] or [ParseCLF] do, or a number since 1970, whose
+// unit is told by its size.
+func ParseTime(s []byte) (int64, bool) {
+	switch {
+	case isDecimal(s):
+		return parseEpoch(s, epochOf(s))
+	case len(s) > 2 && s[2] == '/':
+		return ParseCLF(s)
+	default:
+		return ParseISO8601(s)
+	}
 }
 
 // date returns the microseconds from 1970 to a day of the month in the year that s begins with.
