@@ -105,8 +105,8 @@ func (c *lines) split(line []byte) (at int, ok bool) {
 		case !ok:
 		case c.quotes > 0 && bytes.Count(line, []byte(`"`)) != c.quotes:
 			end, ok = bytes.LastIndexByte(line, '"'), false
-		case len(c.spans) < c.least:
-			ok = false
+		case c.open && len(c.spans) < c.own && c.binding.roles[host] == len(c.spans)-1:
+			ok = false // the host itself may have been cut
 		}
 		if ok {
 			return end, true

@@ -55,7 +55,6 @@ type pattern struct {
 	list   int       // 1 + the index of a field that has to be a list of addresses; 0: there is none
 	others []pattern // in which a line may be written as well
 	tabs   bool      // tabs stand between the fields, and nothing else but them; see [RealTime]
-	least  int       // how many fields a line has that may end early
 	quotes int       // how many quotation marks a line has; 0: nobody counts them
 
 	places  *codec.Places // of a format whose lines are JSON; nil: they are text

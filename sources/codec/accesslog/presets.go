@@ -198,7 +198,7 @@ func nlb() pattern {
 		"tls_connection_creation_time": {name: "tls_connection_creation_time", typ: pipeline.Timestamp, role: timeISO},
 	})
 	p.tokens[0].before = "tls "
-	p.origin, p.lacking, p.least = "tls", true, len(p.tokens)
+	p.origin, p.lacking = "tls", true
 	return p
 }
 
