@@ -142,6 +142,9 @@ func New(o Options) (codec.Factory, error) {
 // newFactory returns the codec of p with those columns, nil for all that p has.
 func newFactory(o Options, p pattern, columns []pipeline.Field) *factory {
 	f := &factory{pattern: p, base: strings.TrimSuffix(o.Base, "/"), scheme: cmp.Or(o.Scheme, "https"), w3c: o.Format == W3C, columns: columns}
+	if o.Format == AzureFrontDoor || o.Format == AzureGateway {
+		f.envelope = envelope
+	}
 	if p.client > 0 && o.Scheme == "" && strings.HasPrefix(o.Base, "http:") {
 		f.scheme = "http" // of a virtual host that stands before a line
 	}
@@ -188,6 +191,7 @@ type factory struct {
 	w3c          bool
 	extra        map[string]bool // further fields of a W3C log, in lower case
 	columns      []pipeline.Field
+	envelope     string // see [codec.Enveloped]
 }
 
 // layout is a way in which a line is written.

@@ -319,6 +319,15 @@ func jsonPattern(members []member) pattern {
 	return p
 }
 
+// envelope is the member that has the records of Azure's diagnostic settings, where they are no lines.
+const envelope = "records"
+
+// Envelope implements [codec.Enveloped].
+func (f *factory) Envelope() string { return f.envelope }
+
+// Envelope implements [codec.Enveloped].
+func (f *autoFactory) Envelope() string { return envelope }
+
 // splitJSON finds the fields of a record. What has escapes is a text of its own behind the record, in scratch memory that becomes the
 // line then.
 func (c *lines) splitJSON(record []byte) (at int, ok bool) {
