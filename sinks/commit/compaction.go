@@ -240,7 +240,7 @@ func (c *Chain) Compact(ctx context.Context, number int64, undone []string, grou
 		files = append(files, g.File)
 	}
 	// The new files are durable before the record names them: old ones are removed because of it.
-	err := c.each(files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
+	err := c.each(ctx, files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
 	if err == nil && number == 1 { // the first one claims the output for compactions; later ones need not ask again
 		err = replaceable(ctx, c.root)
 	}
@@ -275,7 +275,7 @@ func (c *Chain) Compact(ctx context.Context, number int64, undone []string, grou
 
 func (c *Chain) discard(ctx context.Context, files []File) error {
 	ctx = context.WithoutCancel(ctx)
-	return c.each(files, func(s store.Store, p []store.Pending) error { return s.Discard(ctx, p) })
+	return c.each(ctx, files, func(s store.Store, p []store.Pending) error { return s.Discard(ctx, p) })
 }
 
 // FinishCompaction does what is left of the last compaction. Any process may call it, at any time. It returns the files of it
@@ -313,7 +313,7 @@ func (c *Chain) FinishCompaction(ctx context.Context) (lost []string, err error)
 // file is undone.
 func (c *Chain) do(ctx context.Context, r *Compaction) (lost []string, err error) {
 	for _, g := range r.Groups {
-		s, err := c.place(g.File.Place)
+		s, err := c.place(ctx, g.File.Place)
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,7 @@ type Snapshot struct {
 
 // ReadSnapshot returns which files hold the rows of an output, each once: also while files are being published, replaced
 // or removed. Commits whose files cannot all be seen yet are left out. Nothing is changed. place is as in [Options].
-func ReadSnapshot(ctx context.Context, root store.Objects, place func(string) (store.Store, error)) (*Snapshot, error) {
+func ReadSnapshot(ctx context.Context, root store.Objects, place func(context.Context, string) (store.Store, error)) (*Snapshot, error) {
 	const tries = 20
 	for range tries {
 		before, err := ReadCompactions(ctx, root)
@@ -56,7 +56,7 @@ func ReadSnapshot(ctx context.Context, root store.Objects, place func(string) (s
 	return nil, errors.New("compactions follow each other faster than they can be read; try again")
 }
 
-func snapshot(ctx context.Context, root store.Objects, place func(string) (store.Store, error), c *Compactions) (*Snapshot, error) {
+func snapshot(ctx context.Context, root store.Objects, place func(context.Context, string) (store.Store, error), c *Compactions) (*Snapshot, error) {
 	s := &Snapshot{Compactions: c}
 	b := &builder{files: map[string]Live{}, place: place}
 	lanes, err := Lanes(ctx, root)
@@ -104,7 +104,7 @@ func compareLive(a, b Live) int {
 // builder puts a snapshot together.
 type builder struct {
 	files map[string]Live // by path
-	place func(string) (store.Store, error)
+	place func(context.Context, string) (store.Store, error)
 	heads []*Record // the last record of each lane
 }
 
@@ -160,12 +160,17 @@ func (b *builder) dropUnpublished(ctx context.Context, c *Compactions) error {
 
 // look reports whether a file is waiting to be published, or gone. Both are false for one that can be seen.
 func (b *builder) look(ctx context.Context, f File) (waiting, gone bool, err error) {
-	there, err := b.visible(ctx, f)
-	if there || err != nil {
+	s, err := b.place(ctx, f.Place)
+	var foreign *ForeignPlaceError
+	if errors.As(err, &foreign) { // the records alone tell of what is published there
+		waiting, err = foreign.Waiting(ctx, f)
+		return waiting, false, err
+	}
+	if err != nil {
 		return false, false, err
 	}
-	s, err := b.place(f.Place)
-	if err != nil {
+	there, err := Visible(ctx, s, f.Name)
+	if there || err != nil {
 		return false, false, err
 	}
 	var none *store.GoneError
@@ -173,12 +178,12 @@ func (b *builder) look(ctx context.Context, f File) (waiting, gone bool, err err
 	if err == nil || !errors.As(err, &none) {
 		return err == nil, false, err
 	}
-	there, err = b.visible(ctx, f) // it may have been published between the two
+	there, err = Visible(ctx, s, f.Name) // it may have been published between the two
 	return false, !there, err
 }
 
 func (b *builder) visible(ctx context.Context, f File) (bool, error) {
-	s, err := b.place(f.Place)
+	s, err := b.place(ctx, f.Place)
 	if err != nil {
 		return false, err
 	}

@@ -78,7 +78,7 @@ func (c *client) open(ctx context.Context) error {
 	return errors.Join(c.chain.Sweep(ctx, c.rows), c.chain.Sweep(ctx, c.dead))
 }
 
-func (c *client) place(dir string) (store.Store, error) {
+func (c *client) place(_ context.Context, dir string) (store.Store, error) {
 	switch dir {
 	case "":
 		return c.rows, nil
