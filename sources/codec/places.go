@@ -93,7 +93,7 @@ func (s *scanner) namedArray(n *node) bool {
 	for {
 		s.space()
 		var name, value capture
-		ok := false
+		var ok bool
 		if s.at('{') {
 			name, value, ok = s.nameValue()
 		} else {

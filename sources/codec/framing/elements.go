@@ -54,7 +54,7 @@ func (e *Elements) Read(p []byte) (int, error) {
 	for len(out) == 0 {
 		n, err := e.r.Read(e.buf)
 		out = e.split(e.out[:0], e.buf[:n])
-		if err == io.EOF { //nolint:errorlint // a wrapped io.EOF does not end the stream in good order
+		if err == io.EOF {
 			out = append(out, e.held...) // the beginning of an opening
 			e.held = nil
 		}
@@ -131,7 +131,6 @@ func (e *Elements) element(out []byte, b byte) []byte {
 		return out
 	case e.depth == 0 && b == ']':
 		e.state = closing
-		b = ','
 		fallthrough
 	case e.depth == 0 && b == ',':
 		if e.begun {
