@@ -1,8 +1,13 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -54,6 +59,18 @@ func (d *Document) Hash() string {
 		return ""
 	}
 	return d.hash
+}
+
+// Identity returns a hash of the configuration's text with what substitutions have made of it.
+func (d *Document) Identity() string {
+	sum := sha256.New()
+	_, _ = io.WriteString(sum, d.Hash())
+	if d != nil {
+		for _, at := range slices.Sorted(maps.Keys(d.expanded)) {
+			_, _ = fmt.Fprintf(sum, "\n%q %q", at, d.expanded[at].value)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // Given reports whether the file has a value at path, such as "source.kafka.start".

@@ -20,7 +20,8 @@ func newLint(a *app) *cobra.Command {
 
 Variables (${NAME}, ${file:...}) are put in, so that what is checked is what "urlmill run" would do. Schemas and lists
 of rules are read as well, since the columns depend on them; certificates and inputs are not looked for. Nothing is
-connected to and nothing is written. The exit code is 2 when there is a problem.`,
+connected to and nothing is written. The exit code is 2 when there is a problem. A note is none: it says what is worth a
+thought.`,
 		Example: "  urlmill lint clickstream.yaml\n  urlmill lint 'pipelines/**/*.yaml'",
 		Args:    args(1, -1, "at least one configuration"),
 		RunE: func(_ *cobra.Command, patterns []string) error {
@@ -44,6 +45,9 @@ connected to and nothing is written. The exit code is 2 when there is a problem.
 				default:
 					if _, err := fmt.Fprintf(a.out, "%s: ok\n", plain.Text(name)); err != nil {
 						return err
+					}
+					for _, n := range wire.Notes(c) {
+						fmt.Fprintf(a.console, "%s:%d:%d: note: %s\n", plain.Text(name), n.Line, n.Column, n.Message)
 					}
 				}
 			}

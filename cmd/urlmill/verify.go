@@ -156,8 +156,12 @@ func (a *app) printReport(r *verify.Report) error {
 		}
 	}
 	if c := r.Compacted; c != nil {
+		by := plain.Plural(int64(c.Records), "compaction")
+		if c.Replacements > 0 {
+			by += ", " + plain.Count(int64(c.Replacements)) + " of which put other rows in their place"
+		}
 		fmt.Fprintf(a.out, "compacted: %s replaced, whose rows are in %s with %s now, by %s\n", plain.Plural(int64(c.Replaced), "file"),
-			plain.Plural(int64(c.Files), "file"), plain.Bytes(c.Bytes), plain.Plural(int64(c.Records), "compaction"))
+			plain.Plural(int64(c.Files), "file"), plain.Bytes(c.Bytes), by)
 	}
 	if r.Against != nil {
 		a.printAgainst(r)

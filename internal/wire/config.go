@@ -8,6 +8,7 @@ import (
 	"github.com/urlmill/urlmill/internal/admin"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/enrich"
+	"github.com/urlmill/urlmill/pipeline/privacy"
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sources"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -19,6 +20,7 @@ type Config struct {
 	Codec   Chosen[codec.Options] // none for that of the source, or else lines
 	Columns Columns
 	Enrich  enrich.Options
+	Privacy *privacy.Options // nil: nothing is removed
 	OnError pipeline.OnError
 	// OnFieldError says what becomes of rows with a carried field that is not of its type.
 	OnFieldError pipeline.OnFieldError

@@ -13,6 +13,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/pipeline/enrich"
+	"github.com/urlmill/urlmill/pipeline/privacy"
 	"github.com/urlmill/urlmill/pipeline/throttle"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sinks"
@@ -59,6 +60,7 @@ type Job struct {
 	memory   budget.Shares
 	files    *budget.Ledger // for the open files of sinks
 	limiter  *throttle.Limiter
+	privacy  *privacy.Policy // nil: nothing is removed
 	lists    Lists
 	acquired atomic.Pointer[enrich.Rules] // of lists, for commit records, which other goroutines write
 	trouble  Trouble                      // nil in a binary without S3
@@ -99,8 +101,9 @@ func Prepare(c *Config, s Setting) (*Job, error) {
 	_, sink := c.sink()
 	j.sink = c.Sink.Options.With(j.sinkEnv(asks))
 	problems.note(sink, j.sink.Validate())
+	j.privacy = newPrivacy(c, &problems)
 	if codecErr == nil {
-		if j.Plan = newPlan(c, asks, j.codec, j.lists, &problems); j.Plan != nil {
+		if j.Plan = newPlan(c, asks, j.codec, j.lists, j.guards(), &problems); j.Plan != nil {
 			j.Rows = j.Plan.Schemas()[pipeline.Rows]
 			j.addDedupe(&problems)
 			problems.note(sink, j.sink.CheckRows(j.Rows))
@@ -257,6 +260,9 @@ func Open(c *Config, s Setting) (*Session, error) {
 func (s *Session) Run(ctx context.Context, drain <-chan struct{}) error {
 	j, sink, o := s.Job, s.Sink, s.config.Pipeline
 	o.Schemas, o.NewTransform, o.Stats = j.Plan.Schemas(), j.Plan.NewTransform, s.Stats
+	if j.privacy != nil {
+		o.NewTransform = j.privacy.Transforms(o.NewTransform)
+	}
 	o.BatchBytes, o.Batches, o.BatchMemory = j.memory.BatchBytes, j.memory.Batches, j.memory.BatchMemory
 	if o.Roll.Bytes == 0 { // none in a configuration, and the default there
 		o.Roll.Bytes = -1

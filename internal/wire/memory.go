@@ -46,6 +46,7 @@ func needs(c *Config) budget.Needs {
 	if c.Enrich.Acquisition != nil {
 		n.Fixed += c.Enrich.Acquisition.Memory(n.Workers)
 	}
+	n.Fixed += c.Enrich.ClientMemory(n.Workers)
 	if c.Dedupe != nil {
 		n.Fixed += c.Dedupe.Memory()
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/admin"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/privacy"
 )
 
 // Section returns the keys of a configuration, bound to c: those of the components that the binary has, and what there is once.
@@ -29,6 +30,11 @@ func (c *Config) Section() config.Section {
 				Name: "enrich", Doc: "What else is said of a record; see docs/enrich.md.",
 				Fixed: "open files have the columns that there were when they were opened",
 				Value: config.Map(c.Enrich.Section()),
+			},
+			{
+				Name: "privacy", Doc: "What is removed before anything is stored; see docs/privacy.md. Left out: nothing; privacy: {} removes what its defaults say.",
+				Fixed: "rows that are stored were made with it",
+				Value: config.Optional(&c.Privacy, privacy.Default, (*privacy.Options).Section),
 			},
 			{
 				Name: "on_error", Doc: "What becomes of a record without a valid URL: a row with its error, nothing, a dead letter, or the end of the run.",

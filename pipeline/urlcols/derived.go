@@ -48,11 +48,14 @@ type derived struct {
 
 	acquirer      *enrich.Acquirer // nil without acquisition columns
 	acquiredReady bool
+
+	describer      *enrich.Describer // nil without columns of the client
+	describedReady bool
 }
 
 // reset forgets what belonged to the record before.
 func (d *derived) reset() {
-	d.used, d.canonical, d.haveTracked, d.alsoReady, d.acquiredReady = 0, nil, false, false, false
+	d.used, d.canonical, d.haveTracked, d.alsoReady, d.acquiredReady, d.describedReady = 0, nil, false, false, false, false
 }
 
 // maxText is how long a column may become. It is a variable for tests.
@@ -155,6 +158,9 @@ func derivedColumns(opts Options) []column {
 	}
 	if opts.Acquisition != nil {
 		add("acquisition", acquisitionColumns(opts)...)
+	}
+	if opts.UserAgent != nil || opts.Address != nil {
+		add("client", clientColumns(opts)...)
 	}
 	return cols
 }

@@ -45,15 +45,29 @@ func ReadSnapshot(ctx context.Context, root store.Objects, place func(context.Co
 			return nil, err
 		}
 		// The snapshot may name a file that a compaction has removed meanwhile. Then it is taken again.
-		last, done, err := numbersOf(ctx, root)
-		if err != nil {
-			return nil, err
-		}
-		if int(last) == len(before.All) && done == before.Done {
-			return s, nil
+		if same, err := before.unchanged(ctx, root); same || err != nil {
+			return s, err
 		}
 	}
 	return nil, errors.New("compactions follow each other faster than they can be read; try again")
+}
+
+// Settled finishes the last compaction, and returns the state from which the next one can begin, with what that has to say is
+// undone. [ErrOutrun] says that another process has just begun one.
+func (c *Chain) Settled(ctx context.Context) (s *Snapshot, undone []string, err error) {
+	if undone, err = c.FinishCompaction(ctx); err != nil {
+		return nil, nil, err
+	}
+	if s, err = ReadSnapshot(ctx, c.root, c.place); err != nil {
+		return nil, nil, err
+	}
+	if s.Compactions.Done {
+		return s, nil, nil
+	}
+	if undone == nil {
+		return nil, nil, ErrOutrun
+	}
+	return s, undone, nil
 }
 
 func snapshot(ctx context.Context, root store.Objects, place func(context.Context, string) (store.Store, error), c *Compactions) (*Snapshot, error) {
@@ -73,6 +87,14 @@ func snapshot(ctx context.Context, root store.Objects, place func(context.Contex
 	}
 	for i, r := range c.All {
 		pending := i == len(c.All)-1 && !c.Done
+		if r.Replacement {
+			if is, _ := c.Taken(r); is {
+				for _, g := range r.Groups {
+					b.replace(r, g)
+				}
+			}
+			continue
+		}
 		for _, g := range r.Groups {
 			if c.Undone(i, g.File) {
 				continue
@@ -191,7 +213,10 @@ func (b *builder) visible(ctx context.Context, f File) (bool, error) {
 }
 
 func (b *builder) replace(r *Compaction, g Group) {
-	order := b.files[g.path(g.Replaces[0])].order
+	order := 0
+	if len(g.Replaces) > 0 {
+		order = b.files[g.path(g.Replaces[0])].order
+	}
 	for _, old := range g.Old() {
 		delete(b.files, old)
 	}

@@ -117,11 +117,11 @@ type runner struct {
 }
 
 func (r *runner) run(ctx context.Context) error {
-	lanes, err := commit.Lanes(ctx, r.Root)
+	records, err := commit.HasRecords(ctx, r.Root)
 	if err != nil {
 		return err
 	}
-	if len(lanes) == 0 {
+	if !records {
 		return fmt.Errorf("%s has no commit records: it is no output with exactly-once delivery, or the wrong path", r.Root.Location())
 	}
 	if err := commit.CheckUnregistered(ctx, r.Root); err != nil {
@@ -220,19 +220,9 @@ func (r *runner) progress() {
 
 // pass finishes what others have left, looks what there is to do, and does it, until another process is faster.
 func (r *runner) pass(ctx context.Context) error {
-	lost, err := r.chain.FinishCompaction(ctx)
+	snap, lost, err := r.chain.Settled(ctx)
 	if err != nil {
 		return err
-	}
-	snap, err := commit.ReadSnapshot(ctx, r.Root, r.places.Get)
-	if err != nil {
-		return err
-	}
-	if !snap.Compactions.Done && lost == nil {
-		return commit.ErrOutrun // it has just been written
-	}
-	if snap.Compactions.Done {
-		lost = nil
 	}
 	bins, err := r.plan(ctx, snap)
 	if err != nil {

@@ -103,6 +103,13 @@ func (o *Options) Asks() sources.Asks {
 	return asks
 }
 
+// InGroup implements [sources.Grouped].
+func (o *Options) InGroup(suffix string) sources.Options {
+	c := *o
+	c.Group += suffix
+	return &c
+}
+
 // Open implements [sources.Options].
 func (o *Options) Open(e sources.Env, f codec.Factory) (pipeline.Source, error) {
 	return New(o.in(e), f, e.Log)

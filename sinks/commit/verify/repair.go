@@ -16,8 +16,8 @@ func Repair(ctx context.Context, o Options) error {
 	if err := v.read(ctx, v.take); err != nil {
 		return err
 	}
-	if len(v.report.Lanes) == 0 {
-		return nil // Run says so
+	if err := v.readCompactions(ctx); err != nil || len(v.report.Lanes) == 0 && len(v.compacted.All) == 0 {
+		return err // Run says so
 	}
 	var stores []store.Store
 	for _, dir := range v.dirs {

@@ -93,7 +93,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := v.read(ctx, v.take); err != nil {
 		return nil, err
 	}
-	if len(v.report.Lanes) == 0 {
+	if len(v.report.Lanes) == 0 && len(v.compacted.All) == 0 {
 		return nil, fmt.Errorf("%s has no commit records: it is no output with exactly-once delivery, or the wrong path", o.Root.Location())
 	}
 	if err := v.compactions(ctx); err != nil {

@@ -177,6 +177,24 @@ func within(outer, inner string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
+// CheckMovable returns what keeps the files from being written elsewhere first and moved as one.
+func (f *Files) CheckMovable() error {
+	var p pipeline.Problems
+	if f.Delivery == commit.AtLeastOnce {
+		p.Add("delivery", "files can be replaced as one with exactly_once alone").Advise("leave it out")
+	}
+	if len(f.PartitionBy) == 0 {
+		p.Add("partition_by", "missing").Advise("say which folders are replaced, such as [date(timestamp)]")
+	}
+	if f.Late != (Late{}) {
+		p.Add(lateKey, "puts rows into another folder, where they cannot be replaced").Advise("leave it out")
+	}
+	if f.DeadLetters != "" {
+		p.Add(deadKey, "names a folder, where they cannot be replaced").Advise("leave it out, with on_error: keep")
+	}
+	return p.Err()
+}
+
 // IntoFolder changes f so that everything goes to folders below dir, once and for all, and returns that of the rows.
 func (f *Files) IntoFolder(dir string) (rows string) {
 	f.Delivery, f.DeadLetters, f.letters = commit.AtLeastOnce, filepath.Join(dir, "dead"), nil
