@@ -96,11 +96,11 @@ func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, guard
 			problems.add("columns", "%v", e)
 		case option.Option == "columns":
 			problems.add(twicePath(c, f, option.Column), "%v", option)
-		case c.Dedupe != nil && option.Column == duplicateColumn && option.Option != "also":
+		case c.Dedupe != nil && option.Column == duplicateColumn && option.Option != "other_urls":
 			problems.add(columnPath(c, option), "%s: column %q: dedupe adds it, under this name and behind all others; take it out here", option.Option, option.Column)
 		default:
 			hint := ""
-			if option.Option != "also" && carriedKeys[option.Option] == "" && !slices.Contains(names, option.Column) {
+			if option.Option != "other_urls" && carriedKeys[option.Option] == "" && !slices.Contains(names, option.Column) {
 				hint = config.Suggest(option.Column, names)
 			}
 			problems.add(columnPath(c, option), "%s: column %q: %s%s", option.Option, option.Column, option.Reason, hint)
@@ -125,9 +125,9 @@ func columnPath(c *Config, e *urlcols.OptionError) string {
 	}
 	switch e.Option {
 	case "rename":
-	case "also":
+	case "other_urls":
 		i := slices.IndexFunc(c.Columns.Also, func(a urlcols.Also) bool { return a.Field == e.Column || slices.Contains(a.Include, e.Column) })
-		return fmt.Sprintf("columns.also[%d]", max(i, 0))
+		return fmt.Sprintf("columns.other_urls[%d]", max(i, 0))
 	default:
 		return "columns." + e.Option
 	}

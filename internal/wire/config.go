@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"log/slog"
 	"time"
 
@@ -83,10 +84,14 @@ func (r Components) Parse(file string, data []byte, env config.Env) (*Config, er
 func (r Components) read(decode func(config.Section) (*config.Document, error)) (*Config, error) {
 	c := r.New()
 	d, err := decode(c.Section())
+	c.Document = d
+	var bad, more *config.Error
+	if d != nil && errors.As(err, &bad) && errors.As(Check(c), &more) {
+		err = c.Errors(append(bad.Problems, more.Problems...)) // all at once
+	}
 	if err != nil {
 		return nil, err
 	}
-	c.Document = d
 	return c, nil
 }
 

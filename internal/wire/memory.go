@@ -20,7 +20,7 @@ func memoryOf(c *Config, problems *problems) budget.Shares {
 	}
 	shares, err := budget.Divide(limit, n)
 	var small *budget.TooSmallError
-	if errors.As(err, &small) {
+	if errors.As(err, &small) && c.Sound("pipeline", "source", "dedupe", "enrich") {
 		problems.add("memory_limit", "memory_limit is %s, which is too little for this configuration; give at least %s, or lower %s",
 			config.FormatSize(small.Limit), config.FormatSize(small.Least), remedies(c))
 	}

@@ -154,7 +154,7 @@ func derivedColumns(opts Options) []column {
 		add(fmt.Sprintf("promote[%d]", i), p.column())
 	}
 	for i := range opts.Also {
-		add(fmt.Sprintf("also[%d]", i), opts.Also[i].columns(i)...)
+		add(fmt.Sprintf("other_urls[%d]", i), opts.Also[i].columns(i)...)
 	}
 	if opts.Acquisition != nil {
 		add("acquisition", acquisitionColumns(opts)...)

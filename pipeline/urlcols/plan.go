@@ -114,7 +114,7 @@ type Plan struct {
 
 // OptionError is a fault in [Options].
 type OptionError struct {
-	Option string // "include", "exclude", "rename", "promote", "also", "acquisition", "user_agent", "user_agent.address" or "address"; "columns" for two of one name
+	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.address" or "address"; "columns" for two of one name
 	Column string // the name at fault
 	Reason string
 }
@@ -221,12 +221,12 @@ func checkAlso(opts *Options) []error {
 	for i := range opts.Also {
 		a := &opts.Also[i]
 		if !a.find(opts.Carried) {
-			errs = append(errs, &OptionError{"also", a.Field, "no text of that name is carried along from the record"})
+			errs = append(errs, &OptionError{"other_urls", a.Field, "no text of that name is carried along from the record"})
 		}
 		parts := slices.Concat(urlColumns(Options{}), errorColumns())
 		for _, name := range a.Include {
 			if !slices.ContainsFunc(parts, func(c column) bool { return c.name == name }) {
-				errs = append(errs, &OptionError{"also", name, "a URL has no such column; it has " + list(parts)})
+				errs = append(errs, &OptionError{"other_urls", name, "a URL has no such column; it has " + list(parts)})
 			}
 		}
 	}

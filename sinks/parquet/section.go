@@ -56,7 +56,6 @@ func (o *Options) Section() config.Section {
 				o.CompressionLevel = 0 // the codec's own
 			}
 			o.checkTables(c)
-			o.Files.Check(c, o.Path)
 		},
 	}
 }

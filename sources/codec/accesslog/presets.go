@@ -234,10 +234,10 @@ func s3() pattern {
 // Source: https://docs.haproxy.org/3.0/configuration.html#8.2.3, section 8.8 of the same
 func haproxy() pattern {
 	format := func(captures string) pattern {
-		p := mustApache(`%{client}x [%{%d/%b/%Y:%H:%M:%S %z}t] %{frontend}x %{backend}x/%{server}x ` +
+		p := mustApache(`%a:%{remote_port}x [%{%d/%b/%Y:%H:%M:%S %z}t] %{frontend}x %{backend}x/%{server}x ` +
 			`%{timers}x %s %O %{captured_request_cookie}x %{captured_response_cookie}x %{termination_state}x ` +
 			`%{connections}x %{queues}x ` + captures + `"%r"`)
-		p.refine(map[string]field{"client": {role: peer}})
+		p.refine(map[string]field{"remote_port": count("remote_port")})
 		return p
 	}
 	p := format("")
