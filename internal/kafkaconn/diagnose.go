@@ -67,36 +67,51 @@ func (d *Dialer) diagnoseLogin(ctx context.Context, address string) error {
 	if err := limit(ctx, conn); err != nil {
 		return nil
 	}
-	answer, err := protocol.RoundTrip(conn, 1, 1, d.cluster.ClientID, &saslhandshake.Request{Mechanism: d.sasl.Name()})
-	if err != nil || answer.(*saslhandshake.Response).ErrorCode != 0 {
-		return nil
-	}
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil
-	}
-	number, _ := strconv.Atoi(port) // only for mechanisms that want to know
-	state, message, err := d.sasl.Start(sasl.WithMetadata(ctx, &sasl.Metadata{Host: host, Port: number}))
-	for done := false; err == nil && !done; {
-		answer, err = protocol.RoundTrip(conn, 0, 2, d.cluster.ClientID, &saslauthenticate.Request{AuthBytes: message})
-		if hungUp(err) {
-			return d.explain(kafkago.SASLAuthenticationFailed)
-		}
-		if err != nil {
-			return nil
-		}
-		got := answer.(*saslauthenticate.Response)
-		if got.ErrorCode != 0 {
-			return d.explain(kafkago.Error(got.ErrorCode))
-		}
-		done, message, err = state.Next(ctx, got.AuthBytes)
+	err = d.logIn(ctx, conn, address, 0)
+	var code kafkago.Error
+	switch {
+	case hungUp(err):
+		return d.explain(kafkago.SASLAuthenticationFailed)
+	case IsFatal(err):
+		return err
+	case errors.As(err, &code):
+		return d.explain(err)
 	}
 	return nil
 }
 
+// logIn logs in over a connection that is open, as kafka-go does when it has opened one, with that version of the last request.
+func (d *Dialer) logIn(ctx context.Context, conn net.Conn, address string, version int16) error {
+	answer, err := protocol.RoundTrip(conn, 1, 1, d.cluster.ClientID, &saslhandshake.Request{Mechanism: d.sasl.Name()})
+	if err != nil {
+		return fmt.Errorf("asking for a login: %v", err) //nolint:errorlint // a broker that hangs up here has not seen the credentials
+	}
+	if code := answer.(*saslhandshake.Response).ErrorCode; code != 0 {
+		return kafkago.Error(code)
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	number, _ := strconv.Atoi(port) // only for mechanisms that want to know
+	state, message, err := d.sasl.Start(sasl.WithMetadata(ctx, &sasl.Metadata{Host: host, Port: number}))
+	for done := false; err == nil && !done; {
+		answer, err = protocol.RoundTrip(conn, version, 2, d.cluster.ClientID, &saslauthenticate.Request{AuthBytes: message})
+		if err != nil {
+			return err
+		}
+		got := answer.(*saslauthenticate.Response)
+		if got.ErrorCode != 0 {
+			return fmt.Errorf("%w: %s", kafkago.Error(got.ErrorCode), got.ErrorMessage)
+		}
+		done, message, err = state.Next(ctx, got.AuthBytes)
+	}
+	return err
+}
+
 // explain returns the [FatalError] of an answer to credentials.
-func (d *Dialer) explain(code kafkago.Error) error {
-	return Explain(code, d.cluster.SASL, func(kafkago.Error) string { return "" })
+func (d *Dialer) explain(err error) error {
+	return Explain(err, d.cluster.SASL, func(kafkago.Error) string { return "" })
 }
 
 // probe opens a connection for questions, with a deadline.

@@ -103,7 +103,7 @@ func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		return nil, fmt.Errorf("dialing %s: %w", address, net.ErrClosed)
 	}
 	if d.tls == nil {
-		return guard(conn), nil
+		return d.guard(conn, address), nil
 	}
 	config := d.tls
 	if config.ServerName == "" {
@@ -119,7 +119,20 @@ func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		_ = conn.Close()
 		return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
 	}
-	return guard(encrypted), nil
+	return d.guard(encrypted, address), nil
+}
+
+// guard returns what kafka-go gets of a connection.
+func (d *Dialer) guard(conn net.Conn, address string) *guardedConn {
+	c := guard(conn)
+	if d.sasl != nil {
+		c.logIn = func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), d.cluster.DialTimeout)
+			defer cancel()
+			return d.logIn(ctx, c, address, 1) // only its answers say for how long
+		}
+	}
+	return c
 }
 
 // connSet has every open connection of a [Dialer]. Closing the connection is the only way to end a request of kafka-go that

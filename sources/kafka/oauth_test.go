@@ -1,0 +1,86 @@
+package kafka
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/urlmill/urlmill/internal/dev/kafkatest"
+	"github.com/urlmill/urlmill/internal/kafkaconn"
+)
+
+// provider is an identity provider that gives tokens without signatures, with a scope, which live for so long.
+type provider struct {
+	*httptest.Server
+	scope atomic.Value // string
+	life  time.Duration
+	given atomic.Int64
+}
+
+func newProvider(t *testing.T, life time.Duration) *provider {
+	p := &provider{life: life}
+	p.scope.Store("kafka")
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		p.given.Add(1)
+		now := time.Now()
+		claims := fmt.Sprintf(`{"sub":"mill","scope":%q,"iat":%d,"exp":%d}`, p.scope.Load(), now.Unix()-1, now.Add(p.life).Unix())
+		text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + "."
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"access_token":%q,"token_type":"bearer","expires_in":%d}`, text, int(p.life.Seconds()))
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+// TestTokens logs in at Apache Kafka by OAUTHBEARER, with sessions that the broker ends after some seconds: connections log in
+// again before that, so that it never hangs up.
+func TestTokens(t *testing.T) {
+	noLeaks(t)
+	const session = 8 * time.Second
+	k := kafkatest.Start(t, kafkatest.Options{
+		TLS: true, Tokens: map[string]string{"unsecuredValidatorRequiredScope": "kafka"},
+		Properties: map[string]string{"connections.max.reauth.ms": fmt.Sprint(session.Milliseconds())},
+	})
+	k.CreateTopic(t, "tokens", 1)
+	k.Produce(t, numbered("tokens", 1, 0, 10))
+	idp := newProvider(t, time.Hour)
+	o := realOptions(t, k, "tokens")
+	o.Brokers = []string{k.SASLAddr()}
+	o.SASL = SASL{Mechanism: kafkaconn.MechanismOAuthBearer, OAuth: &kafkaconn.OAuth{TokenURL: idp.URL, ClientID: "mill", ClientSecret: "s3cret"}}
+	t.Run("over TLS", func(t *testing.T) {
+		o := o
+		o.Brokers, o.TLS = []string{k.SASLTLSAddr()}, TLS{Enabled: true, CAFile: k.CAFile()}
+		reads(t, o, 10)
+	})
+	t.Run("wrong scope", func(t *testing.T) {
+		idp.scope.Store("other")
+		defer idp.scope.Store("kafka")
+		fails(t, o, "refused the token", "insufficient_scope", "check that the token is meant for these brokers")
+	})
+	t.Run("extension", func(t *testing.T) {
+		o := o
+		oauth := *o.SASL.OAuth
+		oauth.Extensions = map[string]string{"logicalCluster": "lkc-1"}
+		o.SASL.OAuth = &oauth
+		fails(t, o, "logicalCluster", "check that the token") // this validator knows no extension, so it has come
+	})
+	t.Run("for longer than a session", func(t *testing.T) {
+		c := newCollector(t)
+		run := startRun(t, o, c)
+		c.awaitRows(10)
+		client := k.Client(t)
+		for n, until := 10, time.Now().Add(5*session/2); time.Now().Before(until); n += 10 {
+			kafkatest.Produce(t, client, numbered("tokens", 1, n, n+10))
+			c.awaitRows(n + 10)
+			time.Sleep(session / 8)
+		}
+		run.stop()
+		if n := run.source.retries.Load(); n > 0 {
+			t.Errorf("%d requests failed: the broker hung up", n)
+		}
+	})
+}
