@@ -24,7 +24,7 @@ import (
 // refuse the login; and all when they go down. It returns a [FatalError] if err turns out to be one of the former, and err
 // otherwise: then the broker may come back, and trying again is right. It opens connections of its own to every broker.
 func (d *Dialer) diagnose(ctx context.Context, err error) error {
-	silent := d.tls != nil && errors.Is(err, context.DeadlineExceeded)
+	silent := d.cluster.TLS.Enabled && errors.Is(err, context.DeadlineExceeded)
 	if IsFatal(err) || !hungUp(err) && !silent {
 		return err
 	}
@@ -41,9 +41,9 @@ func (d *Dialer) diagnose(ctx context.Context, err error) error {
 // diagnoseListener returns what is wrong with talking to address, nil if that cannot be told.
 func (d *Dialer) diagnoseListener(ctx context.Context, address string) error {
 	switch {
-	case d.tls != nil && speaksKafka(ctx, address):
+	case d.cluster.TLS.Enabled && speaksKafka(ctx, address):
 		return &FatalError{fmt.Errorf("the listener at %s speaks plain text, and this client TLS", address), "disable TLS, or use the address of a TLS listener"}
-	case d.tls == nil && d.sasl == nil && wantsLogin(ctx, address):
+	case !d.cluster.TLS.Enabled && d.sasl == nil && wantsLogin(ctx, address):
 		return &FatalError{fmt.Errorf("the listener at %s asks for a login", address), "set SASL mechanism, username and password, or use the address of a listener without SASL"}
 	}
 	if d.sasl != nil {
@@ -51,7 +51,7 @@ func (d *Dialer) diagnoseListener(ctx context.Context, address string) error {
 			return found
 		}
 	}
-	if d.tls == nil && speaksTLS(ctx, address) {
+	if !d.cluster.TLS.Enabled && speaksTLS(ctx, address) {
 		return wantsTLS(address)
 	}
 	return nil

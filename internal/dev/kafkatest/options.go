@@ -12,6 +12,8 @@ import (
 type Options struct {
 	// Brokers is the number of brokers, 1 if zero. The first one is also the controller.
 	Brokers int
+	// Racks are where the brokers say that they are, by which their replicas are chosen for readers that say it, too.
+	Racks []string
 	// Properties are added to server.properties of every broker, over what it has otherwise.
 	Properties map[string]string
 	// Users, when there are any, may log in with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512 at the listener of
@@ -122,6 +124,10 @@ func (c *Cluster) properties(b *Broker) string {
 	p["listeners"] = strings.Join(listen, ",")
 	p["advertised.listeners"] = strings.Join(advertise, ",")
 	p["listener.security.protocol.map"] = strings.Join(append(protocols, control.name+":"+control.protocol), ",")
+	if len(c.opts.Racks) > 0 {
+		p["broker.rack"] = c.opts.Racks[b.id-1]
+		p["replica.selector.class"] = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+	}
 	if c.opts.TLS {
 		p["ssl.keystore.type"] = "PEM"
 		p["ssl.keystore.location"] = filepath.Join(c.dir, keyStoreFile)
@@ -150,6 +156,7 @@ func (c *Cluster) saslProperties(p map[string]string) {
 		if c.opts.Tokens != nil {
 			p["sasl.enabled.mechanisms"] = "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER"
 			var options strings.Builder
+			options.WriteString(` unsecuredLoginStringClaim_sub="broker"`) // of the login module as a client, without which it does not start
 			for _, name := range slices.Sorted(maps.Keys(c.opts.Tokens)) {
 				fmt.Fprintf(&options, " %s=%q", name, c.opts.Tokens[name])
 			}
