@@ -41,7 +41,7 @@ func (o *OAuth) Section() config.Section {
 			{Name: scopesKey, Doc: "What the token of token_url is to be good for.", Value: config.Texts(&o.Scopes, "[kafka]")},
 			{Name: tokenFileKey, Doc: "File with a token that another program renews. It is read for every login.", Value: config.Text(&o.TokenFile, "/var/run/secrets/kafka/token")},
 			{Name: tokenCommandKey, Doc: "Program, with its arguments, that prints a token. It runs without a shell, and has dial_timeout.", Value: config.Texts(&o.TokenCommand, "[kafka-token, --audience, clicks]")},
-			{Name: "extensions", Doc: "What goes to the brokers beside the token, such as logicalCluster for Confluent Cloud.", Value: config.Pairs(&o.Extensions, "{logicalCluster: lkc-1}")},
+			{Name: "extensions", Doc: "What goes to the brokers beside the token, such as logicalCluster for Confluent Cloud.", Value: config.Pairs(&o.Extensions, "a text", "{logicalCluster: lkc-1}")},
 		},
 		Aliases: map[string]string{
 			"sasl.oauthbearer.token.endpoint.url": tokenURLKey, "token.endpoint": tokenURLKey, "token.endpoint.url": tokenURLKey, "url": tokenURLKey,
