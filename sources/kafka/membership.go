@@ -12,6 +12,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/describegroups"
 	"github.com/segmentio/kafka-go/protocol/joingroup"
 	"github.com/segmentio/kafka-go/protocol/leavegroup"
 	"github.com/segmentio/kafka-go/protocol/syncgroup"
@@ -121,6 +122,51 @@ func (m *membership) leave() {
 		s.log.Debug("the group was not left; it notices at the session timeout", "error", err)
 	}
 	m.id = ""
+}
+
+// unassigned reports whether no member of the group has one of the partitions that there are. A member that comes back by its
+// instance ID gets what it had, also where partitions were added while it was away, and nobody who saw that was there.
+func (s *session) unassigned(ctx context.Context, partitions map[string][]int) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, kafkaconn.RequestTimeout)
+	defer cancel()
+	answer, err := s.transport.RoundTrip(ctx, s.client.Addr, &describegroups.Request{Groups: []string{s.opts.Group}})
+	if err != nil {
+		return false, err
+	}
+	groups := answer.(*describegroups.Response).Groups
+	if len(groups) != 1 {
+		return false, errNoAnswer
+	}
+	group := groups[0]
+	if group.ErrorCode != 0 {
+		return false, kafkago.Error(group.ErrorCode)
+	}
+	if group.GroupState != "Stable" {
+		return false, nil // partitions are about to be assigned
+	}
+	taken := map[string]map[int]bool{}
+	for _, m := range group.Members {
+		assigned, err := parseAssignment(m.MemberAssignment)
+		if err != nil {
+			return false, err
+		}
+		for topic, ids := range assigned {
+			if taken[topic] == nil {
+				taken[topic] = map[int]bool{}
+			}
+			for _, id := range ids {
+				taken[topic][id] = true
+			}
+		}
+	}
+	for topic, ids := range partitions {
+		for _, id := range ids {
+			if !taken[topic][id] {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // assign divides the partitions among the members of the group, whose leader this member is. Members with an instance ID go by

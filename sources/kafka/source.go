@@ -162,6 +162,7 @@ type consumer struct {
 	seen         map[string]identity // of the topics, as of the last generation
 	ends         ends                // nil in a run without end
 	allDone      bool                // every lane of the last generation has come to its end
+	anew         bool                // the group has to assign partitions anew, also where nobody else asks for it
 }
 
 // consume joins the group and runs its generations until one is the last.
@@ -209,6 +210,10 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 		g := newGeneration(ctx, r, next)
 		if last, err := g.run(drain); last {
 			return err
+		}
+		if r.anew { // the group keeps what it has assigned to an instance until that leaves
+			r.anew = false
+			group.leave()
 		}
 	}
 }

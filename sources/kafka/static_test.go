@@ -125,6 +125,35 @@ func TestRollingRestart(t *testing.T) {
 			t.Error("no partition was stopped: the test tells nothing")
 		}
 	})
+	t.Run("partitions added while all were away", func(t *testing.T) {
+		k.CreateTopic(t, "grows", 2)
+		client := k.Client(t)
+		kafkatest.Produce(t, client, numbered("grows", 2, 0, 10))
+		c := newCollector(t)
+		start := func(name string) *running {
+			o := realOptions(t, k, "grows")
+			o.InstanceID = name
+			source := newSource(t, o)
+			source.watch = 200 * time.Millisecond
+			return startSource(t, source, c)
+		}
+		runs := []*running{start("a"), start("b")}
+		has := func() bool { return len(runs[0].source.Lags()) == len(runs[1].source.Lags()) }
+		c.await("a partition each", func() bool { return len(runs[0].source.Lags()) == 1 && has() })
+		c.awaitRows(10)
+		for _, r := range runs {
+			r.stop()
+		}
+		kafkatest.AddPartitions(t, client, "grows", 4)
+		k.Produce(t, numbered("grows", 4, 10, 100)) // by a client that knows of them
+		runs = []*running{start("a"), start("b")}
+		c.awaitRows(100)
+		c.await("two partitions each", func() bool { return len(runs[0].source.Lags()) == 2 && has() })
+		for _, r := range runs {
+			r.stop()
+		}
+		c.expectAll("grows", 100)
+	})
 	t.Run("the same name twice", func(t *testing.T) {
 		k.CreateTopic(t, "twice", 1)
 		o := realOptions(t, k, "twice")
