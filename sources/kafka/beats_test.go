@@ -16,7 +16,7 @@ import (
 // kafka-go does not, and what it then commits counts.
 func TestHeartbeatsWhileDraining(t *testing.T) {
 	noLeaks(t)
-	k := kafkatest.Fake(t, kfake.SeedTopics(2, "t"))
+	k := kafkatest.Fake(t, kfake.NumBrokers(3), kfake.SeedTopics(2, "t"))
 	client := kafkatest.Client(t, k.ListenAddrs())
 	kafkatest.Produce(t, client, numbered("t", 2, 0, 10))
 	c, other := newCollector(t), newCollector(t)

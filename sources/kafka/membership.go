@@ -35,15 +35,15 @@ const protocolType = "consumer"
 
 // join takes a place in the next generation of the group, and waits until that has begun.
 func (m *membership) join(ctx context.Context) (*kafkago.Generation, error) {
-	for {
+	const tries = 5 // without a pause
+	for try := 1; ; try++ {
 		generation, err := m.tryJoin(ctx)
-		switch {
-		case errors.Is(err, kafkago.MemberIDRequired): // it has come with the answer
-		case errors.Is(err, kafkago.RebalanceInProgress): // another member came between
-		case errors.Is(err, kafkago.UnknownMemberId):
+		if errors.Is(err, kafkago.UnknownMemberId) {
 			m.id = ""
-			return nil, err
-		default:
+		}
+		// The identity has come with the answer, or another member came between.
+		again := errors.Is(err, kafkago.MemberIDRequired) || errors.Is(err, kafkago.RebalanceInProgress)
+		if !again || try == tries {
 			return generation, err
 		}
 	}

@@ -3,14 +3,19 @@ package kafka
 import (
 	"encoding/base64"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/urlmill/urlmill/internal/dev/kafkatest"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 	"github.com/urlmill/urlmill/internal/kafkaconn"
+	"github.com/urlmill/urlmill/sources/codec"
 )
 
 // provider is an identity provider that gives tokens without signatures, with a scope, which live for so long.
@@ -18,17 +23,17 @@ type provider struct {
 	*httptest.Server
 	scope atomic.Value // string
 	life  time.Duration
-	given atomic.Int64
+	given sync.Map // by their texts
 }
 
 func newProvider(t *testing.T, life time.Duration) *provider {
 	p := &provider{life: life}
 	p.scope.Store("kafka")
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		p.given.Add(1)
 		now := time.Now()
 		claims := fmt.Sprintf(`{"sub":"mill","scope":%q,"iat":%d,"exp":%d}`, p.scope.Load(), now.Unix()-1, now.Add(p.life).Unix())
 		text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + "."
+		p.given.Store(text, true)
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"access_token":%q,"token_type":"bearer","expires_in":%d}`, text, int(p.life.Seconds()))
 	}))
@@ -70,7 +75,12 @@ func TestTokens(t *testing.T) {
 	})
 	t.Run("for longer than a session", func(t *testing.T) {
 		c := newCollector(t)
-		run := startRun(t, o, c)
+		log := new(testproc.Log)
+		source, err := New(o, codec.NewLines(codec.LinesOptions{}), slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := startSource(t, source, c)
 		c.awaitRows(10)
 		client := k.Client(t)
 		for n, until := 10, time.Now().Add(5*session/2); time.Now().Before(until); n += 10 {
@@ -82,5 +92,11 @@ func TestTokens(t *testing.T) {
 		if n := run.source.retries.Load(); n > 0 {
 			t.Errorf("%d requests failed: the broker hung up", n)
 		}
+		idp.given.Range(func(token, _ any) bool {
+			if strings.Contains(log.String(), token.(string)) || strings.Contains(log.String(), "s3cret") {
+				t.Errorf("a token or the secret is in the log:\n%s", log)
+			}
+			return true
+		})
 	})
 }
