@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,11 +50,11 @@ func failsWith(t *testing.T, o *OAuth, fatal bool, words ...string) {
 }
 
 func TestTokenURL(t *testing.T) {
-	asked := 0
-	answer := func(w http.ResponseWriter, _ *http.Request) {}
+	var asked atomic.Int64
+	var answer atomic.Value // func(http.ResponseWriter, *http.Request); an answer may go on behind its test
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked++
-		answer(w, r)
+		asked.Add(1)
+		answer.Load().(func(http.ResponseWriter, *http.Request))(w, r)
 	}))
 	defer server.Close()
 	o := &OAuth{TokenURL: server.URL, ClientID: "mill", ClientSecret: "s3cret", Scopes: []string{"kafka", "more"}, Extensions: map[string]string{"logicalCluster": "lkc-1", "a": "b"}}
@@ -65,13 +66,13 @@ func TestTokenURL(t *testing.T) {
 		}
 	}
 	t.Run("good", func(t *testing.T) {
-		answer = func(w http.ResponseWriter, r *http.Request) {
+		answer.Store(func(w http.ResponseWriter, r *http.Request) {
 			id, secret, _ := r.BasicAuth()
 			if id != "mill" || secret != "s3cret" || r.FormValue("grant_type") != "client_credentials" || r.FormValue("scope") != "kafka more" {
 				t.Errorf("%q, %v", id, r.Form)
 			}
 			says(200, "application/json", `{"access_token":"abc","token_type":"bearer","expires_in":3600}`)(w, r)
-		}
+		})
 		m, err := SASL{Mechanism: MechanismOAuthBearer, OAuth: o}.NewMechanism()
 		if err != nil {
 			t.Fatal(err)
@@ -82,8 +83,8 @@ func TestTokenURL(t *testing.T) {
 				t.Errorf("%q, %v", first, err)
 			}
 		}
-		if asked != 1 {
-			t.Errorf("asked %d times", asked)
+		if n := asked.Load(); n != 1 {
+			t.Errorf("asked %d times", n)
 		}
 	})
 	gone := httptest.NewServer(http.NotFoundHandler())
@@ -120,7 +121,7 @@ func TestTokenURL(t *testing.T) {
 		}, false, []string{"gives no token"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			answer = test.answer
+			answer.Store(test.answer)
 			failsWith(t, o, test.fatal, test.words...)
 		})
 	}

@@ -135,9 +135,9 @@ type fetchRequest struct {
 	version   int16
 	leader    int32 // the broker that was asked, noBroker before
 	preferred int32 // the replica that the leader says to ask, noBroker for none
-	buf     []byte
-	answer  fetched
-	code    error // the partition's
+	buf       []byte
+	answer    fetched
+	code      error // the partition's
 }
 
 var (
@@ -321,8 +321,8 @@ func (r *fetchRequest) appendByID(b []byte) []byte {
 	b = i32(b, none)    // and that of the last record
 	b = i64(b, 1<<64-1) // log start: for replicas
 	b = i32(b, uint32(r.maxBytes))
-	b = append(b, 0, 0)    // no tags of the partition and the topic
-	b = append(b, 1)       // nothing to forget
+	b = append(b, 0, 0) // no tags of the partition and the topic
+	b = append(b, 1)    // nothing to forget
 	b = append(binary.AppendUvarint(b, uint64(len(r.rack)+1)), r.rack...)
 	b = append(b, 0) // no tags
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
