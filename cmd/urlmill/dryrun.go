@@ -105,8 +105,11 @@ func (a *app) dryRun(parent context.Context, c *wire.Config, f dryRunFlags) (err
 		summary: report.New(s.Stats.Totals(), sink, time.Since(began)), schema: s.Rows,
 		whole: f.whole(limit.Reached(), timedOut()), partitioned: partitioned,
 	}
+	if runErr != nil && r.summary.Totals.Rows == 0 {
+		return runErr // there was nothing to try: a report would stand between the command and what is wrong
+	}
 	r.printSchema(a)
-	if f.show > 0 {
+	if f.show > 0 && r.summary.Totals.Rows > 0 {
 		fmt.Fprintf(a.out, "\nfirst rows, without columns that are empty\n\n")
 		if err := preview.Show(); err != nil {
 			return err

@@ -27,6 +27,9 @@ func (f parseFlags) judge(t pipeline.Totals, files []string, log *slog.Logger) e
 	code := pipeline.Mostly(t.Errors)
 	hint := f.hint(files)
 	if t.Invalid == t.Rows {
+		if hint != "" && f.out != "-" && f.onError == "keep" {
+			hint += "; these rows are in " + f.out + ": remove their files first"
+		}
 		return fmt.Errorf("every row has an error (%s), mostly %s%s", plain.Plural(t.Rows, "row"), code, prefixed("; ", hint))
 	}
 	attrs := []any{"rows", t.Rows, "with_error", t.Invalid, "mostly", code}

@@ -185,7 +185,7 @@ func openStream(in *bufio.Reader, o Options) (decoder, error) {
 	case Parquet, Arrow:
 		return decoder{}, fmt.Errorf("%s has its table of contents at the end and cannot be read from a stream; give a file", o.Format)
 	}
-	return decoder{}, fmt.Errorf("it is none of the formats %s", strings.Join(Formats, ", "))
+	return decoder{}, fmt.Errorf("it is none of the formats %s; urlmill parse reads CSV and TSV", strings.Join(Formats, ", "))
 }
 
 // reader hands out the chosen columns of what a decoder reads, and adds the name of the file to errors.

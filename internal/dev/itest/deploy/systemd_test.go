@@ -38,7 +38,7 @@ func TestUnit(t *testing.T) {
 		testproc.Missing(t, "URLMILL_REQUIRE_SYSTEMD", "systemd-analyze is not installed: apt-get install systemd")
 	}
 	file := filepath.Join(t.TempDir(), "urlmill.service")
-	text := strings.ReplaceAll(unit(t), "/usr/local/bin/urlmill", build(t))
+	text := regexp.MustCompile(`(?m)^(ExecStart\w*=)urlmill `).ReplaceAllString(unit(t), "${1}"+build(t)+" ")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
