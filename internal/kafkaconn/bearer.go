@@ -102,11 +102,15 @@ func (t *token) check(now time.Time) error {
 	}
 	switch {
 	case !t.ends.IsZero() && !now.Before(t.ends):
-		return &tokenError{fmt.Sprintf("the token has ended at %s, %v ago by the clock of this machine", t.ends.UTC().Format(time.RFC3339), now.Sub(t.ends).Round(time.Second)),
-			"check what renews it, and the clock"}
+		return &tokenError{
+			fmt.Sprintf("the token has ended at %s, %v ago by the clock of this machine", t.ends.UTC().Format(time.RFC3339), now.Sub(t.ends).Round(time.Second)),
+			"check what renews it, and the clock",
+		}
 	case from.Sub(now) > maxSkew:
-		return &tokenError{fmt.Sprintf("the token begins at %s, %v from now by the clock of this machine", from.UTC().Format(time.RFC3339), from.Sub(now).Round(time.Second)),
-			"check the clocks of this machine and of what gives the token"}
+		return &tokenError{
+			fmt.Sprintf("the token begins at %s, %v from now by the clock of this machine", from.UTC().Format(time.RFC3339), from.Sub(now).Round(time.Second)),
+			"check the clocks of this machine and of what gives the token",
+		}
 	}
 	return nil
 }

@@ -28,9 +28,9 @@ autoscaling: {keda: {authentication: {ca: ca.crt}}}
 `,
 	"tokens": `
 config: |
-  source: {kafka: {brokers: [kafka:9092], topics: [clicks], group: urlmill, sasl: {mechanism: oauthbearer, oauth: {token_url: "https://login.example.com/token", client_id: urlmill, client_secret: "${KAFKA_PASSWORD}"}}}, codec: {lines: {}}}
+  source: {kafka: {brokers: [kafka:9092], topics: [clicks], group: urlmill, sasl: {mechanism: oauthbearer, oauth: {token_url: "https://login.example.com/token", client_id: "${KAFKA_USER}", client_secret: "${KAFKA_PASSWORD}"}}}, codec: {lines: {}}}
   sink: {ndjson: {path: "s3://lake/clicks"}}
-autoscaling: {keda: {authentication: {username: client-id, password: client-secret, scopes: scopes, oauthTokenEndpointUri: token-url}}}
+autoscaling: {keda: {authentication: {username: kafka-user, password: kafka-password, scopes: scopes, oauthTokenEndpointUri: token-url}}}
 `,
 	"plain": `
 config: |
