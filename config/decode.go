@@ -15,6 +15,7 @@ type decoder struct {
 	anchors map[string]ast.Node
 
 	problems []Problem
+	notes    []Problem
 	expanded map[string]expansion // the values that had substitutions, by path
 	bad      map[string]bool      // paths with a problem
 	at       map[string]position  // where each path was written

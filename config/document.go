@@ -1,8 +1,13 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,6 +17,8 @@ type Document struct {
 	file, hash string
 	at         map[string]position
 	expanded   map[string]expansion
+	bad        map[string]bool // paths with a problem
+	notes      []Problem
 }
 
 // expansion is a value that had substitutions.
@@ -21,10 +28,11 @@ type expansion struct{ source, value string }
 // or is a word of its own that is not too short to be one of the message.
 func (e expansion) hide(text string) string {
 	const word, long = 4, 8
-	text = strings.ReplaceAll(text, strconv.Quote(e.value), strconv.Quote(e.source))
+	const mark = "\x00" // the source may have the value in it, as a default
+	text = strings.ReplaceAll(text, strconv.Quote(e.value), mark)
 	switch {
 	case len(e.value) >= long:
-		return strings.ReplaceAll(text, e.value, e.source)
+		text = strings.ReplaceAll(text, e.value, e.source)
 	case len(e.value) >= word:
 		pattern := regexp.QuoteMeta(e.value)
 		if isWord.MatchString(e.value[:1]) {
@@ -33,9 +41,9 @@ func (e expansion) hide(text string) string {
 		if isWord.MatchString(e.value[len(e.value)-1:]) {
 			pattern += `\b`
 		}
-		return regexp.MustCompile(pattern).ReplaceAllLiteralString(text, e.source)
+		text = regexp.MustCompile(pattern).ReplaceAllLiteralString(text, e.source)
 	}
-	return text
+	return strings.ReplaceAll(text, mark, strconv.Quote(e.source))
 }
 
 var isWord = regexp.MustCompile(`\w`)
@@ -56,6 +64,18 @@ func (d *Document) Hash() string {
 	return d.hash
 }
 
+// Identity returns a hash of the configuration's text with what substitutions have made of it.
+func (d *Document) Identity() string {
+	sum := sha256.New()
+	_, _ = io.WriteString(sum, d.Hash())
+	if d != nil {
+		for _, at := range slices.Sorted(maps.Keys(d.expanded)) {
+			_, _ = fmt.Fprintf(sum, "\n%q %q", at, d.expanded[at].value)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
 // Given reports whether the file has a value at path, such as "source.kafka.start".
 func (d *Document) Given(path string) bool {
 	if d == nil {
@@ -63,6 +83,49 @@ func (d *Document) Given(path string) bool {
 	}
 	_, ok := d.at[path]
 	return ok
+}
+
+// Notes returns what is not wrong and can be better, such as a key under a former name, in the order of the lines.
+func (d *Document) Notes() []Problem {
+	if d == nil {
+		return nil
+	}
+	return d.notes
+}
+
+// Sound reports whether no value at one of the paths, below it or above it has a problem of its own.
+func (d *Document) Sound(paths ...string) bool {
+	if d == nil {
+		return true
+	}
+	for bad := range d.bad {
+		if slices.ContainsFunc(paths, func(p string) bool { return within(p, bad) || within(bad, p) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Follows reports whether a problem that a component has with the value at path, within its section, may come of another one that
+// the file has: of that value, or of another one in the section that the message names.
+func (d *Document) Follows(section, path, message string) bool {
+	if !d.Sound(path) {
+		return true
+	}
+	if d != nil {
+		for bad := range d.bad {
+			if within(section, bad) && regexp.MustCompile(`\b`+regexp.QuoteMeta(leaf(bad))+`\b`).MatchString(message) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// within reports whether path is that of a section, or below it.
+func within(section, path string) bool {
+	rest, ok := strings.CutPrefix(path, section)
+	return ok && (rest == "" || section == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // Problem returns a problem of the value at path, for what only those who use the configuration can check. Its

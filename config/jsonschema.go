@@ -1,6 +1,9 @@
 package config
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+)
 
 // Shape is a JSON Schema, or a part of one.
 type Shape map[string]any
@@ -42,7 +45,11 @@ func sectionShape(o Section) Shape {
 			s["description"] = f.Doc
 		}
 		properties[f.Name] = s
-		if f.Example != "" {
+		if f.Was != "" {
+			properties[f.Was] = maps.Clone(s)
+			properties[f.Was]["deprecated"] = true
+			properties[f.Was]["description"] = "Called " + f.Name + " now."
+		} else if f.Example != "" {
 			required = append(required, f.Name)
 		}
 	}

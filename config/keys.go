@@ -52,6 +52,9 @@ func walk(path string, s Section, visit func(path string, f Field)) {
 
 func newKey(path string, f Field) Key {
 	k := Key{Path: path, Want: f.Value.want(), Example: f.Example, Doc: f.Doc}
+	if f.Was != "" {
+		k.Doc += " Formerly `" + f.Was + "`, which still works."
+	}
 	switch v := f.Value.(type) {
 	case sectionValue:
 		k.Section = true

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,9 +22,12 @@ const MaxFileSize = 1 << 20
 
 // Load reads the configuration in a file into what root is bound to. The error is an [*Error] when the file was read and is not right.
 func Load(path string, env Env, root Section) (*Document, error) {
+	if reason, advice := Misplaced(path, false); reason != "" {
+		return nil, fmt.Errorf("configuration: %q %s; %s", path, reason, advice)
+	}
 	data, err := readFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
+		return nil, fmt.Errorf("configuration: %w; give the path of a file that can be read", err)
 	}
 	if len(data) > MaxFileSize {
 		return nil, fmt.Errorf("configuration: %s is larger than %s", path, FormatSize(MaxFileSize))
@@ -42,22 +46,24 @@ func readFile(path string) ([]byte, error) {
 }
 
 // Parse reads a configuration that is called file in messages into what root is bound to. Relative paths of ${file:...} begin
-// in its folder. The error is an [*Error].
+// in its folder. The error is an [*Error]; with it the Document is what could be read, nil if that is nothing, and the variables of
+// values with a problem have their defaults, or any value.
 func Parse(file string, data []byte, env Env, root Section) (*Document, error) {
 	d := &decoder{
 		root: root, env: env, dir: filepath.Dir(file),
 		anchors: map[string]ast.Node{}, bad: map[string]bool{}, at: map[string]position{}, expanded: map[string]expansion{},
 	}
-	if node := d.parse(data); node != nil {
-		d.collectAnchors(node)
-		if n := d.resolve(node); n != nil {
-			d.decodeSection(n, position{1, 1}, "", root)
-		}
+	node := d.parse(data)
+	if node == nil {
+		return nil, newError(file, d.problems)
 	}
-	if err := newError(file, d.problems); err != nil {
-		return nil, err
+	d.collectAnchors(node)
+	if n := d.resolve(node); n != nil {
+		d.decodeSection(n, position{1, 1}, "", root)
 	}
-	return &Document{file: file, at: d.at, expanded: d.expanded, hash: fmt.Sprintf("sha256:%x", sha256.Sum256(data))}, nil
+	slices.SortStableFunc(d.notes, byPlace)
+	sum := fmt.Sprintf("sha256:%x", sha256.Sum256(data))
+	return &Document{file: file, at: d.at, expanded: d.expanded, bad: d.bad, notes: d.notes, hash: sum}, newError(file, d.problems)
 }
 
 // parse returns the root of the only document in data, or nil after it has reported what is wrong.
@@ -119,8 +125,21 @@ func (d *decoder) reportSyntax(err error, data []byte) {
 		hint = `; inside [ ] and { } put quotes around a variable: "${NAME}"`
 	} else if at.line <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[at.line-1], " "), []byte("\t")) {
 		hint = "; YAML is indented by spaces, not by tabs"
+	} else {
+		for said, advice := range syntaxAdvice {
+			if strings.Contains(e.GetMessage(), said) {
+				hint = "; " + advice
+			}
+		}
 	}
 	d.report(at, "", "not YAML: %s%s", strings.TrimSuffix(e.GetMessage(), "."), hint)
+}
+
+// syntaxAdvice says what to do about what the YAML parser says. No message has two of these.
+var syntaxAdvice = map[string]string{
+	"' must be specified":         "close the bracket, or put a comma between",
+	"could not find end":          "close the quotation mark",
+	"not allowed in this context": "keys of one section begin in the same column, and a text with a colon needs quotation marks",
 }
 
 // The YAML parser takes time, and memory, by the square of brackets within brackets, of lists that begin within lists on one

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,11 +50,9 @@ func newError(file string, problems []Problem) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(problems, func(a, b Problem) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
-	})
+	slices.SortStableFunc(problems, byPlace)
 	return &Error{File: file, Problems: problems}
 }
+
+// byPlace compares where problems are.
+func byPlace(a, b Problem) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -25,7 +26,9 @@ type Section struct {
 
 // Field is a key of a section.
 type Field struct {
-	Name  string
+	Name string
+	// Was is a former name of the key, "" for none. It goes on working, with a note.
+	Was   string
 	Value Value
 	// Doc says in a sentence what the key does.
 	Doc string
@@ -51,11 +54,19 @@ func (s Section) keys() []string {
 
 func (s Section) field(name string) (Field, bool) {
 	for _, f := range s.Fields {
-		if f.Name == name {
+		if f.Name == name || f.Was == name && name != "" {
 			return f, true
 		}
 	}
 	return Field{}, false
+}
+
+// former returns 1 for a former name of a key, else 0.
+func (s Section) former(name string) int {
+	if f, ok := s.field(name); ok && f.Was == name {
+		return 1
+	}
+	return 0
 }
 
 // Check is what the check of a section reports conflicts with. Keys are relative to the section.
@@ -95,7 +106,10 @@ func (d *decoder) decodeSection(n ast.Node, at position, path string, o Section)
 		return
 	}
 	unknown := false
-	for _, e := range d.entries(m, path) {
+	entries := d.entries(m, path)
+	// Former names last, so that it is them that are one too many.
+	slices.SortStableFunc(entries, func(a, b entry) int { return o.former(a.key) - o.former(b.key) })
+	for _, e := range entries {
 		f, ok := o.field(e.key)
 		if !ok && path == "" && strings.HasPrefix(e.key, extension) {
 			continue
@@ -105,7 +119,14 @@ func (d *decoder) decodeSection(n ast.Node, at position, path string, o Section)
 			unknown = true
 			continue
 		}
-		d.decode(e.value, e.at, Join(path, e.key), f.Value, f.Example != "")
+		if f.Was == e.key {
+			if d.given(Join(path, f.Name)) {
+				d.report(e.at, Join(path, e.key), "%q is a former name of %q, which is given as well; keep that", e.key, f.Name)
+				continue
+			}
+			d.notes = append(d.notes, Problem{Line: e.at.line, Column: e.at.column, Path: Join(path, f.Name), Message: fmt.Sprintf("%q in %s is called %q now; the former name still works", e.key, title(path), f.Name)})
+		}
+		d.decode(e.value, e.at, Join(path, f.Name), f.Value, f.Example != "")
 	}
 	for _, f := range o.Fields {
 		if f.Example != "" && !d.given(Join(path, f.Name)) {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -138,11 +139,27 @@ func Duration(p *time.Duration, low, high time.Duration) Single {
 			if _, err := strconv.ParseFloat(s.Text, 64); err == nil {
 				return false, unitHint(s, "s")
 			}
-			return false, ""
+			return false, spelledOut(s)
 		}
 		*p = v
 		return low <= v && v <= high, ""
 	}}
+}
+
+// spelledUnits are units that are written out, by their first letters.
+var spelledUnits = regexp.MustCompile(`^([0-9]+) ?(d|sec|min|hour|day)[a-z]*$`)
+
+// spelledOut proposes the duration that is meant with a unit that is written out, or with one of days.
+func spelledOut(s Scalar) string {
+	m := spelledUnits.FindStringSubmatch(s.Text)
+	if m == nil || s.kind == anyKind {
+		return ""
+	}
+	n, _ := strconv.Atoi(m[1]) // digits; 0 for too many
+	if m[2][0] == 'd' {
+		return fmt.Sprintf(" (did you mean \"%dh\"?)", 24*n)
+	}
+	return fmt.Sprintf(" (did you mean \"%d%c\"?)", n, m[2][0])
 }
 
 // unitHint proposes a number with a unit, unless the number is from a variable.

@@ -153,7 +153,7 @@ const (
 	FaultFieldMissing                      // FaultFieldMissing: the record has no URL field.
 	FaultFieldType                         // FaultFieldType: the URL or its base is no text.
 	FaultNull                              // FaultNull: the record has no value, a tombstone.
-	FaultTooLarge                          // FaultTooLarge: the record is longer than the limit and was cut there.
+	FaultTooLarge                          // FaultTooLarge: the record is longer than the limit and was cut there, or is too long as JSON.
 	FaultCorrupt                           // FaultCorrupt: the source could not read the record, or several; the row has the bytes as received.
 	FaultSchema                            // FaultSchema: the schema of the record is not known, or not one that the codec can use.
 	FaultCarried                           // FaultCarried: a carried field is not of its type, and is null. The URL is there.

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -147,5 +148,40 @@ func TestLargeBatchesDoNotStay(t *testing.T) {
 		if made < 10 || len(sink.Committed(l.Name, pipeline.Rows)) != 160 {
 			t.Errorf("%d batches were made for 10", made)
 		}
+	}
+}
+
+// meeting is a transform whose first batches wait for each other.
+type meeting struct {
+	pipelinetest.Transform
+	here *atomic.Int32
+	met  chan struct{}
+}
+
+func (m *meeting) Apply(b *pipeline.Batch) (pipeline.Output, error) {
+	if m.here.Add(1) == 2 {
+		close(m.met)
+	}
+	select {
+	case <-m.met:
+		return m.Transform.Apply(b)
+	case <-time.After(time.Minute):
+		return pipeline.Output{}, errors.New("no other batch of the lane is being parsed")
+	}
+}
+
+// The batches of one lane, such as those of one large file, are parsed side by side, and written in their order.
+func TestOneLaneIsParsedSideBySide(t *testing.T) {
+	here, met := new(atomic.Int32), make(chan struct{})
+	opts := options(nil)
+	opts.Workers = 2
+	opts.NewTransform = func() pipeline.Transform { return &meeting{here: here, met: met} }
+	l := lane(1000)
+	var sink pipelinetest.Sink
+	if err := pipeline.Run(t.Context(), nil, &pipelinetest.Source{Lanes: []*pipelinetest.Lane{l}}, &sink, opts); err != nil {
+		t.Fatal(err)
+	}
+	if got := sink.Committed(l.Name, pipeline.Rows); !slices.Equal(got, l.Records) {
+		t.Errorf("%d rows of %d, or not in order", len(got), len(l.Records))
 	}
 }

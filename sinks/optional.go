@@ -12,6 +12,12 @@ type Trial interface {
 	IntoFolder(dir string) Options
 }
 
+// Movable is a sink of files that can write them into another folder, from where they are moved. It is optional.
+type Movable interface {
+	// InFolder returns options like these whose rows go to another folder, or an error that says what to take out.
+	InFolder(path string) (Options, error)
+}
+
 // AvroSchemer is a [Sink] that may write rows in Avro. It is optional.
 type AvroSchemer interface {
 	// AvroSchema returns the schema that rows have then, and the subject that it is under in a registry.

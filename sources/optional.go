@@ -14,6 +14,12 @@ type Sampler interface {
 	OpenSample(e Env, f codec.Factory, last int64) (pipeline.Source, error)
 }
 
+// Grouped is a source whose positions a group keeps as well, beside the sink. It is optional.
+type Grouped interface {
+	// InGroup returns options like these with a text behind the name of the group, so that nothing is committed for it yet.
+	InGroup(suffix string) Options
+}
+
 // Records is a source that makes its own records, which not every codec reads. It is optional.
 type Records interface {
 	// CheckCodec returns why the codec of a name does not read them, "" if it does.

@@ -75,7 +75,10 @@ Running it again finds nothing to do until there are new files that are old enou
 
 // openPlace returns the store of an output, what opens those beside it, and a context that signals end.
 func (a *app) openPlace(parent context.Context, place string) (context.Context, context.CancelFunc, store.Store, store.Opener, error) {
-	if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) && !strings.Contains(place, "://") {
+	if reason, advice := config.Misplaced(place, true); reason != "" {
+		return nil, nil, nil, nil, usagef("%s %s; %s", place, reason, advice)
+	}
+	if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) && !store.OnS3(place) {
 		return nil, nil, nil, nil, fmt.Errorf("%s: there is no such folder; give what the path of the sink is", place)
 	}
 	open := a.stores

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/convert"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/sources/file"
 )
 
@@ -90,6 +91,9 @@ func (f convertFlags) checkOut(out string) error {
 	if out == "-" {
 		return nil
 	}
+	if reason, advice := config.Misplaced(out, false); reason != "" {
+		return usagef("%s %s; %s", out, reason, advice)
+	}
 	info, err := os.Stat(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -112,7 +116,7 @@ func (a *app) convert(ctx context.Context, f convertFlags, in, out string) (err 
 	}
 	found, err := file.Expand([]string{in})
 	if err != nil {
-		return err
+		return &usageError{err}
 	}
 	if in = found[0]; len(found) > 1 {
 		return usagef("IN is %s, such as %s; give one of them", plain.Plural(int64(len(found)), "file"), in)

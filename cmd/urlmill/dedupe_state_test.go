@@ -126,7 +126,7 @@ func TestDedupeRestoredOutput(t *testing.T) {
 			out, config := filepath.Join(dir, "out"), filepath.Join(dir, "c.yaml")
 			configure := func(seen, out string) {
 				text := fmt.Sprintf(dedupeKillConfig, broker.Addr, group, filepath.Join(dir, seen), "drop", extra, out)
-				text = strings.Replace(text, "start: earliest", "start: earliest, on_ahead: rewind", 1)
+				text = strings.Replace(text, "start: earliest", "start: earliest, on_group_ahead: rewind", 1)
 				if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}

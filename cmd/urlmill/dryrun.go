@@ -18,6 +18,7 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/rowview"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/sample"
 	"github.com/urlmill/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/sources"
 )
 
 type dryRunFlags struct {
@@ -33,9 +34,9 @@ func newDryRun(a *app) *cobra.Command {
 		Long: `Read a sample as a configuration says, and show what would become of it: the schema, the first rows, the errors by
 code, and how large the files would be.
 
-Nothing is written to the output, and nothing is committed. Of a topic, records of all partitions are read without
-joining the consumer group; they begin where source.kafka.start says (latest: at the last ones), not where the group is. The
-files that are measured are made in a temporary folder, which is removed. With dedupe, duplicates are those within the sample. What
+Nothing is written to the output, and nothing is committed. Of a topic, records are read without joining the consumer
+group, from the partitions that answer first until there are enough; they begin where source.kafka.start says (latest: at
+the last ones), not where the group is. The last lines say how many partitions or files the sample is from. The files that are measured are made in a temporary folder, which is removed. With dedupe, duplicates are those within the sample. What
 came from standard input is gone.`,
 		Example: "  urlmill dry-run clickstream.yaml\n  urlmill dry-run clickstream.yaml --records 100000 --show 3",
 		Args:    args(1, 1, "one configuration"),
@@ -103,7 +104,7 @@ func (a *app) dryRun(parent context.Context, c *wire.Config, f dryRunFlags) (err
 	}
 	r := sampleReport{
 		summary: report.New(s.Stats.Totals(), sink, time.Since(began)), schema: s.Rows,
-		whole: f.whole(limit.Reached(), timedOut()), partitioned: partitioned,
+		whole: f.whole(limit.Reached(), timedOut(), from(c, limit.Lanes())), partitioned: partitioned,
 	}
 	if runErr != nil && r.summary.Totals.Rows == 0 {
 		return runErr // there was nothing to try: a report would stand between the command and what is wrong
@@ -122,11 +123,22 @@ func (a *app) dryRun(parent context.Context, c *wire.Config, f dryRunFlags) (err
 	return runErr
 }
 
+// from says how many partitions or files a sample is from, "" for other sources.
+func from(c *wire.Config, lanes int64) string {
+	switch c.Source.Options.Asks().Origin {
+	case sources.Topics:
+		return " from " + plain.Plural(lanes, "partition")
+	case sources.Files:
+		return " from " + plain.Plural(lanes, "file")
+	}
+	return ""
+}
+
 // whole says how much of what there is was read.
-func (f dryRunFlags) whole(enough, timedOut bool) string {
+func (f dryRunFlags) whole(enough, timedOut bool, from string) string {
 	switch {
 	case enough:
-		return "a sample; there is more, or may be"
+		return "a sample" + from + "; there is more, or may be"
 	case timedOut:
 		return fmt.Sprintf("what came within --timeout %s", f.timeout)
 	}

@@ -53,11 +53,11 @@ func (a *app) files(parent context.Context, place string, f filesFlags) error {
 		return err
 	}
 	defer stop()
-	lanes, err := commit.Lanes(ctx, root)
+	records, err := commit.HasRecords(ctx, root)
 	if err != nil {
 		return err
 	}
-	if len(lanes) == 0 {
+	if !records {
 		return fmt.Errorf("%s has no commit records: it is no output with exactly-once delivery, or the wrong path", root.Location())
 	}
 	snap, err := commit.ReadSnapshot(ctx, root, commit.NewPlaces(root, open, a.flagLogger()).Get)

@@ -77,6 +77,7 @@ func (l *listener) watch(s *wire.Session) admin.Watch {
 		StuckAfter: c.Admin.StuckAfter, MaxLag: c.Admin.MaxLag,
 		Columns: lookedAt(job, c.Columns.Rename), Log: l.log,
 	}
+	w.Removed = job.Removed()
 	if t := job.SinkTrouble(); t != nil {
 		w.SinkTrouble, w.SinkRetries = t.Get, t.Retries
 	}

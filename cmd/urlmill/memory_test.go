@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,6 +72,41 @@ pipeline: {drain_timeout: 20m, workers: 2}
 				t.Errorf("the process took %d MiB", peak>>20)
 			}
 		})
+	}
+}
+
+// "urlmill parse" of one large file stays below the limit that it is given.
+func TestParseMemoryLimit(t *testing.T) {
+	dir := t.TempDir()
+	urls := filepath.Join(dir, "urls.txt")
+	f, err := os.Create(urls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriter(f)
+	for i := range 1_000_000 {
+		fmt.Fprintf(w, "https://www%d.example.com/shop/%d?session=%x&page=%d\n", i%50_000, i, uint32(i)*2654435761, i%97)
+	}
+	if err := errors.Join(w.Flush(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	const limit = 256 << 20
+	run := startCommand(t, process(t, "parse", "-q", urls, "-o", filepath.Join(dir, "out"), "--memory-limit", "256MiB"))
+	peak := int64(0)
+	for ended := false; !ended; {
+		select {
+		case <-run.Done():
+			ended = true
+		case <-time.After(5 * time.Millisecond):
+			peak = max(peak, machine.PeakMemory(run.ID()))
+		}
+	}
+	if err := run.Err(); err != nil {
+		t.Fatalf("%v\n%s", err, run.log)
+	}
+	t.Logf("peak %d MiB", peak>>20)
+	if peak == 0 || peak > limit {
+		t.Errorf("the process took %d MiB", peak>>20)
 	}
 }
 

@@ -24,7 +24,11 @@ type parseFlags struct {
 	onError, compression       string
 	skipEmpty, quiet           bool
 	acquisition                bool
+	userAgent, address         string
+	geo                        []string
+	redact                     []string
 	parallel                   int
+	memoryLimit                string
 	dedupe                     dedupeFlags
 }
 
@@ -82,10 +86,15 @@ exit code is 1.`,
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of the output, in their order")
 	flags.StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out")
 	flags.BoolVar(&f.acquisition, "acquisition", false, "columns that say where a visit came from, by the URL and a carried referer or referrer")
+	flags.StringVar(&f.userAgent, "user-agent", "", "columns of browser, system, device and bot, by this carried field, such as user_agent")
+	flags.StringSliceVar(&f.geo, "geo", nil, "columns of place and network, by these files of MaxMind's format (.mmdb)")
+	flags.StringVar(&f.address, "address", "", "carried field with the address, for --geo (default: remote_addr, client_ip or ip)")
+	flags.StringSliceVar(&f.redact, "redact", nil, "remove kinds of values and parameters of names before rows are made: email,card,'*token*'; all for those of the default")
 	f.dedupe.add(cmd)
 	choiceFlag(cmd, flags, &f.onError, "on-error", "keep", "what happens to rows with an error: keep, drop, dead_letter or fail", onErrors()...)
 	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, gzip, zstd) or Arrow (none, lz4, zstd)")
 	flags.IntVar(&f.parallel, "parallel", 0, "files to read at a time (default: one a CPU into a folder, else one)")
+	flags.StringVar(&f.memoryLimit, "memory-limit", "", "what the process may take, such as 512MiB (default: 80 % of the container's memory, or half of the machine's)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary")
 	completeFlag(cmd, "codec", codecNames()...)
 	completeFlag(cmd, "compression", "none", "snappy", "gzip", "zstd", "lz4")

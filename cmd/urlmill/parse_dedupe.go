@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/urlcore/canon"
 )
 
@@ -67,7 +68,7 @@ const keyColumn = "url_key"
 // of folders pass over names with an underscore; and else where temporary files are.
 func forgottenState(out string) (path string, done func() error, err error) {
 	parent := ""
-	if out != "-" && !strings.Contains(out, "://") {
+	if reason, _ := config.Misplaced(out, false); out != "-" && reason == "" {
 		if err := os.MkdirAll(out, 0o777); err != nil {
 			return "", func() error { return nil }, err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/privacy"
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sources/codec/accesslog"
 )
@@ -88,6 +89,7 @@ func (f parseFlags) keys(files []string) (k keys, done func() error, err error) 
 	k = keys{root: map[string]any{}, flags: map[string]string{}}
 	k.put("source.file.paths", files)
 	k.set("--parallel", "source.file.parallel", f.parallel)
+	k.set("--memory-limit", "memory_limit", f.memoryLimit)
 	if f.out == "-" && f.parallel == 0 {
 		k.put("source.file.parallel", 1) // rows come out in the order of the files
 	}
@@ -99,6 +101,10 @@ func (f parseFlags) keys(files []string) (k keys, done func() error, err error) 
 	if f.acquisition {
 		k.put("enrich.acquisition", map[string]any{})
 	}
+	k.set("--user-agent", "enrich.user_agent.field", f.userAgent)
+	k.set("--geo", "enrich.address.files", f.geo)
+	k.set("--address", "enrich.address.field", f.address)
+	f.setPrivacy(k)
 	if err := f.setCodec(k, files); err != nil {
 		return k, nothing, err
 	}
@@ -110,6 +116,26 @@ func (f parseFlags) keys(files []string) (k keys, done func() error, err error) 
 }
 
 func nothing() error { return nil }
+
+// setPrivacy sets what is removed: kinds of values, and names.
+func (f parseFlags) setPrivacy(k keys) {
+	if len(f.redact) == 0 {
+		return
+	}
+	kinds, names := []string{}, []string{}
+	for _, text := range f.redact {
+		switch {
+		case text == "all":
+			kinds, names = append(kinds, privacy.Kinds()...), append(names, privacy.Names...)
+		case slices.Contains(privacy.Kinds(), text):
+			kinds = append(kinds, text)
+		default:
+			names = append(names, text)
+		}
+	}
+	k.put("privacy", map[string]any{"kinds": kinds, "names": names})
+	k.flags["privacy"] = "--redact"
+}
 
 // setCodec sets the codec.
 func (f parseFlags) setCodec(k keys, files []string) error {

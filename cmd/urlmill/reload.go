@@ -7,9 +7,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/pipeline/enrich"
 )
 
 // reload applies what of a changed configuration can change while a pipeline runs.
@@ -38,16 +40,23 @@ func (r *reload) begin(c *wire.Config) {
 	signal.Notify(r.signals, syscall.SIGHUP)
 }
 
+// lookEvery is how often files are looked at that others replace.
+const lookEvery = 30 * time.Second
+
 // watch reloads at every SIGHUP, one before its call included, until stop is called.
 func (r *reload) watch(s *wire.Session) (stop func()) {
 	r.session = s
 	over, ended := make(chan struct{}), make(chan struct{})
+	files := time.NewTicker(lookEvery)
 	go func() {
 		defer close(ended)
+		defer files.Stop()
 		for {
 			select {
 			case <-r.signals:
 				r.apply()
+			case <-files.C:
+				r.applyChanged()
 			case <-over:
 				return
 			}
@@ -109,6 +118,13 @@ func (r *reload) applyLists(c *wire.Config) {
 			r.log.Info("SIGHUP: taken over", "key", l.key, "from", l.from, "to", l.to)
 		}
 	}
+	if from, to := before.Keys, lists.Keys; !from.Equal(to) {
+		if from == nil || to == nil {
+			lists.Keys = from // hashes have come or gone, which needs a restart
+		} else {
+			r.log.Info("SIGHUP: taken over", "key", "privacy.keys", "from", from.Version(), "to", to.Version())
+		}
+	}
 	if from, to := before.Acquisition, lists.Acquisition; from == nil || to == nil {
 		lists.Acquisition = from // the section has come or gone, which needs a restart
 	} else if from.Version() == to.Version() {
@@ -116,5 +132,32 @@ func (r *reload) applyLists(c *wire.Config) {
 	} else {
 		r.log.Info("SIGHUP: taken over", "key", "enrich.acquisition", "from", from.Version(), "to", to.Version())
 	}
+	lists.Clients = r.newClients("SIGHUP: taken over", before.Clients, lists.Clients)
+	r.session.Use(lists)
+}
+
+// newClients returns the clients for the batches that begin from now on, and logs by message that they are others than before.
+func (r *reload) newClients(message string, from, to *enrich.Clients) *enrich.Clients {
+	if from == nil || to == nil || from.Version() == to.Version() {
+		return from // the sections have come or gone, which needs a restart, or the files are the same
+	}
+	to.Keep(from)
+	r.log.Info(message, "key", "enrich", "from", from.Version(), "to", to.Version())
+	return to
+}
+
+// applyChanged reads the files of addresses and of bots' ranges that have been replaced. One that is wrong changes nothing, and is read
+// again the next time.
+func (r *reload) applyChanged() {
+	lists := r.session.Lists()
+	if !lists.Clients.Changed() {
+		return
+	}
+	clients, err := r.latest.Load().Enrich.ReadClients()
+	if err != nil {
+		r.log.Error("a file of enrich has changed and is wrong; the one before stays", "error", err)
+		return
+	}
+	lists.Clients = r.newClients("a file of enrich has changed and was taken over", lists.Clients, clients)
 	r.session.Use(lists)
 }

@@ -181,3 +181,39 @@ func TestReloadAcquisition(t *testing.T) {
 		}
 	}
 }
+
+// TestReloadFiles replaces a file of a bot's ranges while a pipeline runs: by a good one, and by one that is wrong.
+func TestReloadFiles(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, dir, "ranges", "192.0.2.0/24\n")
+	writeFile(t, dir, "access.log", "")
+	r, log := reloaded(t, dir, `source: {generate: {}}
+columns: {include: [url]}
+sink: {ndjson: {stdout: true}}
+`)
+	if r.applyChanged(); log.Len() > 0 {
+		t.Errorf("without files: %s", log)
+	}
+	r, log = reloaded(t, dir, `source: {file: {paths: ["${DIR}/access.log"]}, codec: {access_log: {format: combined, base: "https://example.com"}}}
+enrich: {user_agent: {bot_ranges: [{bots: [Googlebot], files: ["${DIR}/ranges"]}]}}
+sink: {ndjson: {stdout: true, delivery: at_least_once}}
+`)
+	first := r.session.Lists().Clients
+	if r.applyChanged(); log.Len() > 0 || r.session.Lists().Clients != first {
+		t.Errorf("nothing has changed: %s", log)
+	}
+	writeFile(t, dir, "ranges", "192.0.2.0/24\nnonsense\n")
+	if r.applyChanged(); !strings.Contains(log.String(), "is wrong; the one before stays") || !strings.Contains(log.String(), "line 2") || r.session.Lists().Clients != first {
+		t.Errorf("a file that is wrong: %s", log)
+	}
+	writeFile(t, dir, "ranges", "192.0.2.0/24\n198.51.100.0/24\n")
+	if r.applyChanged(); !strings.Contains(log.String(), "was taken over") || r.session.Lists().Clients == first {
+		t.Errorf("a file that has changed: %s", log)
+	}
+	second := r.session.Lists().Clients
+	writeFile(t, dir, "ranges", "198.51.100.0/24\n")
+	r.load = func() (*wire.Config, error) { return r.latest.Load(), nil }
+	if r.apply(); !strings.Contains(log.String(), `SIGHUP: taken over" key=enrich from=`+second.Version()) || r.session.Lists().Clients == second {
+		t.Errorf("SIGHUP: %s", log)
+	}
+}

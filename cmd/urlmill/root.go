@@ -42,6 +42,10 @@ func execute(args []string, a *app) int {
 	var own *usageError
 	if err != nil && !a.started && !errors.As(err, &own) {
 		// The command line itself is wrong, by what cobra says.
+		if what, near, ok := strings.Cut(err.Error(), "\n\nDid you mean this?\n\t"); ok {
+			near, _, _ = strings.Cut(near, "\n")
+			err = fmt.Errorf("%s (did you mean %q?)", what, near)
+		}
 		err = usagef("%w\nsee \"%s --help\"", err, cmd.CommandPath())
 	}
 	a.report(root, err)
@@ -89,6 +93,7 @@ and writes their parts as columns of Parquet, Arrow or NDJSON, into files, topic
 			return nil
 		},
 	}
+	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("urlmill {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version; \"urlmill version\" says more")
 	choiceFlag(root, root.PersistentFlags(), &a.logFormat, "log-format", "text", "format of the log on standard error: text or json", "text", "json")
@@ -99,6 +104,25 @@ and writes their parts as columns of Parquet, Arrow or NDJSON, into files, topic
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp},
 	)
 	return root
+}
+
+// flagError says of a flag that is wrong what would be right.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		name := unknown.GetSpecifiedName()
+		if strings.HasSuffix(cmd.Use, " CONFIG") && slices.Contains([]string{"config", "c", "f", "file"}, name) {
+			return fmt.Errorf("%w; the configuration stands alone: %s c.yaml", err, cmd.CommandPath())
+		}
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		return fmt.Errorf("%w%s", err, config.Suggest("--"+name, known))
+	}
+	var invalid *pflag.InvalidValueError
+	if wants := map[string]string{"duration": "a duration such as 30s, 5m or 24h", "int": "a whole number", "int64": "a whole number", "bool": "true or false"}; errors.As(err, &invalid) && wants[invalid.GetFlag().Value.Type()] != "" {
+		return fmt.Errorf("--%s is %q; give %s", invalid.GetFlag().Name, invalid.GetValue(), wants[invalid.GetFlag().Value.Type()])
+	}
+	return err
 }
 
 // choicesKey is the annotation of a flag that has its choices.

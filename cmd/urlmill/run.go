@@ -18,7 +18,7 @@ import (
 
 func newRun(a *app) *cobra.Command {
 	v := view{progress: true, summary: true}
-	summary := ""
+	summary, replace := "", false
 	cmd := &cobra.Command{
 		Use:   "run CONFIG",
 		Short: "Run the pipeline that a configuration describes",
@@ -34,6 +34,10 @@ that are there. --until TIME stops each partition before its first record of tha
 while. The exit code is 0 when that is done and 4 when a signal, or --for, came before the end that --until names; the
 same command then goes on where this one stopped. --summary json prints what was done to standard output.
 
+--replace-partitions writes into a folder of files again, such as the days that --until ends: when all is read, the new files
+take the place of all others in the directories of partition_by that they are in, at one moment. Until then nothing of it can
+be seen; the same command goes on after a crash, and replaces everything again when it is done.
+
 Files in a folder have every record exactly once, whatever happens, and however often the command is run: the folder
 keeps the positions, in _commits. A file that was delivered is not delivered again unless it has changed; standard input
 is new each time. A topic as the sink may have records more than once after a crash.
@@ -43,12 +47,16 @@ source.generate.rate, columns.tracking_rules and columns.public_suffix_list; wit
 its keys rest on them. Everything else needs a restart: the log names every key that has changed, with the reason.`,
 		Example: `  urlmill run examples/clickstream.yaml
   urlmill run clickstream.yaml --until end --summary json
+  urlmill run again.yaml --until 2026-07-06T00:00:00Z --replace-partitions
   KAFKA_BROKERS=kafka-1:9092,kafka-2:9092 urlmill run clickstream.yaml --log-format json`,
 		Args: args(1, 1, "one configuration"),
 	}
 	cmd.RunE = func(cmd *cobra.Command, files []string) error {
 		if _, err := v.bound.time(); err != nil {
 			return err
+		}
+		if replace && v.bound.until == "" {
+			return usagef("--replace-partitions replaces when all is read: say where that is with --until end or --until TIME")
 		}
 		c, err := a.loadConfig(files[0])
 		if err != nil {
@@ -70,9 +78,13 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 		}
 		r.begin(c)
 		v.reload = r
+		if replace {
+			return a.replacePartitions(cmd.Context(), c, a.setting(log), v)
+		}
 		return a.runJob(cmd.Context(), c, a.setting(log), v)
 	}
 	v.bound.flags(cmd)
+	cmd.Flags().BoolVar(&replace, "replace-partitions", false, "with --until: the rows take the place of all others in the partitions that they are in")
 	choiceFlag(cmd, cmd.Flags(), &summary, "summary", "text", "what was done: text on standard error, or json on standard output too", "text", "json")
 	return cmd
 }
@@ -85,6 +97,8 @@ type view struct {
 	// judge says what the rows as a whole mean for the outcome of a pipeline that had no error; nil: nothing.
 	judge  func(pipeline.Totals) error
 	reload *reload // nil: SIGHUP ends the process
+	// replace, if not nil, comes after a run that was not stopped before its end.
+	replace func(context.Context) error
 }
 
 // setting is what the components of a pipeline are given.
@@ -138,6 +152,11 @@ func (a *app) runJob(parent context.Context, c *wire.Config, setting wire.Settin
 	}
 	totals := s.Stats.Totals()
 	why, err := v.bound.ended(drain, soft, err)
+	if err == nil && v.replace != nil {
+		if err = v.replace(ctx); err != nil {
+			why = report.ByError
+		}
+	}
 	if v.summary {
 		r := report.New(totals, s.Sink, time.Since(began))
 		r.FromFiles = why == report.AtEnd && fromFiles(c, s.Source)

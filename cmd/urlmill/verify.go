@@ -53,7 +53,7 @@ Where an Iceberg table names the files, those that it has had and does not have 
 rewritten them or somebody has deleted their rows, are no problem when they are gone: their number is in the report.
 
 The report is on standard output. Positions that were left out because the configuration says so (on_truncated,
-on_ahead) are in it, and are no problem. The exit code is 5 when there is a problem.`,
+on_group_ahead) are in it, and are no problem. The exit code is 5 when there is a problem.`,
 		Example: `  urlmill verify out/clicks
   urlmill verify out/clicks --json | jq '.problems[]'
   urlmill verify out/clicks --repair
@@ -156,8 +156,12 @@ func (a *app) printReport(r *verify.Report) error {
 		}
 	}
 	if c := r.Compacted; c != nil {
+		by := plain.Plural(int64(c.Records), "compaction")
+		if c.Replacements > 0 {
+			by += ", " + plain.Count(int64(c.Replacements)) + " of which put other rows in their place"
+		}
 		fmt.Fprintf(a.out, "compacted: %s replaced, whose rows are in %s with %s now, by %s\n", plain.Plural(int64(c.Replaced), "file"),
-			plain.Plural(int64(c.Files), "file"), plain.Bytes(c.Bytes), plain.Plural(int64(c.Records), "compaction"))
+			plain.Plural(int64(c.Files), "file"), plain.Bytes(c.Bytes), by)
 	}
 	if r.Against != nil {
 		a.printAgainst(r)

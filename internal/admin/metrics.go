@@ -113,6 +113,11 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 		out.count("source_retries_total", "How often the source has tried again what failed.", in.Retries)
 		out.count("source_unreadable_total", "Parts of the source that could not be read when they were first fetched, such as Kafka batches that are damaged or that have fewer records than they say.", in.Unreadable)
 	}
+	if m.opts.Removed != nil {
+		for rule, n := range m.opts.Removed {
+			out.send(prometheus.CounterValue, "removed_total", "Values that were removed by the section privacy, by rule.", float64(n), prometheus.Labels{"rule": rule})
+		}
+	}
 	m.collectSink(counts, now, out)
 	m.collectMemory(out)
 	m.collectProblems(now, out)

@@ -34,6 +34,8 @@ type Watch struct {
 	SinkTrouble func() (since time.Time, err error)
 	SinkRetries func() int64               // not nil where SinkTrouble is not
 	OpenFiles   func() (used, limit int64) // bytes of memory
+	// Removed calls yield with every rule of the section privacy, and how much it has removed.
+	Removed func(yield func(rule string, n int64) bool)
 	// MemoryLimit is what the process may have, in bytes.
 	MemoryLimit int64
 	// StuckAfter is how old an uncommitted row may be, and MaxLag how far all partitions may be behind; 0: any.

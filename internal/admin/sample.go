@@ -137,11 +137,7 @@ func (m *Monitor) look(id pipeline.LaneID, out *pipeline.Output) {
 		} else if urls != nil {
 			url = urls.Value
 		}
-		for _, name := range []string{names.Code, names.Field} {
-			if codes := column(r, name); codes != nil {
-				m.lookAtErrors(id, codes, url)
-			}
-		}
+		m.lookAtErrors(id, column(r, names.Code), column(r, names.Field), url)
 	}
 }
 
@@ -161,21 +157,40 @@ func (m *Monitor) lookAtDomains(domains texts) {
 	}
 }
 
-// lookAtErrors keeps some of the rows that have a code. url returns the URL of a row, "" where there is none.
-func (m *Monitor) lookAtErrors(id pipeline.LaneID, codes texts, url func(row int) string) {
-	if codes.NullN() == codes.Len() {
-		return
+// lookAtErrors keeps some of the rows that have a code or an error of a field, each once: with on_field_error: error the code is that
+// of the field. The columns are nil where there are none. url returns the URL of a row, "" where there is none.
+func (m *Monitor) lookAtErrors(id pipeline.LaneID, codes, fields texts, url func(row int) string) {
+	rows := 0
+	for _, c := range []texts{codes, fields} {
+		if c != nil && c.NullN() < c.Len() {
+			rows = c.Len()
+		}
 	}
 	now := time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for i, kept := 0, 0; i < codes.Len() && kept < badOfBatch; i++ {
-		if codes.IsNull(i) {
+	for i, kept := 0, 0; i < rows && kept < badOfBatch; i++ {
+		code, field := valueAt(codes, i), valueAt(fields, i)
+		switch {
+		case code == "":
+			code = field
+		case field != "" && field != code:
+			code += ", " + field
+		}
+		if code == "" {
 			continue
 		}
-		m.bad.add(BadRow{At: now, Lane: clip(id.String(), maxText), Code: strings.Clone(codes.Value(i)), URL: clip(url(i), maxText)})
+		m.bad.add(BadRow{At: now, Lane: clip(id.String(), maxText), Code: strings.Clone(code), URL: clip(url(i), maxText)})
 		kept++
 	}
+}
+
+// valueAt returns the text of a row, "" where it is null or there is no column.
+func valueAt(c texts, i int) string {
+	if c == nil || c.IsNull(i) {
+		return ""
+	}
+	return c.Value(i)
 }
 
 // clip returns a copy of the start of s that is whole characters.

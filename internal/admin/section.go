@@ -24,7 +24,7 @@ func (o *Options) Section() config.Section {
 			{Name: "pprof", Doc: "Whether Go's profiles are served, below /debug/pprof/.", Value: config.Bool(&o.PProf)},
 			{Name: "stuck_after", Doc: "How long a row may be read and not committed, or a partition with records give none, before /readyz says 503. More than sink.roll.every, after which rows are committed anyway.", Value: config.Duration(&o.StuckAfter, time.Second, 24*time.Hour)},
 			{Name: "max_lag", Doc: "How many records all partitions together may be behind before /readyz says 503; 0 is any number.", Value: config.Int(&o.MaxLag, 0, 1<<50)},
-			{Name: "linger", Doc: "How long the listener stays after a failure, so that others see it; a signal ends that.", Value: config.Duration(&o.Linger, 0, time.Hour)},
+			{Name: "linger", Doc: "How long the process and its listener stay after a failure, so that others see its reason; a signal ends that.", Value: config.Duration(&o.Linger, 0, time.Hour)},
 		},
 		Check: o.check,
 	}

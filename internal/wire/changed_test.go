@@ -27,7 +27,7 @@ func TestChanges(t *testing.T) {
 		file + out + "log: {format: json}":             {"!log.format"},
 		file + out + "pipeline: {rate: 5, workers: 7}": {"!pipeline.workers", "pipeline.rate"},
 		file + out + "admin: {}":                       {"!admin"},
-		file + out + "columns: {tracking: separate, tracking_rules: x, public_suffix_list: y, also: [{field: a}]}":                                             {"!columns.tracking", "!columns.also", "columns.tracking_rules", "columns.public_suffix_list"},
+		file + out + "columns: {tracking: separate, tracking_rules: x, public_suffix_list: y, other_urls: [{field: a}]}":                                       {"!columns.tracking", "!columns.other_urls", "columns.tracking_rules", "columns.public_suffix_list"},
 		file + "sink: {parquet: {path: out, dead_letters: {kafka: {brokers: [a:1], topic: t}}}, roll: {rows: 1}}\nmemory_limit: 1GiB\non_error: dead_letter\n": {"!on_error", "!sink.parquet.dead_letters", "!sink.roll.rows", "!memory_limit"},
 	} {
 		var got []string

@@ -85,7 +85,7 @@ func (c *Config) checkDeadLetters(d *config.Check, dead sinks.DeadLetters, sink 
 	case wanted && !dead.Given:
 		d.Conflict(key, []string{"sink", at}, "%s is dead_letter, but %s is not set; name %s", key, at, dead.Want)
 	case !wanted && dead.Given:
-		d.Conflict(at, []string{onError}, "%s is set, but no row goes there; give on_error: dead_letter, or take it out", at)
+		d.Conflict(at, []string{onError, "on_field_error"}, "%s is set, but no row goes there; give on_error: dead_letter, or take it out", at)
 	}
 }
 

@@ -74,13 +74,18 @@ func identity(c *Config, lists Lists) string {
 var provenances = map[sources.Origin]urlcols.Provenance{sources.Files: urlcols.FileProvenance, sources.Topics: urlcols.KafkaProvenance}
 
 // newPlan returns the plan of the columns that c asks for, nil if there are problems.
-func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, problems *problems) *urlcols.Plan {
+func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, guard func() urlcols.Guard, problems *problems) *urlcols.Plan {
 	o := c.Columns.with(lists)
 	if c.Enrich.Acquisition != nil && lists.Acquisition == nil {
 		return nil // a list is wrong, and has been reported
 	}
 	o.Acquisition, o.AcquisitionRules = c.Enrich.Acquisition, lists.Acquisition
+	if (c.Enrich.UserAgent != nil || c.Enrich.Address != nil) && lists.Clients == nil {
+		return nil // as well
+	}
+	o.UserAgent, o.Address, o.Clients = c.Enrich.UserAgent, c.Enrich.Address, lists.Clients
 	o.OnError, o.OnFieldError, o.Provenance = c.OnError, c.OnFieldError, provenances[source.Origin]
+	o.Guard = guard
 	o.HasBase, o.KeepsRecords, o.Carried = f.HasBase(), f.KeepsRecords(), f.Fields()
 	plan, err := urlcols.New(o)
 	names := urlcols.Names(o)
@@ -91,11 +96,11 @@ func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, probl
 			problems.add("columns", "%v", e)
 		case option.Option == "columns":
 			problems.add(twicePath(c, f, option.Column), "%v", option)
-		case c.Dedupe != nil && option.Column == duplicateColumn && option.Option != "also":
+		case c.Dedupe != nil && option.Column == duplicateColumn && option.Option != "other_urls":
 			problems.add(columnPath(c, option), "%s: column %q: dedupe adds it, under this name and behind all others; take it out here", option.Option, option.Column)
 		default:
 			hint := ""
-			if option.Option != "also" && option.Option != "acquisition" && !slices.Contains(names, option.Column) {
+			if option.Option != "other_urls" && carriedKeys[option.Option] == "" && !slices.Contains(names, option.Column) {
 				hint = config.Suggest(option.Column, names)
 			}
 			problems.add(columnPath(c, option), "%s: column %q: %s%s", option.Option, option.Column, option.Reason, hint)
@@ -104,19 +109,25 @@ func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, probl
 	return plan
 }
 
+// carriedKeys are the keys that name a carried field, by the options of [urlcols.OptionError].
+var carriedKeys = map[string]string{
+	"acquisition": acquisition + ".referrer", "user_agent": "enrich.user_agent.field", "user_agent.address": "enrich.user_agent.address", "address": "enrich.address.field",
+}
+
 // columnPath returns where c has the column that e is about.
 func columnPath(c *Config, e *urlcols.OptionError) string {
 	lists := map[string][]string{"include": c.Columns.Include, "exclude": c.Columns.Exclude}
 	if i := slices.Index(lists[e.Option], e.Column); i >= 0 {
 		return fmt.Sprintf("columns.%s[%d]", e.Option, i)
 	}
+	if key := carriedKeys[e.Option]; key != "" {
+		return key
+	}
 	switch e.Option {
 	case "rename":
-	case "acquisition":
-		return acquisition + ".referrer"
-	case "also":
+	case "other_urls":
 		i := slices.IndexFunc(c.Columns.Also, func(a urlcols.Also) bool { return a.Field == e.Column || slices.Contains(a.Include, e.Column) })
-		return fmt.Sprintf("columns.also[%d]", max(i, 0))
+		return fmt.Sprintf("columns.other_urls[%d]", max(i, 0))
 	default:
 		return "columns." + e.Option
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"log/slog"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/urlmill/urlmill/internal/admin"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/enrich"
+	"github.com/urlmill/urlmill/pipeline/privacy"
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sources"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -19,6 +21,7 @@ type Config struct {
 	Codec   Chosen[codec.Options] // none for that of the source, or else lines
 	Columns Columns
 	Enrich  enrich.Options
+	Privacy *privacy.Options // nil: nothing is removed
 	OnError pipeline.OnError
 	// OnFieldError says what becomes of rows with a carried field that is not of its type.
 	OnFieldError pipeline.OnFieldError
@@ -81,10 +84,14 @@ func (r Components) Parse(file string, data []byte, env config.Env) (*Config, er
 func (r Components) read(decode func(config.Section) (*config.Document, error)) (*Config, error) {
 	c := r.New()
 	d, err := decode(c.Section())
+	c.Document = d
+	var bad, more *config.Error
+	if d != nil && errors.As(err, &bad) && errors.As(Check(c), &more) {
+		err = c.Errors(append(bad.Problems, more.Problems...)) // all at once
+	}
 	if err != nil {
 		return nil, err
 	}
-	c.Document = d
 	return c, nil
 }
 

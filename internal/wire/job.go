@@ -13,6 +13,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/pipeline/enrich"
+	"github.com/urlmill/urlmill/pipeline/privacy"
 	"github.com/urlmill/urlmill/pipeline/throttle"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sinks"
@@ -59,6 +60,7 @@ type Job struct {
 	memory   budget.Shares
 	files    *budget.Ledger // for the open files of sinks
 	limiter  *throttle.Limiter
+	privacy  *privacy.Policy // nil: nothing is removed
 	lists    Lists
 	acquired atomic.Pointer[enrich.Rules] // of lists, for commit records, which other goroutines write
 	trouble  Trouble                      // nil in a binary without S3
@@ -75,36 +77,40 @@ func Check(c *Config) error {
 // Prepare checks c and returns its job. The error is a [*config.Error] with every problem.
 //
 // It collects problems instead of stopping at the first, so each part is checked as far as the parts that it depends on are
-// there: the plan of the columns needs a codec, and the sink's check of rows needs a plan. It makes neither source nor sink;
-// Open does.
+// there: the plan of the columns needs a codec, and the sink's check of rows needs a plan. Of a configuration that could be read in
+// part alone, what rests on the rest is left out. It makes neither source nor sink; Open does.
 func Prepare(c *Config, s Setting) (*Job, error) {
-	if err := c.Errors(c.checkParts()); err != nil {
-		return nil, err
-	}
 	j := &Job{config: c, setting: s, limiter: throttle.New(c.Rate)}
-	var problems problems
-	problems.c = c
+	problems := problems{c: c}
+	c.checkParts(&problems)
 	j.memory = memoryOf(c, &problems)
 	j.files = budget.New(j.memory.Files)
 	if c.Buckets != nil {
 		problems.note("sink.s3", c.Buckets.Validate())
 	}
 	asks, source := c.source()
-	problems.note(source, c.Source.Options.Validate())
+	if c.Source.Options != nil {
+		problems.note(source, c.Source.Options.Validate())
+	}
 	j.lists = readLists(c, &problems)
 	var codecErr error
 	if j.codec, codecErr = c.components.codec(c); codecErr != nil {
 		problems.note("source.codec."+c.Codec.Name, codecErr)
 	}
 	_, sink := c.sink()
-	j.sink = c.Sink.Options.With(j.sinkEnv(asks))
-	problems.note(sink, j.sink.Validate())
-	if codecErr == nil {
-		if j.Plan = newPlan(c, asks, j.codec, j.lists, &problems); j.Plan != nil {
+	if c.Sink.Options != nil {
+		j.sink = c.Sink.Options.With(j.sinkEnv(asks))
+		problems.note(sink, j.sink.Validate())
+	}
+	j.privacy = newPrivacy(c, &problems)
+	if codecErr == nil && c.Source.Options != nil && c.Sound("columns", "enrich", "source.codec", "on_field_error") {
+		if j.Plan = newPlan(c, asks, j.codec, j.lists, j.guards(), &problems); j.Plan != nil {
 			j.Rows = j.Plan.Schemas()[pipeline.Rows]
-			j.addDedupe(&problems)
-			problems.note(sink, j.sink.CheckRows(j.Rows))
 		}
+	}
+	j.addDedupe(&problems)
+	if j.sink != nil && j.Rows != nil {
+		problems.note(sink, j.sink.CheckRows(j.Rows))
 	}
 	return j, c.Errors(problems.all)
 }
@@ -115,17 +121,20 @@ type problems struct {
 	all []config.Problem
 }
 
-// add adds a problem of the value at path.
+// add adds a problem of the value at path, unless the value has one.
 func (p *problems) add(path, format string, args ...any) {
-	p.all = append(p.all, p.c.Problem(path, format, args...))
+	if p.c.Sound(path) {
+		p.all = append(p.all, p.c.Problem(path, format, args...))
+	}
 }
 
-// note adds what a component says of the options whose section is at path.
+// note adds what a component says of the options whose section is at path, but not what follows from a problem there.
 func (p *problems) note(path string, err error) {
 	for _, e := range pipeline.FieldErrors(err) {
-		at := p.c.Problem(e.In(path), "%v", e)
-		at.Cause = e
-		p.all = append(p.all, at)
+		if at := p.c.Problem(e.In(path), "%v", e); !p.c.Follows(path, at.Path, at.Message) {
+			at.Cause = e
+			p.all = append(p.all, at)
+		}
 	}
 }
 
@@ -155,7 +164,7 @@ func (j *Job) versions() (suffixes, acquisition string) {
 	return psl.Version(), acquisition
 }
 
-// addDedupe checks how duplicates are found, and changes Rows to what comes out.
+// addDedupe checks how duplicates are found, and changes Rows, if they are known, to what comes out.
 func (j *Job) addDedupe(problems *problems) {
 	c := j.config
 	if c.Dedupe == nil {
@@ -257,6 +266,9 @@ func Open(c *Config, s Setting) (*Session, error) {
 func (s *Session) Run(ctx context.Context, drain <-chan struct{}) error {
 	j, sink, o := s.Job, s.Sink, s.config.Pipeline
 	o.Schemas, o.NewTransform, o.Stats = j.Plan.Schemas(), j.Plan.NewTransform, s.Stats
+	if j.privacy != nil {
+		o.NewTransform = j.privacy.Transforms(o.NewTransform)
+	}
 	o.BatchBytes, o.Batches, o.BatchMemory = j.memory.BatchBytes, j.memory.Batches, j.memory.BatchMemory
 	if o.Roll.Bytes == 0 { // none in a configuration, and the default there
 		o.Roll.Bytes = -1

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/enrich"
+	"github.com/urlmill/urlmill/pipeline/privacy"
 	"github.com/urlmill/urlmill/urlcore/psl"
 	"github.com/urlmill/urlmill/urlcore/tracking"
 )
@@ -22,6 +24,10 @@ type Lists struct {
 	Suffixes *psl.List
 	// Acquisition is nil without enrich.acquisition.
 	Acquisition *enrich.Rules
+	// Clients are nil without enrich.user_agent and enrich.address.
+	Clients *enrich.Clients
+	// Keys is nil without privacy.keys.
+	Keys *privacy.Keys
 }
 
 // ReadLists reads the files that c names; where it names none, the lists are those that are built in.
@@ -32,7 +38,7 @@ func ReadLists(c *Config) (Lists, error) {
 
 func readLists(c *Config, problems *problems) Lists {
 	lists := Lists{Rules: tracking.Default(), Suffixes: psl.Embedded()}
-	read := func(key, path string, parse func(text []byte) error) {
+	read := func(at, path string, parse func(text []byte) error) {
 		if path == "" {
 			return
 		}
@@ -41,24 +47,33 @@ func readLists(c *Config, problems *problems) Lists {
 			err = parse(text)
 		}
 		if err != nil {
-			problems.add("columns."+key, "%s: %s: %v", key, path, err)
+			problems.add(at, "%s: %s: %v", at[strings.LastIndexByte(at, '.')+1:], path, err)
 		}
 	}
-	read("tracking_rules", c.Columns.TrackingRules, func(text []byte) (err error) {
+	read("columns.tracking_rules", c.Columns.TrackingRules, func(text []byte) (err error) {
 		lists.Rules, err = tracking.Parse(string(text))
 		return err
 	})
-	read("public_suffix_list", c.Columns.PublicSuffixList, func(text []byte) (err error) {
+	read("columns.public_suffix_list", c.Columns.PublicSuffixList, func(text []byte) (err error) {
 		if lists.Suffixes, err = psl.Parse(bytes.NewReader(text)); err == nil && noRules(lists.Suffixes) {
 			err = fmt.Errorf("it has no rule; take the file from https://publicsuffix.org/list/public_suffix_list.dat")
 		}
 		return err
 	})
+	if o := c.Privacy; o != nil {
+		read("privacy.keys", o.Keys, func(text []byte) (err error) {
+			lists.Keys, err = privacy.ParseKeys(text)
+			return err
+		})
+	}
 	if o := c.Enrich.Acquisition; o != nil {
 		rules, err := o.Read()
 		problems.note(acquisition, err)
 		lists.Acquisition = rules
 	}
+	clients, err := c.Enrich.ReadClients()
+	problems.note("enrich", err)
+	lists.Clients = clients
 	return lists
 }
 
@@ -97,7 +112,11 @@ func (j *Job) Use(l Lists) {
 	psl.Swap(l.Suffixes)
 	j.Plan.SetRules(l.Rules)
 	j.Plan.SetAcquisition(l.Acquisition)
+	j.Plan.SetClients(l.Clients)
 	j.acquired.Store(l.Acquisition)
+	if j.privacy != nil {
+		j.privacy.SetKeys(l.Keys)
+	}
 }
 
 // SetRates sets the rates of the pipeline and its source to those of c, also while Run runs. source is the one that Open

@@ -20,7 +20,7 @@ func memoryOf(c *Config, problems *problems) budget.Shares {
 	}
 	shares, err := budget.Divide(limit, n)
 	var small *budget.TooSmallError
-	if errors.As(err, &small) {
+	if errors.As(err, &small) && c.Sound("pipeline", "source", "dedupe", "enrich") {
 		problems.add("memory_limit", "memory_limit is %s, which is too little for this configuration; give at least %s, or lower %s",
 			config.FormatSize(small.Limit), config.FormatSize(small.Least), remedies(c))
 	}
@@ -46,6 +46,7 @@ func needs(c *Config) budget.Needs {
 	if c.Enrich.Acquisition != nil {
 		n.Fixed += c.Enrich.Acquisition.Memory(n.Workers)
 	}
+	n.Fixed += c.Enrich.ClientMemory(n.Workers)
 	if c.Dedupe != nil {
 		n.Fixed += c.Dedupe.Memory()
 	}

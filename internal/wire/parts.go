@@ -27,8 +27,8 @@ type Dedupe interface {
 	Memory() int64
 	// With returns a copy of the options with what they need of the rest. Validate and Open are for that copy.
 	With(e DedupeEnv) Dedupe
-	// Validate returns what is wrong with the options for rows of a schema, and the schema of the rows that come out; as far as it
-	// can be told, or else that of rows.
+	// Validate returns what is wrong with the options for rows of a schema, nil if that is not known, and the schema of the rows that
+	// come out; as far as it can be told, or else that of rows.
 	Validate(rows *arrow.Schema) (out *arrow.Schema, err error)
 	// Open returns the sink around another one.
 	Open(inner pipeline.Sink) (pipeline.Sink, error)
@@ -165,19 +165,18 @@ func (r Components) LeftOut() []string {
 	return names
 }
 
-// checkParts returns what the configuration needs that the binary is built without.
-func (c *Config) checkParts() (problems []config.Problem) {
+// checkParts adds what the configuration needs that the binary is built without.
+func (c *Config) checkParts(problems *problems) {
 	for _, k := range c.components.Sinks {
 		if k.Name == c.Sink.Name && k.Missing != "" {
-			problems = append(problems, c.Problem("sink."+k.Name, "%s", k.Missing))
+			problems.add("sink."+k.Name, "%s", k.Missing)
 		}
 	}
 	if c.Buckets == nil {
 		for _, key := range c.OnS3() {
-			problems = append(problems, c.Problem(key, "%v", errWithout("s3")))
+			problems.add(key, "%v", errWithout("s3"))
 		}
 	}
-	return problems
 }
 
 // OpenStores returns what opens folders: directories, and places on S3 with the options that c has, or else the defaults.

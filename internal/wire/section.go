@@ -8,6 +8,7 @@ import (
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/admin"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/privacy"
 )
 
 // Section returns the keys of a configuration, bound to c: those of the components that the binary has, and what there is once.
@@ -29,6 +30,11 @@ func (c *Config) Section() config.Section {
 				Name: "enrich", Doc: "What else is said of a record; see docs/enrich.md.",
 				Fixed: "open files have the columns that there were when they were opened",
 				Value: config.Map(c.Enrich.Section()),
+			},
+			{
+				Name: "privacy", Doc: "What is removed before anything is stored; see docs/privacy.md. Left out: nothing; privacy: {} removes what its defaults say.",
+				Fixed: "rows that are stored were made with it",
+				Value: config.Optional(&c.Privacy, privacy.Default, (*privacy.Options).Section),
 			},
 			{
 				Name: "on_error", Doc: "What becomes of a record without a valid URL: a row with its error, nothing, a dead letter, or the end of the run.",
@@ -154,7 +160,7 @@ func (c *Config) pipelineSection() config.Section {
 		{Name: "batch_rows", Doc: "Rows that are parsed at once.", Value: config.Int(&p.BatchRows, 1, 1<<17)},
 		{Name: "batch_bytes", Doc: "Bytes that are parsed at once; less where memory_limit is small.", Value: config.Size(&p.BatchBytes, 1<<10, 64<<20)},
 		{Name: "workers", Doc: "Goroutines that parse and write. Not set: one for each CPU.", Value: config.Int(&p.Workers, 1, 1024)},
-		{Name: "buffers", Doc: "Batches in flight in one lane. Not set: two more than workers.", Value: config.Int(&p.Buffers, 1, 64)},
+		{Name: "buffers", Doc: "Batches between reading and writing in one lane (a partition, a file). Not set: two more than workers.", Value: config.Int(&p.Buffers, 1, 64)},
 		{Name: "drain_timeout", Doc: "How long writing and committing may take after SIGTERM, or when a partition moves.", Value: config.Duration(&p.DrainTimeout, time.Second, time.Hour)},
 		{Name: "rate", Live: true, Doc: "Records a second that are read at most, over all lanes; 0 is no limit. For backfills that others are not to suffer from.", Value: config.Number(&c.Rate, 0, 1e9, "a number of records per second from 0 (no limit) to 1e9")},
 	}}

@@ -49,6 +49,9 @@ func (d *duplicates) With(e DedupeEnv) Dedupe {
 
 // Validate implements [Dedupe].
 func (d *duplicates) Validate(rows *arrow.Schema) (*arrow.Schema, error) {
+	if rows == nil {
+		return nil, d.Options.Validate()
+	}
 	if !rows.HasField(d.KeyColumn) && d.Identity != "" {
 		return rows, fmt.Errorf("dedupe goes by the column %s, which is not among those of the output; add it to columns.include, "+
 			"or take it out of columns.exclude", d.KeyColumn)

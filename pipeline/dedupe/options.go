@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/vfs"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
@@ -116,6 +117,8 @@ func (o Options) Validate() error {
 	var p pipeline.Problems
 	if o.Path == "" {
 		p.Add("path", "is empty").Advise("give the folder of the state")
+	} else if reason, advice := config.Misplaced(o.Path, false); reason != "" {
+		p.Value("path", o.Path, "%s", reason).Advise("%s", advice)
 	}
 	if o.Mode != "" && o.Mode != Mark && o.Mode != Drop {
 		p.Value("mode", o.Mode, "is not known").Advise("give %s or %s", Mark, Drop)

@@ -1,7 +1,7 @@
 // Package enrich says of a page view where the visitor came from, and what kind of page it is. Its columns are made of the columns of
 // URLs, a batch at a time; the facts are lists that a person can edit, and of which the package has its own.
 //
-// A group of columns knows nothing of the others. There is one, [Acquisition].
+// A group of columns knows nothing of the others. There are [Acquisition], and that of the client: [UserAgent] and [Address].
 package enrich
 
 import (
@@ -20,6 +20,8 @@ import (
 // Options says which groups there are.
 type Options struct {
 	Acquisition *Acquisition // nil: none of its columns
+	UserAgent   *UserAgent   // nil: none of its columns
+	Address     *Address     // nil: none of its columns
 }
 
 // Acquisition are the options of the columns that say where a visit came from.
@@ -54,6 +56,12 @@ func (o *Options) Section() config.Section {
 	return config.Section{Fields: []config.Field{{
 		Name: "acquisition", Doc: "Adds the columns that say where a visit came from, and what kind of page it is; see docs/enrich.md.",
 		Value: config.Optional(&o.Acquisition, Default, (*Acquisition).section),
+	}, {
+		Name: "user_agent", Doc: "Adds the columns that say what the user agent is, and whether it is a bot; see docs/enrich.md.",
+		Value: config.Optional(&o.UserAgent, DefaultUserAgent, (*UserAgent).section),
+	}, {
+		Name: "address", Doc: "Adds the columns that say where the client's address is, and in whose network; see docs/enrich.md.",
+		Value: config.Optional(&o.Address, func() Address { return Address{} }, (*Address).section),
 	}}}
 }
 

@@ -229,7 +229,7 @@ func (s *state) fieldError() *array.Data {
 }
 
 func (s *state) carried(i int) *array.Data {
-	v := &s.batch.Carried[i]
+	v := s.guard.Carried(&s.batch.Carried[i])
 	bits, nulls := s.scratch.bitmap(v.Valid)
 	valid := s.maybe(bits)
 	n := len(v.Valid)

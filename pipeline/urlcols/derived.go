@@ -48,11 +48,14 @@ type derived struct {
 
 	acquirer      *enrich.Acquirer // nil without acquisition columns
 	acquiredReady bool
+
+	describer      *enrich.Describer // nil without columns of the client
+	describedReady bool
 }
 
 // reset forgets what belonged to the record before.
 func (d *derived) reset() {
-	d.used, d.canonical, d.haveTracked, d.alsoReady, d.acquiredReady = 0, nil, false, false, false
+	d.used, d.canonical, d.haveTracked, d.alsoReady, d.acquiredReady, d.describedReady = 0, nil, false, false, false, false
 }
 
 // maxText is how long a column may become. It is a variable for tests.
@@ -151,10 +154,13 @@ func derivedColumns(opts Options) []column {
 		add(fmt.Sprintf("promote[%d]", i), p.column())
 	}
 	for i := range opts.Also {
-		add(fmt.Sprintf("also[%d]", i), opts.Also[i].columns(i)...)
+		add(fmt.Sprintf("other_urls[%d]", i), opts.Also[i].columns(i)...)
 	}
 	if opts.Acquisition != nil {
 		add("acquisition", acquisitionColumns(opts)...)
+	}
+	if opts.UserAgent != nil || opts.Address != nil {
+		add("client", clientColumns(opts)...)
 	}
 	return cols
 }

@@ -230,8 +230,8 @@ func TestDerivedErrors(t *testing.T) {
 			Include: []string{"port"}, Promote: []urlcols.Promoted{{Params: []string{"p"}, Name: "port"}},
 		},
 		`column "host": is there twice`:                               {Promote: []urlcols.Promoted{{Params: []string{"h"}, Name: "host"}}},
-		`also: column "referer": no text of that name is carried`:     {Also: []urlcols.Also{{Field: "referer"}}},
-		`also: column "hosts": a URL has no such column; it has href`: {Also: []urlcols.Also{{Field: "ref", Include: []string{"hosts"}}}},
+		`other_urls: column "referer": no text of that name is carried`:     {Also: []urlcols.Also{{Field: "referer"}}},
+		`other_urls: column "hosts": a URL has no such column; it has href`: {Also: []urlcols.Also{{Field: "ref", Include: []string{"hosts"}}}},
 	} {
 		opts.Carried = []pipeline.Field{{Name: "ref", Type: pipeline.String}, {Name: "referer", Type: pipeline.Int64}}
 		_, err := urlcols.New(opts)

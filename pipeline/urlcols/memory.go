@@ -20,5 +20,8 @@ func (s *state) memory() int {
 	if s.derived.acquirer != nil {
 		n += s.derived.acquirer.Memory()
 	}
+	if s.derived.describer != nil {
+		n += s.derived.describer.Memory()
+	}
 	return n + 4*s.scratch.ints.Cap() + s.scratch.bytes.Cap() + 4*(cap(c.Port.Values)+cap(c.Params.Offsets)) + cap(c.HasUsername.Bits)
 }

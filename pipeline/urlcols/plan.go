@@ -59,10 +59,16 @@ type Options struct {
 	// Acquisition adds the columns of where a visit came from, by AcquisitionRules; nil are those that Acquisition reads.
 	Acquisition      *enrich.Acquisition
 	AcquisitionRules *enrich.Rules
+	// UserAgent and Address add the columns of the client, by Clients; nil are those that they read.
+	UserAgent *enrich.UserAgent
+	Address   *enrich.Address
+	Clients   *enrich.Clients
 	// OnError says what becomes of rows with an error.
 	OnError pipeline.OnError
 	// OnFieldError says what becomes of rows with a carried field that is not of its type.
 	OnFieldError pipeline.OnFieldError
+	// Guard makes what stands between a batch and the columns of fields and records, one for each transform; nil: nothing does.
+	Guard func() Guard
 
 	// Provenance, HasBase, KeepsRecords and Carried describe the source and its codec.
 	Provenance   Provenance
@@ -70,8 +76,24 @@ type Options struct {
 	KeepsRecords bool
 	Carried      []pipeline.Field
 
-	referrer int // 1 + index of the referrer in Also, 0 where none is carried
+	referrer     int // 1 + index of the referrer in Also, 0 where none is carried
+	clientFields clientFields
 }
+
+// Guard says what columns show of a batch that other columns have been made of in full. It belongs to one goroutine.
+type Guard interface {
+	// Carried returns the values that the column of a carried field has. They are valid until the next Apply.
+	Carried(v *pipeline.Values) *pipeline.Values
+	// Raw returns what is shown of record i, as Batch.Raw does. It is valid until the next call.
+	Raw(b *pipeline.Batch, i int) ([]byte, bool)
+}
+
+// unguarded shows all.
+type unguarded struct{}
+
+func (unguarded) Carried(v *pipeline.Values) *pipeline.Values { return v }
+
+func (unguarded) Raw(b *pipeline.Batch, i int) ([]byte, bool) { return b.Raw(i) }
 
 // Plan is a checked set of columns. It is safe for concurrent use, and does not change but for [Plan.SetRules].
 type Plan struct {
@@ -87,11 +109,12 @@ type Plan struct {
 
 	rules       atomic.Pointer[tracking.Rules]
 	acquisition atomic.Pointer[enrich.Rules]
+	clients     atomic.Pointer[enrich.Clients]
 }
 
 // OptionError is a fault in [Options].
 type OptionError struct {
-	Option string // "include", "exclude", "rename", "promote", "also" or "acquisition"; "columns" for two of one name
+	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.address" or "address"; "columns" for two of one name
 	Column string // the name at fault
 	Reason string
 }
@@ -116,6 +139,15 @@ func New(opts Options) (*Plan, error) {
 			if opts.AcquisitionRules, err = opts.Acquisition.Read(); err != nil {
 				return nil, err
 			}
+		}
+	}
+	if err := opts.findClient(); err != nil {
+		return nil, err
+	}
+	if opts.Clients == nil {
+		var err error
+		if opts.Clients, err = (&enrich.Options{UserAgent: opts.UserAgent, Address: opts.Address}).ReadClients(); err != nil {
+			return nil, err
 		}
 	}
 	errs := append(checkPromoted(opts.Promote), checkAlso(&opts)...)
@@ -189,12 +221,12 @@ func checkAlso(opts *Options) []error {
 	for i := range opts.Also {
 		a := &opts.Also[i]
 		if !a.find(opts.Carried) {
-			errs = append(errs, &OptionError{"also", a.Field, "no text of that name is carried along from the record"})
+			errs = append(errs, &OptionError{"other_urls", a.Field, "no text of that name is carried along from the record"})
 		}
 		parts := slices.Concat(urlColumns(Options{}), errorColumns())
 		for _, name := range a.Include {
 			if !slices.ContainsFunc(parts, func(c column) bool { return c.name == name }) {
-				errs = append(errs, &OptionError{"also", name, "a URL has no such column; it has " + list(parts)})
+				errs = append(errs, &OptionError{"other_urls", name, "a URL has no such column; it has " + list(parts)})
 			}
 		}
 	}
@@ -212,6 +244,7 @@ func newPlan(opts Options, chosen []column) *Plan {
 	}
 	p.rules.Store(opts.Rules)
 	p.acquisition.Store(opts.AcquisitionRules)
+	p.clients.Store(opts.Clients)
 	p.want = atLeastErrors(p.want)
 	for i, want := range p.alsoWant {
 		p.alsoWant[i] = atLeastErrors(want)
@@ -237,12 +270,13 @@ func atLeastErrors(want columns.Mask) columns.Mask {
 type lists struct {
 	rules       *tracking.Rules
 	acquisition *enrich.Rules
+	clients     *enrich.Clients
 	suffixes    *psl.List
 }
 
 // lists returns those for the next batch.
 func (p *Plan) lists() lists {
-	l := lists{p.rules.Load(), p.acquisition.Load(), p.opts.PSL}
+	l := lists{p.rules.Load(), p.acquisition.Load(), p.clients.Load(), p.opts.PSL}
 	if l.suffixes == nil {
 		l.suffixes = psl.Default()
 	}
@@ -255,6 +289,9 @@ func (p *Plan) SetRules(r *tracking.Rules) { p.rules.Store(r) }
 
 // SetAcquisition replaces [Options.AcquisitionRules] for the batches that begin from now on.
 func (p *Plan) SetAcquisition(r *enrich.Rules) { p.acquisition.Store(r) }
+
+// SetClients replaces [Options.Clients] for the batches that begin from now on.
+func (p *Plan) SetClients(c *enrich.Clients) { p.clients.Store(c) }
 
 // use prepares for batches with lists, unless it has been done.
 func (s *state) use(l lists) {

@@ -27,6 +27,9 @@ type column struct {
 
 	acquired    bool // it is of the acquisition columns
 	acquisition enrich.Column
+
+	described bool // it is of the columns of the client
+	client    enrich.ClientColumn
 }
 
 var (

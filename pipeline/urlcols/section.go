@@ -13,7 +13,7 @@ import (
 func (o *Options) Section() config.Section {
 	return config.Section{
 		Fields: []config.Field{
-			{Name: "include", Doc: "Columns to have, in this order. Not set: all that there are. What canonical, promote, tracking and also add goes behind them, unless include names some of it.", Value: config.Texts(&o.Include, "[href, host, registrable_domain]")},
+			{Name: "include", Doc: "Columns to have, in this order. Not set: all that there are. What canonical, promote, tracking and other_urls add goes behind them, unless include names some of it.", Value: config.Texts(&o.Include, "[href, host, registrable_domain]")},
 			{Name: "exclude", Doc: "Columns to leave out.", Value: config.Texts(&o.Exclude, "[params, headers]")},
 			{Name: "rename", Doc: "Other names for columns in the output.", Value: config.Pairs(&o.Rename, "the new name", "{href: url_clean}")},
 			{Name: "profile", Doc: "Which set of names the URL's columns have.", Value: config.Names(&o.Profile, Profiles()...)},
@@ -22,7 +22,7 @@ func (o *Options) Section() config.Section {
 			{Name: "promote", Doc: "Parameters of the query that have columns of their own.", Value: config.List(&o.Promote, func() Promoted { return Promoted{} }, "[{param: utm_source}]", promotedSection)},
 			{Name: "tracking", Doc: "Whether tracking parameters stay in params or go to tracking_params.", Value: config.Enum(&o.Tracking, []string{"keep", "separate"}, []bool{false, true})},
 			{Name: "params", Doc: "Type of the column params; a map loses nothing, but not all readers have one.", Value: config.Enum(&o.ParamsAsMap, []string{"list", "map"}, []bool{false, true})},
-			{Name: "also", Doc: "Carried fields that are URLs as well and are parsed too.", Value: config.List(&o.Also, func() Also { return Also{} }, "[{field: referer}]", alsoSection)},
+			{Name: "other_urls", Was: "also", Doc: "Carried fields that are URLs as well, such as the referrer: each gets columns of its parts.", Value: config.List(&o.Also, func() Also { return Also{} }, "[{field: referer}]", alsoSection)},
 		},
 	}
 }

@@ -103,10 +103,12 @@ func (s *state) raw() *array.Data {
 			fault++
 			show = true
 		}
-		if record, ok := b.Raw(i); show && ok {
-			s.texts = append(s.texts, record...)
-			bits[i/8] |= 1 << (i % 8)
-			nulls--
+		if show {
+			if record, ok := s.guard.Raw(b, i); ok {
+				s.texts = append(s.texts, record...)
+				bits[i/8] |= 1 << (i % 8)
+				nulls--
+			}
 		}
 		offsets[i+1] = int32(len(s.texts) - start)
 	}

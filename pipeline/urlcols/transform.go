@@ -20,7 +20,10 @@ func (p *Plan) NewTransform() pipeline.Transform {
 
 // init prepares a state for the rows of the plan.
 func (s *state) init(p *Plan) {
-	s.plan, s.description = p, new(description)
+	s.plan, s.description, s.guard = p, new(description), unguarded{}
+	if p.opts.Guard != nil {
+		s.guard = p.opts.Guard()
+	}
 	s.cols.Want = p.want
 	for _, want := range p.alsoWant {
 		also := &state{plan: p, description: s.description}
@@ -28,6 +31,7 @@ func (s *state) init(p *Plan) {
 		s.derived.also = append(s.derived.also, also)
 	}
 	s.initAcquirer()
+	s.initDescriber()
 }
 
 // transform implements pipeline.Transform.
@@ -46,6 +50,7 @@ type transform struct {
 type state struct {
 	*description
 	plan  *Plan
+	guard Guard
 	batch *pipeline.Batch
 	cols  columns.Columns
 	errs  []rowError
@@ -199,7 +204,7 @@ func (t *transform) stopAtFirst() *pipeline.RowError {
 	var stop *pipeline.RowError
 	for i, e := range t.rows.errs {
 		if stop == nil && t.plan.goes(e) == pipeline.Fail {
-			input, _ := b.Raw(i)
+			input, _ := t.rows.guard.Raw(b, i)
 			stop = &pipeline.RowError{
 				Lane: b.Lane, Offset: b.Offsets[i],
 				Numbered: b.Lane.Session != "" && len(b.Timestamps) == 0, // those of topics have times
@@ -233,7 +238,7 @@ func (t *transform) copyDeadLetters() {
 		copyValue(&dst.Keys, &src.Keys, i)
 		copyHeaders(&dst.Headers, &src.Headers, i)
 		copyValue(&dst.URLs, &src.URLs, i)
-		if raw, ok := src.Raw(i); ok {
+		if raw, ok := t.rows.guard.Raw(src, i); ok {
 			dst.Records.Append(raw)
 		} else {
 			dst.Records.AppendNull()

@@ -33,6 +33,13 @@ func (o *Options) IntoFolder(dir string) sinks.Options {
 	return &c
 }
 
+// InFolder implements [sinks.Movable].
+func (o *Options) InFolder(path string) (sinks.Options, error) {
+	c := *o
+	c.Path = path
+	return &c, c.CheckMovable()
+}
+
 // With implements [sinks.Options].
 func (o *Options) With(e sinks.Env) sinks.Sink {
 	c := configured{*o, e.Log}

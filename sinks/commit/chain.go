@@ -31,8 +31,8 @@ type Options struct {
 	// Root has the records. It is prepared.
 	Root store.Store
 	// Place returns the store of a directory that data files are in, relative to Root; "" is Root itself. It may
-	// be asked for places that only older records name.
-	Place func(dir string) (store.Store, error)
+	// be asked for places that only older records name, and gives a [*ForeignPlaceError] for those that it does not follow.
+	Place func(ctx context.Context, dir string) (store.Store, error)
 	// Provenance goes into the records.
 	Provenance Provenance
 	Log        *slog.Logger
@@ -47,7 +47,7 @@ type Options struct {
 // Chain commits to the chains of all lanes of an output. Its methods may be called from several goroutines.
 type Chain struct {
 	root   store.Store
-	place  func(string) (store.Store, error)
+	place  func(context.Context, string) (store.Store, error)
 	origin Origin
 	log    *slog.Logger
 	every  int // records of a checkpoint
@@ -159,7 +159,7 @@ func (c *Chain) Lanes(ctx context.Context) ([]pipeline.LaneID, error) {
 }
 
 // each calls f with the files of every place.
-func (c *Chain) each(files []File, f func(store.Store, []store.Pending) error) error {
+func (c *Chain) each(ctx context.Context, files []File, f func(store.Store, []store.Pending) error) error {
 	var errs []error
 	for i, file := range files {
 		if slices.ContainsFunc(files[:i], file.samePlace) {
@@ -171,7 +171,7 @@ func (c *Chain) each(files []File, f func(store.Store, []store.Pending) error) e
 				here = append(here, other.Pending())
 			}
 		}
-		s, err := c.place(file.Place)
+		s, err := c.place(ctx, file.Place)
 		if err == nil {
 			err = f(s, here)
 		}

@@ -65,6 +65,15 @@ func (c *Chain) RecordColumns(ctx context.Context, s store.Store, table string, 
 	}
 }
 
+// TakeColumns is RecordColumns for the files of a table that come from another place, with the columns that were recorded there.
+func (c *Chain) TakeColumns(ctx context.Context, from store.Store, table string) error {
+	last, err := lastColumns(ctx, from, table)
+	if err == nil && last.Number > 0 {
+		err = c.RecordColumns(ctx, c.root, table, last.Columns)
+	}
+	return err
+}
+
 func columnsKey(table string, number int64) string {
 	return path.Join(SchemasDir, table, key(number)+".json")
 }

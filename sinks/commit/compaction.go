@@ -44,6 +44,8 @@ type Compaction struct {
 	// slash between: what they were to replace is what counts.
 	Undone []string `json:"undone,omitempty"`
 	Groups []Group  `json:"groups"`
+	// Replacement says that the files have other rows than those that they replace; see [Chain.Replace].
+	Replacement bool `json:"replacement,omitempty"`
 	Origin
 }
 
@@ -124,14 +126,18 @@ func decodeCompaction(at string, number int64, content []byte) (*Compaction, err
 	if err := json.Unmarshal(content, c); err != nil {
 		return nil, &DamagedError{at, err.Error()}
 	}
-	if err := checkOwner(at, c.Version, "", ""); err != nil {
+	version := c.Version
+	if c.Replacement && version == replacementVersion {
+		version = formatVersion
+	}
+	if err := checkOwner(at, version, "", ""); err != nil {
 		return nil, err
 	}
 	if c.Number != number {
 		return nil, &DamagedError{at, fmt.Sprintf("it is that with number %d", c.Number)}
 	}
 	for _, g := range c.Groups {
-		if g.File.Name == "" || g.File.Token == "" || len(g.Replaces) == 0 || len(g.Positions) == 0 {
+		if g.File.Name == "" || g.File.Token == "" || len(g.Replaces) == 0 && !c.Replacement || len(g.Positions) == 0 {
 			return nil, &DamagedError{at, "a file has no name, or replaces none"}
 		}
 		if err := store.CheckChecksum(g.File.Checksum); err != nil {
@@ -146,6 +152,8 @@ type Compactions struct {
 	All []*Compaction // in their order
 	// Done says that all of the last one has been done.
 	Done bool
+	// outcomes are those of replacements, by their numbers.
+	outcomes map[int64]outcome
 }
 
 // Next returns the number of the next one.
@@ -203,7 +211,7 @@ func ReadCompactions(ctx context.Context, s store.Objects) (*Compactions, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &Compactions{All: make([]*Compaction, last), Done: done}
+	c := &Compactions{All: make([]*Compaction, last), Done: done, outcomes: map[int64]outcome{}}
 	var group errgroup.Group
 	group.SetLimit(readsAtATime)
 	for i := range c.All {
@@ -212,7 +220,10 @@ func ReadCompactions(ctx context.Context, s store.Objects) (*Compactions, error)
 			return err
 		})
 	}
-	return c, group.Wait()
+	if err := group.Wait(); err != nil {
+		return c, err
+	}
+	return c, c.readOutcomes(ctx, s)
 }
 
 func readCompaction(ctx context.Context, s store.Objects, number int64) (*Compaction, error) {
@@ -235,24 +246,24 @@ func readCompaction(ctx context.Context, s store.Objects, number int64) (*Compac
 // in a way that leaves open whether it is there, they stay: should it be there, they are part of the output. After it, ctx does
 // not count any more, and what fails is done by the next process that comes by.
 func (c *Chain) Compact(ctx context.Context, number int64, undone []string, groups []Group) error {
-	files := make([]File, 0, len(groups))
-	for _, g := range groups {
-		files = append(files, g.File)
-	}
+	return c.compact(ctx, &Compaction{Version: formatVersion, Number: number, Undone: undone, Groups: groups})
+}
+
+func (c *Chain) compact(ctx context.Context, r *Compaction) error {
 	// The new files are durable before the record names them: old ones are removed because of it.
-	err := c.each(files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
-	if err == nil && number == 1 { // the first one claims the output for compactions; later ones need not ask again
+	err := c.each(ctx, r.files(), func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
+	if err == nil && r.Number == 1 { // the first one claims the output for compactions; later ones need not ask again
 		err = replaceable(ctx, c.root)
 	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return errors.Join(err, c.discard(ctx, files))
+		return errors.Join(err, c.discard(ctx, r))
 	}
 	ctx = context.WithoutCancel(ctx)
-	r := &Compaction{Version: formatVersion, Number: number, Undone: undone, Groups: groups, Origin: c.newOrigin()}
-	at, content := compactionKey(number), encode(r)
+	r.Origin = c.newOrigin()
+	at, content := compactionKey(r.Number), encode(r)
 	err = c.root.Create(ctx, at, content)
 	if errors.Is(err, fs.ErrExist) {
 		there, readErr := c.root.Read(ctx, at)
@@ -261,7 +272,7 @@ func (c *Chain) Compact(ctx context.Context, number int64, undone []string, grou
 			return readErr // it may be ours, so the files stay
 		case bytes.Equal(there, content): // created by a call that seemed to fail
 		default:
-			return errors.Join(ErrOutrun, c.discard(ctx, files))
+			return errors.Join(ErrOutrun, c.discard(ctx, r))
 		}
 	} else if err != nil {
 		return err
@@ -273,9 +284,22 @@ func (c *Chain) Compact(ctx context.Context, number int64, undone []string, grou
 	return err
 }
 
-func (c *Chain) discard(ctx context.Context, files []File) error {
+// files returns the new files.
+func (r *Compaction) files() []File {
+	files := make([]File, 0, len(r.Groups))
+	for _, g := range r.Groups {
+		files = append(files, g.File)
+	}
+	return files
+}
+
+// discard removes the files of a compaction that has not happened. Those of a replacement are of commits elsewhere, and stay there.
+func (c *Chain) discard(ctx context.Context, r *Compaction) error {
+	if r.Replacement {
+		return nil
+	}
 	ctx = context.WithoutCancel(ctx)
-	return c.each(files, func(s store.Store, p []store.Pending) error { return s.Discard(ctx, p) })
+	return c.each(ctx, r.files(), func(s store.Store, p []store.Pending) error { return s.Discard(ctx, p) })
 }
 
 // FinishCompaction does what is left of the last compaction. Any process may call it, at any time. It returns the files of it
@@ -312,8 +336,11 @@ func (c *Chain) FinishCompaction(ctx context.Context) (lost []string, err error)
 // there: then it was lost before it could be seen, the compaction is never marked as done, and the next one says that this
 // file is undone.
 func (c *Chain) do(ctx context.Context, r *Compaction) (lost []string, err error) {
+	if r.Replacement {
+		return c.doReplacement(ctx, r)
+	}
 	for _, g := range r.Groups {
-		s, err := c.place(g.File.Place)
+		s, err := c.place(ctx, g.File.Place)
 		if err != nil {
 			return nil, err
 		}
@@ -342,11 +369,16 @@ func (c *Chain) do(ctx context.Context, r *Compaction) (lost []string, err error
 	if len(lost) > 0 {
 		return lost, nil // not done: the next compaction says which of its files are undone
 	}
-	err = c.root.Create(ctx, path.Join(CompactionsDir, key(r.Number)+doneExt), []byte("{}\n"))
+	return nil, c.markDone(ctx, r)
+}
+
+// markDone creates the object that says that all of a compaction has been done.
+func (c *Chain) markDone(ctx context.Context, r *Compaction) error {
+	err := c.root.Create(ctx, path.Join(CompactionsDir, key(r.Number)+doneExt), []byte("{}\n"))
 	if errors.Is(err, fs.ErrExist) {
 		err = nil
 	}
-	return nil, err
+	return err
 }
 
 // outrun returns [ErrOutrun] if there is a newer compaction, or all of this one was done: its files may have been replaced.

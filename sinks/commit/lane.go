@@ -64,7 +64,7 @@ func (l *Lane) commit(ctx context.Context, span pipeline.Span, files []File) err
 		}
 		return err
 	}
-	err = l.chain.each(files, func(s store.Store, p []store.Pending) error { return s.Publish(ctx, p) })
+	err = l.chain.each(ctx, files, func(s store.Store, p []store.Pending) error { return s.Publish(ctx, p) })
 	var gone *store.GoneError
 	if errors.As(err, &gone) {
 		// Another process has published them, and one has been moved away or deleted since. Opening the lane finds out about
@@ -84,7 +84,7 @@ func (l *Lane) commit(ctx context.Context, span pipeline.Span, files []File) err
 // Discard removes files that are not going to be committed.
 func (l *Lane) Discard(ctx context.Context, files []File) error {
 	ctx = context.WithoutCancel(ctx)
-	return l.chain.each(files, func(s store.Store, p []store.Pending) error { return s.Discard(ctx, p) })
+	return l.chain.each(ctx, files, func(s store.Store, p []store.Pending) error { return s.Discard(ctx, p) })
 }
 
 // prepare does all that comes before the commit.
@@ -98,7 +98,7 @@ func (l *Lane) prepare(ctx context.Context, span pipeline.Span, files []File) (*
 		return nil, fmt.Errorf("%s: positions %d to %d cannot be committed after %d", l.id, span.First, span.Next, l.next)
 	}
 	// A record must name no file that a crash can take away: they are made durable before it is written.
-	err := l.chain.each(files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
+	err := l.chain.each(ctx, files, func(s store.Store, p []store.Pending) error { return s.Settle(ctx, p) })
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ type Snapshot struct {
 
 // ReadSnapshot returns which files hold the rows of an output, each once: also while files are being published, replaced
 // or removed. Commits whose files cannot all be seen yet are left out. Nothing is changed. place is as in [Options].
-func ReadSnapshot(ctx context.Context, root store.Objects, place func(string) (store.Store, error)) (*Snapshot, error) {
+func ReadSnapshot(ctx context.Context, root store.Objects, place func(context.Context, string) (store.Store, error)) (*Snapshot, error) {
 	const tries = 20
 	for range tries {
 		before, err := ReadCompactions(ctx, root)
@@ -45,18 +45,32 @@ func ReadSnapshot(ctx context.Context, root store.Objects, place func(string) (s
 			return nil, err
 		}
 		// The snapshot may name a file that a compaction has removed meanwhile. Then it is taken again.
-		last, done, err := numbersOf(ctx, root)
-		if err != nil {
-			return nil, err
-		}
-		if int(last) == len(before.All) && done == before.Done {
-			return s, nil
+		if same, err := before.unchanged(ctx, root); same || err != nil {
+			return s, err
 		}
 	}
 	return nil, errors.New("compactions follow each other faster than they can be read; try again")
 }
 
-func snapshot(ctx context.Context, root store.Objects, place func(string) (store.Store, error), c *Compactions) (*Snapshot, error) {
+// Settled finishes the last compaction, and returns the state from which the next one can begin, with what that has to say is
+// undone. [ErrOutrun] says that another process has just begun one.
+func (c *Chain) Settled(ctx context.Context) (s *Snapshot, undone []string, err error) {
+	if undone, err = c.FinishCompaction(ctx); err != nil {
+		return nil, nil, err
+	}
+	if s, err = ReadSnapshot(ctx, c.root, c.place); err != nil {
+		return nil, nil, err
+	}
+	if s.Compactions.Done {
+		return s, nil, nil
+	}
+	if undone == nil {
+		return nil, nil, ErrOutrun
+	}
+	return s, undone, nil
+}
+
+func snapshot(ctx context.Context, root store.Objects, place func(context.Context, string) (store.Store, error), c *Compactions) (*Snapshot, error) {
 	s := &Snapshot{Compactions: c}
 	b := &builder{files: map[string]Live{}, place: place}
 	lanes, err := Lanes(ctx, root)
@@ -73,6 +87,14 @@ func snapshot(ctx context.Context, root store.Objects, place func(string) (store
 	}
 	for i, r := range c.All {
 		pending := i == len(c.All)-1 && !c.Done
+		if r.Replacement {
+			if is, _ := c.Taken(r); is {
+				for _, g := range r.Groups {
+					b.replace(r, g)
+				}
+			}
+			continue
+		}
 		for _, g := range r.Groups {
 			if c.Undone(i, g.File) {
 				continue
@@ -104,7 +126,7 @@ func compareLive(a, b Live) int {
 // builder puts a snapshot together.
 type builder struct {
 	files map[string]Live // by path
-	place func(string) (store.Store, error)
+	place func(context.Context, string) (store.Store, error)
 	heads []*Record // the last record of each lane
 }
 
@@ -160,12 +182,17 @@ func (b *builder) dropUnpublished(ctx context.Context, c *Compactions) error {
 
 // look reports whether a file is waiting to be published, or gone. Both are false for one that can be seen.
 func (b *builder) look(ctx context.Context, f File) (waiting, gone bool, err error) {
-	there, err := b.visible(ctx, f)
-	if there || err != nil {
+	s, err := b.place(ctx, f.Place)
+	var foreign *ForeignPlaceError
+	if errors.As(err, &foreign) { // the records alone tell of what is published there
+		waiting, err = foreign.Waiting(ctx, f)
+		return waiting, false, err
+	}
+	if err != nil {
 		return false, false, err
 	}
-	s, err := b.place(f.Place)
-	if err != nil {
+	there, err := Visible(ctx, s, f.Name)
+	if there || err != nil {
 		return false, false, err
 	}
 	var none *store.GoneError
@@ -173,12 +200,12 @@ func (b *builder) look(ctx context.Context, f File) (waiting, gone bool, err err
 	if err == nil || !errors.As(err, &none) {
 		return err == nil, false, err
 	}
-	there, err = b.visible(ctx, f) // it may have been published between the two
+	there, err = Visible(ctx, s, f.Name) // it may have been published between the two
 	return false, !there, err
 }
 
 func (b *builder) visible(ctx context.Context, f File) (bool, error) {
-	s, err := b.place(f.Place)
+	s, err := b.place(ctx, f.Place)
 	if err != nil {
 		return false, err
 	}
@@ -186,7 +213,10 @@ func (b *builder) visible(ctx context.Context, f File) (bool, error) {
 }
 
 func (b *builder) replace(r *Compaction, g Group) {
-	order := b.files[g.path(g.Replaces[0])].order
+	order := 0
+	if len(g.Replaces) > 0 {
+		order = b.files[g.path(g.Replaces[0])].order
+	}
 	for _, old := range g.Old() {
 		delete(b.files, old)
 	}

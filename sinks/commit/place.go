@@ -20,6 +20,9 @@ func CheckEmpty(ctx context.Context, s store.Store, ext string) error {
 	if err != nil || len(entries) > 0 {
 		return err
 	}
+	if last, _, err := numbersOf(ctx, s); err != nil || last > 0 { // all that is there has come as a replacement
+		return err
+	}
 	if entries, err = s.List(ctx, ".", ""); err != nil {
 		return err
 	}
@@ -32,6 +35,17 @@ func CheckEmpty(ctx context.Context, s store.Store, ext string) error {
 	}
 	return fmt.Errorf("%s has files such as %s, of which no commit record tells what they hold, so that exactly-once delivery cannot go on there: "+
 		"give another directory, or set delivery: at_least_once", s.Location(), found)
+}
+
+// HasRecords reports whether a place is an output with exactly-once delivery: lanes have begun there, or files have come as a
+// replacement.
+func HasRecords(ctx context.Context, s store.Objects) (bool, error) {
+	lanes, err := Lanes(ctx, s)
+	if err != nil || len(lanes) > 0 {
+		return len(lanes) > 0, err
+	}
+	last, _, err := numbersOf(ctx, s)
+	return last > 0, err
 }
 
 // find returns a data file of a directory or of those below it that are partitions, "" if there is none.
@@ -67,11 +81,11 @@ const abandoned = 7 * 24 * time.Hour
 // SweepWithoutChain removes what dead processes have left unfinished in a place to which at-least-once delivery is
 // about to go. Such a place must not have commit records: from then on they would not name all files.
 func SweepWithoutChain(ctx context.Context, s store.Store, log *slog.Logger) error {
-	lanes, err := Lanes(ctx, s)
+	records, err := HasRecords(ctx, s)
 	if err != nil {
 		return err
 	}
-	if len(lanes) > 0 {
+	if records {
 		return fmt.Errorf("%s is an output with exactly-once delivery, of which the commit records in %s tell, and at-least-once delivery would put rows in it that they do not know: "+
 			"give another directory, or leave delivery out", s.Location(), Dir)
 	}

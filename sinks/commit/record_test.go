@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -135,7 +136,7 @@ func must(t *testing.T, errs ...error) {
 func newChain(t *testing.T, rows store.Store) *Chain {
 	t.Helper()
 	must(t, rows.Prepare(t.Context()))
-	return New(Options{Root: rows, Log: quiet, Place: func(dir string) (store.Store, error) {
+	return New(Options{Root: rows, Log: quiet, Place: func(_ context.Context, dir string) (store.Store, error) {
 		if dir != "" {
 			return nil, fmt.Errorf("no place %q", dir)
 		}

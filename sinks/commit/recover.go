@@ -42,7 +42,15 @@ func (c *Chain) recover(ctx context.Context, lane string) (head, error) {
 	}
 	var replaced map[string]bool // read when the first file is missing: most starts find all of them
 	for _, f := range h.last.Files {
-		s, err := c.place(f.Place)
+		s, err := c.place(ctx, f.Place)
+		var foreign *ForeignPlaceError
+		if errors.As(err, &foreign) {
+			// The configuration has named another place since, in a version that did not yet claim places: it matters only if
+			// a file of the last commit still waits there.
+			if waiting, looked := foreign.Waiting(ctx, f); looked == nil && !waiting {
+				continue
+			}
+		}
 		if err != nil {
 			return h, err
 		}

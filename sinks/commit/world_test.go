@@ -54,6 +54,7 @@ type client struct {
 	fenced   int
 	delivers func(next int64) (span int64) // how many positions to commit at once
 	dir      func(first int64) string      // of a file with rows, "" for the place itself
+	replaces string                        // the rows that it puts in the place of all others; "" for one that delivers
 }
 
 func newClient(sys store.FS) *client {
@@ -78,7 +79,7 @@ func (c *client) open(ctx context.Context) error {
 	return errors.Join(c.chain.Sweep(ctx, c.rows), c.chain.Sweep(ctx, c.dead))
 }
 
-func (c *client) place(dir string) (store.Store, error) {
+func (c *client) place(_ context.Context, dir string) (store.Store, error) {
 	switch dir {
 	case "":
 		return c.rows, nil
@@ -168,6 +169,9 @@ func (c *client) close() error { return errors.Join(c.rows.Close(), c.dead.Close
 func (c *client) run(ctx context.Context, id pipeline.LaneID, end int64) error {
 	if err := c.open(ctx); err != nil {
 		return err
+	}
+	if c.replaces != "" {
+		return errors.Join(c.replace(ctx), c.close())
 	}
 	return errors.Join(c.deliver(ctx, id, end), c.close())
 }

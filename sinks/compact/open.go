@@ -14,7 +14,7 @@ import (
 // open opens a file when every byte of it has been found to be what was committed: what is damaged must not be given a
 // new checksum, and some decoders end the process at it. Files of distant places are fetched by that, once.
 func (r *runner) open(ctx context.Context, f commit.Live) (store.Object, error) {
-	s, err := r.places.Get(f.Place)
+	s, err := r.places.Get(ctx, f.Place)
 	if err != nil {
 		return nil, err
 	}

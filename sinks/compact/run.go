@@ -96,7 +96,7 @@ const (
 
 // Run compacts an output. It may be interrupted, and it may run beside pipelines and other compactions.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	r := &runner{Options: o, report: &Report{Location: o.Root.Location(), DryRun: o.DryRun}, prepared: map[string]bool{}}
+	r := &runner{Options: o, report: &Report{Location: o.Root.Location(), DryRun: o.DryRun}, prepared: map[string]bool{}, bad: map[string]bool{}}
 	r.places = commit.NewPlaces(o.Root, o.Open, o.Log)
 	err := r.run(ctx)
 	for _, s := range r.stores {
@@ -113,15 +113,15 @@ type runner struct {
 	prepared map[string]bool
 	stores   []store.Store // that are prepared
 	seq      uint64
-	bad      map[string]bool // paths of files that cannot be read
+	bad      map[string]bool // paths of files that cannot be read, and of places that are not followed
 }
 
 func (r *runner) run(ctx context.Context) error {
-	lanes, err := commit.Lanes(ctx, r.Root)
+	records, err := commit.HasRecords(ctx, r.Root)
 	if err != nil {
 		return err
 	}
-	if len(lanes) == 0 {
+	if !records {
 		return fmt.Errorf("%s has no commit records: it is no output with exactly-once delivery, or the wrong path", r.Root.Location())
 	}
 	if err := commit.CheckUnregistered(ctx, r.Root); err != nil {
@@ -130,7 +130,10 @@ func (r *runner) run(ctx context.Context) error {
 	if r.DryRun {
 		snap, err := commit.ReadSnapshot(ctx, r.Root, r.places.Get)
 		if err == nil {
-			r.announce(r.plan(snap))
+			var bins []bin
+			if bins, err = r.plan(ctx, snap); err == nil {
+				r.announce(bins)
+			}
 		}
 		return err
 	}
@@ -141,7 +144,6 @@ func (r *runner) run(ctx context.Context) error {
 	if err := errors.Join(r.chain.Probe(ctx), r.chain.Sweep(ctx, r.Root)); err != nil {
 		return err
 	}
-	r.bad = map[string]bool{}
 	for range maxOutrun {
 		err := r.pass(ctx)
 		if !errors.Is(err, commit.ErrOutrun) {
@@ -154,7 +156,7 @@ func (r *runner) run(ctx context.Context) error {
 
 // store returns the store of a place, ready to be written to.
 func (r *runner) store(ctx context.Context, place string) (store.Store, error) {
-	s, err := r.places.Get(place)
+	s, err := r.places.Get(ctx, place)
 	if err != nil || r.prepared[place] {
 		return s, err
 	}
@@ -169,16 +171,28 @@ func (r *runner) store(ctx context.Context, place string) (store.Store, error) {
 	return s, r.chain.Sweep(ctx, s)
 }
 
-func (r *runner) plan(snap *commit.Snapshot) []bin {
+// plan returns what is to be merged. Files in places that records must not lead to are left as they are.
+func (r *runner) plan(ctx context.Context, snap *commit.Snapshot) ([]bin, error) {
 	var files []commit.Live
 	for _, f := range snap.Files {
-		if !r.bad[f.Path()] {
-			files = append(files, f)
+		if r.bad[f.Path()] || r.bad[f.Place] {
+			continue
 		}
+		_, err := r.places.Get(ctx, f.Place)
+		var foreign *commit.ForeignPlaceError
+		if errors.As(err, &foreign) {
+			r.bad[f.Place] = true
+			r.Log.Warn("leaving alone a directory that commit records name", "directory", foreign.Location, "error", err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
 	}
 	return plan(files, limits{
 		ext: r.Format.Ext(), target: r.TargetBytes, few: r.MinFiles, before: time.Now().Add(-r.MinAge), under: path.Clean("./" + r.Under),
-	}.clean())
+	}.clean()), nil
 }
 
 // clean turns the directory that stands for all into none.
@@ -206,21 +220,14 @@ func (r *runner) progress() {
 
 // pass finishes what others have left, looks what there is to do, and does it, until another process is faster.
 func (r *runner) pass(ctx context.Context) error {
-	lost, err := r.chain.FinishCompaction(ctx)
+	snap, lost, err := r.chain.Settled(ctx)
 	if err != nil {
 		return err
 	}
-	snap, err := commit.ReadSnapshot(ctx, r.Root, r.places.Get)
+	bins, err := r.plan(ctx, snap)
 	if err != nil {
 		return err
 	}
-	if !snap.Compactions.Done && lost == nil {
-		return commit.ErrOutrun // it has just been written
-	}
-	if snap.Compactions.Done {
-		lost = nil
-	}
-	bins := r.plan(snap)
 	r.announce(bins)
 	number := snap.Compactions.Next()
 	for len(bins) > 0 || lost != nil {
@@ -258,7 +265,7 @@ func (r *runner) discard(ctx context.Context, groups []commit.Group) error {
 	ctx = context.WithoutCancel(ctx)
 	var errs []error
 	for _, g := range groups {
-		s, err := r.places.Get(g.File.Place)
+		s, err := r.places.Get(ctx, g.File.Place)
 		if err == nil {
 			err = s.Discard(ctx, []store.Pending{g.File.Pending()})
 		}

@@ -141,3 +141,16 @@ func countLines(r io.ReaderAt, size int64) (int64, error) {
 	}
 	return int64(strings.Count(string(content), "\n")), nil
 }
+
+// On S3 nobody knows who lives, so that partitions are not replaced there. What is there stays.
+func TestReplaceOnS3(t *testing.T) {
+	b := &bucket{t: t}
+	b.server, b.transport = s3test.Direct(t)
+	s := b.stores(b.transport)
+	must(t, deliver(t.Context(), s, lanes[0], 3))
+	want := b.rows(true)
+	_, err := Begin(t.Context(), ReplaceOptions{Root: s(rowsDir), Open: s.open, Identity: "week", Log: quiet})
+	if err == nil || !strings.Contains(err.Error(), "cannot be told on S3") || !slices.Equal(b.rows(true), want) {
+		t.Errorf("%v", err)
+	}
+}

@@ -89,6 +89,9 @@ func deliver(ctx context.Context, s stores, id pipeline.LaneID, n int) error {
 	}
 	places := commit.NewPlaces(root, s.open, quiet)
 	place := places.Add(dead)
+	if err := places.Claim(ctx); err != nil {
+		return err
+	}
 	chain := commit.New(commit.Options{Root: root, Place: places.Get, Log: quiet})
 	l, err := chain.Open(ctx, id)
 	if err != nil {

@@ -85,6 +85,9 @@ func (o Options) Validate() error {
 	if strings.Contains(o.root, "://") && o.REST == nil && o.CatalogFile == "" {
 		p.Add("", "the catalog cannot be a file in a bucket").Advise("give catalog_file: /var/lib/urlmill/catalog.db, or rest: {uri: https://catalog.example.com}")
 	}
+	if reason, advice := config.Misplaced(o.CatalogFile, false); reason != "" {
+		p.Value("catalog_file", o.CatalogFile, "%s", reason).Advise("%s", advice)
+	}
 	if r := o.REST; r != nil {
 		if o.CatalogFile != "" {
 			p.Add("catalog_file", "cannot be given together with rest, which is another catalog").Advise("keep one of the two")

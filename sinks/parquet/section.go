@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"errors"
 	"log/slog"
 	"slices"
 
@@ -55,7 +56,6 @@ func (o *Options) Section() config.Section {
 				o.CompressionLevel = 0 // the codec's own
 			}
 			o.checkTables(c)
-			o.Files.Check(c, o.Path)
 		},
 	}
 }
@@ -68,6 +68,18 @@ func (o *Options) IntoFolder(dir string) sinks.Options {
 	c := *o
 	c.table, c.Path = nil, c.Files.IntoFolder(dir)
 	return &c
+}
+
+// InFolder implements [sinks.Movable].
+func (o *Options) InFolder(path string) (sinks.Options, error) {
+	c := *o
+	c.Path = path
+	err := c.CheckMovable()
+	if o.table != nil {
+		err = errors.Join(err, pipeline.FieldErrorf(o.table.kind.Name, "a table names the files, and would name files that are gone").Advise(
+			"replace partitions of the table with what maintains it, such as INSERT OVERWRITE of Spark"))
+	}
+	return &c, err
 }
 
 // With implements [sinks.Options].

@@ -20,6 +20,9 @@ type Store interface {
 	Prepare(ctx context.Context) error
 	// Run is the identifier that Prepare has claimed: letters and digits, unlike that of any other process.
 	Run() string
+	// Others returns the runs, other than this one, that may be writing. The error is [errors.ErrUnsupported] where that cannot
+	// be told.
+	Others(ctx context.Context) ([]string, error)
 	// Close lets go of what Prepare has claimed. Files that are not published stay where they are.
 	Close() error
 }

@@ -66,6 +66,27 @@ func (l *Local) sweepRun(run string, garbage func(Leftover) bool) {
 	}
 }
 
+// Others implements [Store].
+func (l *Local) Others(ctx context.Context) (runs []string, err error) {
+	entries, err := l.List(ctx, tmpName, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.Dir || e.Name == l.Run() {
+			continue
+		}
+		lock, dead := l.examine(path.Join(tmpName, e.Name))
+		if lock != nil {
+			_ = lock.Close()
+		}
+		if !dead {
+			runs = append(runs, e.Name)
+		}
+	}
+	return runs, nil
+}
+
 // examine finds out about the process whose directory it is. The lock, if not nil, is to be closed.
 func (l *Local) examine(dir string) (lock io.Closer, dead bool) {
 	name := l.path(path.Join(dir, lockName))

@@ -37,7 +37,7 @@ func (o *NDJSONOptions) Section() config.Section {
 		{Name: "base", Doc: "Pointer to what a relative URL is resolved against.", Value: config.Pointer(&o.Base, false)},
 		{Name: "host", Doc: "Pointer to the host of URLs that begin with a slash.", Value: config.Pointer(&o.Host, false)},
 		{Name: "scheme", Doc: "Scheme of such URLs, or a pointer to it.", Value: config.Text(&o.Scheme, "https, or /scheme")},
-		{Name: "carry", Doc: "Fields that go along as columns of their own.", Value: CarriedFields(&o.Carry)},
+		{Name: "carry", Doc: "Other fields of the record, which become columns beside those of the URL.", Value: CarriedFields(&o.Carry)},
 		{Name: "skip_empty", Doc: skipEmptyDoc, Value: config.Bool(&o.SkipEmpty)},
 	}}
 }

@@ -126,6 +126,9 @@ func (f *finder) directory(root string) error {
 			return nil
 		}
 		info, err := os.Stat(path) // of what a symbolic link points to
+		if isMissing(err) {
+			return fmt.Errorf("%s: a link to a file that is not there; remove it, or give the files one by one", path)
+		}
 		if err != nil {
 			return fmt.Errorf("%w; remove it, or give the files one by one", err)
 		}

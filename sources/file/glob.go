@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/urlmill/urlmill/config"
 )
 
 // Expand returns paths with the files and directories in the place of each pattern that matches them, as for a source: what is there
@@ -15,6 +17,10 @@ import (
 func Expand(paths []string) (all []string, err error) {
 	var errs []error
 	for _, path := range paths {
+		if reason, _ := config.Misplaced(path, false); reason != "" {
+			errs = append(errs, fmt.Errorf("%s %s; copy it here first", path, reason))
+			continue
+		}
 		if _, err := os.Lstat(path); err == nil || !hasMeta(path) {
 			all = append(all, path)
 			continue

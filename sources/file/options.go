@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"strings"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -62,6 +64,8 @@ func (o Options) Validate() error {
 	for i, path := range o.Paths {
 		if path == "" {
 			p.Add(pathKey(i), "empty").Advise("give a file, directory or pattern, or - for standard input")
+		} else if reason, advice := elsewhere(path); reason != "" {
+			p.Value(pathKey(i), path, "%s", reason).Advise("%s", advice)
 		}
 	}
 	if o.Parallel < 0 {
@@ -76,6 +80,15 @@ func (o Options) Validate() error {
 		p.Value("on_changed", o.OnChanged, "is not known").Advise("use %s, %s or %s", Stop, Whole, Skip)
 	}
 	return p.Err()
+}
+
+// elsewhere returns what is wrong with a path that is the address of a place elsewhere, and what would be right.
+func elsewhere(path string) (reason, advice string) {
+	reason, advice = config.Misplaced(path, false)
+	if reason != "" && !strings.HasPrefix(strings.ToLower(path), "file:") {
+		advice = "copy it here, or pipe it into standard input, which is the path -"
+	}
+	return reason, advice
 }
 
 // pathKey is where a configuration has Options.Paths[i].

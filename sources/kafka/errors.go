@@ -61,8 +61,8 @@ type AheadError struct {
 
 func (e *AheadError) Error() string {
 	return fmt.Sprintf("%s: the group %q has committed offset %d, but the output ends at offset %d: the %d offsets between were read for another "+
-		"output, or skipped by hand, or this output has lost them. Nothing was read. Either read them into this output, with on_ahead: rewind or %s; "+
-		"or leave them out of it, with on_ahead: skip",
+		"output, or skipped by hand, or this output has lost them. Nothing was read. Either read them into this output, with on_group_ahead: rewind or %s; "+
+		"or leave them out of it, with on_group_ahead: skip",
 		e.Lane, e.Group, e.Committed, e.Position, e.Committed-e.Position,
 		resetCommand(e.Broker, e.Group, e.Lane, fmt.Sprint("--to-offset ", e.Position)))
 }
@@ -97,7 +97,7 @@ type CorruptError struct {
 
 func (e *CorruptError) Error() string {
 	remedy := "find the offset after the batch with kafka-dump-log.sh and move the group there: " +
-		resetCommand(e.Broker, e.Group, e.Lane, "--to-offset OFFSET") + " (where the output holds the position: with on_ahead: skip)"
+		resetCommand(e.Broker, e.Group, e.Lane, "--to-offset OFFSET") + " (where the output holds the position: with on_group_ahead: skip)"
 	if e.Next >= 0 {
 		remedy = fmt.Sprintf("set on_corrupt: dead_letter, which keeps its bytes as a row with an error and goes on at offset %d", e.Next)
 	}

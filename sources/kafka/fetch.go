@@ -114,8 +114,12 @@ const (
 	fetchByIDVersion = 13
 )
 
-// maxResponseBytes bounds the length that an answer may claim to have: memory is allocated by it before anything is read.
-const maxResponseBytes = maxFetchBytesLimit + 64<<20
+const (
+	// maxResponseBytes bounds the length that an answer may claim to have.
+	maxResponseBytes = maxFetchBytesLimit + 64<<20
+	// unasked is what an answer has beside what was asked for.
+	unasked = 64 << 10
+)
 
 // fetchRequest is a fetch of one partition. It is both request and answer: kafka-go hands it the connection.
 type fetchRequest struct {
@@ -193,7 +197,7 @@ func (r *fetchRequest) RawExchange(conn io.ReadWriter) (protocol.Message, error)
 	} else {
 		r.buf = r.appendRequest(r.buf[:0])
 	}
-	if r.buf, err = exchange(conn, r.buf, r.buf); err != nil {
+	if r.buf, err = exchange(conn, r.buf, r.buf, r.maxBytes); err != nil {
 		return nil, err
 	}
 	return r, r.parse(r.buf)
@@ -217,7 +221,9 @@ func (r *fetchRequest) byID(conn io.ReadWriter) (bool, error) {
 }
 
 // exchange sends a request and returns the answer without its length, in buf if it has the room. The request may lie in buf.
-func exchange(conn io.ReadWriter, request, buf []byte) ([]byte, error) {
+// Memory is allocated for the bytes that were asked for. An answer that claims more gets it as its bytes come, twice as much
+// each time.
+func exchange(conn io.ReadWriter, request, buf []byte, asked int) ([]byte, error) {
 	if _, err := conn.Write(request); err != nil {
 		return nil, err
 	}
@@ -229,14 +235,19 @@ func exchange(conn io.ReadWriter, request, buf []byte) ([]byte, error) {
 	if n < 0 || n > maxResponseBytes {
 		return nil, fmt.Errorf("an answer of %d bytes", n)
 	}
-	if cap(buf) < n {
-		buf = make([]byte, n)
+	have := 0
+	for room := min(n, max(cap(buf), asked+unasked)); ; room = min(n, 2*room) {
+		if cap(buf) < room {
+			buf = append(make([]byte, 0, room), buf[:have]...)
+		}
+		buf = buf[:room]
+		if _, err := io.ReadFull(conn, buf[have:]); err != nil {
+			return nil, unexpected(err)
+		}
+		if have = room; have == n {
+			return buf, nil
+		}
 	}
-	buf = buf[:n]
-	if _, err := io.ReadFull(conn, buf); err != nil {
-		return nil, unexpected(err)
-	}
-	return buf, nil
 }
 
 func unexpected(err error) error {

@@ -127,7 +127,7 @@ func (r *topicsRequest) RawExchange(conn io.ReadWriter) (protocol.Message, error
 	if r.old = newest < topicsVersion; r.old {
 		return r, nil
 	}
-	body, err := exchange(conn, r.append(nil), nil)
+	body, err := exchange(conn, r.append(nil), nil, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func TestValidate(t *testing.T) {
 		"max bytes":         {func(o *Options) { o.MaxBytes = 1<<30 + 1 }, "max_bytes: 1073741825"},
 		"fetch memory":      {func(o *Options) { o.FetchMemory = -1 }, "fetch_memory: -1 is negative"},
 		"isolation":         {func(o *Options) { o.Isolation = "committed" }, `isolation: "committed" is not known; use one of read_committed, read_uncommitted`},
-		"ahead":             {func(o *Options) { o.OnAhead = "ignore" }, `on_ahead: "ignore" is not known; use one of stop, rewind, skip`},
+		"ahead":             {func(o *Options) { o.OnAhead = "ignore" }, `on_group_ahead: "ignore" is not known; use one of stop, rewind, skip`},
 		"truncated":         {func(o *Options) { o.OnTruncated = PolicyRewind }, `on_truncated: "rewind" is not known; use one of stop, skip`},
 		"recreated":         {func(o *Options) { o.OnRecreated = PolicySkip }, `on_recreated: "skip" is not known; use one of stop, restart`},
 		"corrupt":           {func(o *Options) { o.OnCorrupt = PolicySkip }, `on_corrupt: "skip" is not known; use one of dead_letter, stop`},

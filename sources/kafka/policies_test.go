@@ -45,7 +45,7 @@ func positions(t *testing.T, addrs []string, o Options) {
 		{sink: 10, first: 10},
 		{sink: 12, first: 12}, // a crash after the sink's commit
 		{sink: 20, first: 20},
-		{sink: 7, words: []string{"committed offset 10, but the output ends at offset 7", "3 offsets", "on_ahead: rewind", "--to-offset 7", "on_ahead: skip"}},
+		{sink: 7, words: []string{"committed offset 10, but the output ends at offset 7", "3 offsets", "on_group_ahead: rewind", "--to-offset 7", "on_group_ahead: skip"}},
 		{sink: 7, onAhead: PolicyRewind, first: 7},
 		{sink: 7, onAhead: PolicySkip, first: 10},
 		{sink: 2, onAhead: PolicyRewind, words: []string{"offset 2 is out of range: the log has 5 up to 20", "deleted 3 offsets", "restore", "on_truncated: skip the lane goes on at offset 5"}},

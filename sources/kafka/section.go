@@ -68,7 +68,7 @@ func (o *Options) Section() config.Section {
 func (o *Options) policyFields() []config.Field {
 	return []config.Field{
 		{Name: "isolation", Doc: "Whether records of aborted and open transactions are left out.", Value: config.Names(&o.Isolation, isolationLevels...)},
-		{Name: "on_ahead", Doc: "What to do when the group has committed more than the output holds: stop, rewind to what the output holds, or skip to the group's offset.", Value: config.Names(&o.OnAhead, aheadPolicies...)},
+		{Name: "on_group_ahead", Was: "on_ahead", Doc: "What to do when the group has committed more than the output holds: stop, rewind to what the output holds, or skip to the group's offset.", Value: config.Names(&o.OnAhead, aheadPolicies...)},
 		{Name: "on_truncated", Doc: "What to do when retention has deleted records that were not read yet.", Value: config.Names(&o.OnTruncated, truncatedPolicies...)},
 		{Name: "on_recreated", Doc: "What to do when the topic is another one than the output has read, made anew or of another cluster: stop, or restart with its first record.", Value: config.Names(&o.OnRecreated, recreatedPolicies...)},
 		{Name: "on_corrupt", Doc: "What to do with a batch that cannot be read: go on with its bytes in a row with the error record-corrupt, which goes where on_error says, or stop.", Value: config.Names(&o.OnCorrupt, corruptPolicies...)},
@@ -104,6 +104,13 @@ func (o *Options) Asks() sources.Asks {
 		asks.DeadLetters = "on_corrupt"
 	}
 	return asks
+}
+
+// InGroup implements [sources.Grouped].
+func (o *Options) InGroup(suffix string) sources.Options {
+	c := *o
+	c.Group += suffix
+	return &c
 }
 
 // Open implements [sources.Options].

@@ -47,7 +47,7 @@ func TestSection(t *testing.T) {
 client_id: c
 start: 2026-07-01T02:00:00+02:00
 isolation: read_uncommitted
-on_ahead: skip
+on_group_ahead: skip
 on_truncated: skip
 on_recreated: restart
 on_corrupt: dead_letter

@@ -50,7 +50,7 @@ func (p *problems) policies(o Options) {
 		choices    []string
 	}{
 		{"isolation", o.Isolation, isolationLevels},
-		{"on_ahead", o.OnAhead, aheadPolicies},
+		{"on_group_ahead", o.OnAhead, aheadPolicies},
 		{"on_truncated", o.OnTruncated, truncatedPolicies},
 		{"on_recreated", o.OnRecreated, recreatedPolicies},
 		{"on_corrupt", o.OnCorrupt, corruptPolicies},

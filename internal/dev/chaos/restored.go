@@ -23,7 +23,7 @@ func restored(r *run) {
 			j.dedupe = fmt.Sprintf("{path: %q, mode: drop, memory: 32MiB}", r.path("seen"))
 		}
 		strict := r.config(j)
-		j.source = ", on_ahead: rewind"
+		j.source = ", on_group_ahead: rewind"
 		rewind := r.config(j)
 		commits := func(config string) {
 			f.produce(1000)
@@ -39,7 +39,7 @@ func restored(r *run) {
 			r.must(os.RemoveAll(w.out))
 			r.must(os.Rename(backup, w.out))
 			r.fault("output put back from a copy")
-			r.refuses(r.start(strict), "on_ahead")
+			r.refuses(r.start(strict), "on_group_ahead")
 			m := r.start(rewind)
 			if r.rand.IntN(2) == 0 {
 				before := sum(r.heads(w))

@@ -50,9 +50,10 @@ type options struct {
 
 // listed is a package, as go list tells of it.
 type listed struct {
-	Dir, Root string
-	Standard  bool
-	Module    *struct {
+	ImportPath string
+	Dir, Root  string
+	Standard   bool
+	Module     *struct {
 		Path, Version, Dir string
 		Main               bool
 		Replace            *struct{ Path, Version string }
@@ -98,7 +99,7 @@ func list(o options, platform string) (packages []listed, err error) {
 	if !ok {
 		return nil, fmt.Errorf("platform %q: want GOOS/GOARCH, as linux/amd64", platform)
 	}
-	cmd := exec.Command("go", append([]string{"list", "-deps", "-json=Dir,Root,Standard,Module", "-tags=" + o.tags}, o.packages...)...)
+	cmd := exec.Command("go", append([]string{"list", "-deps", "-json=ImportPath,Dir,Root,Standard,Module", "-tags=" + o.tags}, o.packages...)...)
 	cmd.Dir = o.folder
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch)
 	var stdout, stderr bytes.Buffer
@@ -125,7 +126,10 @@ func add(parts map[string]*part, p listed) error {
 	switch m := p.Module; {
 	case p.Standard:
 	case m == nil || m.Main || m.Path == ours || strings.HasPrefix(m.Path, ours+"/"):
-		return nil
+		name, dir = "Lists in "+p.ImportPath, filepath.Join(p.Dir, "lists") // made of others' lists, whose licences lie beside them
+		if top = dir; parts[name] != nil || !hasLicence(dir) {
+			return nil
+		}
 	default:
 		name, dir, top = strings.TrimSpace(m.Path+" "+m.Version), p.Dir, m.Dir
 		if r := m.Replace; r != nil {
@@ -150,6 +154,12 @@ func add(parts map[string]*part, p listed) error {
 		}
 	}
 	return nil
+}
+
+// hasLicence reports whether there is a licence in a folder, or false if there is no such folder.
+func hasLicence(dir string) bool {
+	files, err := os.ReadDir(dir)
+	return err == nil && slices.ContainsFunc(files, func(f os.DirEntry) bool { return isLicence(filepath.Join(dir, f.Name())) })
 }
 
 var licence = regexp.MustCompile(`(?i)licen[cs]e|copying|copyright|notice|patents`)

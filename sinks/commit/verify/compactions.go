@@ -13,6 +13,8 @@ import (
 // Compactions are what was made of the files of commits since.
 type Compactions struct {
 	Records int `json:"records"`
+	// Replacements is how many of them are of files that have other rows.
+	Replacements int `json:"replacements,omitempty"`
 	// Replaced is how many files are not there any more because Files others hold their rows, of Bytes bytes. Files that
 	// were replaced again count among the first alone.
 	Replaced int   `json:"replaced"`
@@ -67,6 +69,12 @@ func (v *verifier) compactions(ctx context.Context) error {
 	}
 	v.report.Compacted = &Compactions{Records: len(all.All)}
 	for i, r := range all.All {
+		if r.Replacement {
+			if err := v.replacement(ctx, r, i == len(all.All)-1 && !all.Done); err != nil {
+				return err
+			}
+			continue
+		}
 		for _, g := range r.Groups {
 			switch {
 			case all.Undone(i, g.File):
@@ -103,7 +111,7 @@ func (v *verifier) replace(r *commit.Compaction, g commit.Group) {
 			continue
 		case was.Rows != old.Rows || was.Bytes != old.Bytes || was.Checksum != old.Checksum || was.Table != g.File.Table || path.Dir(old.Name) != path.Dir(g.File.Name):
 			v.problem(WrongCompaction, n, "it has replaced %s, which was another file by its commit", old.Name)
-		case !covered(was, g.Positions):
+		case !r.Replacement && !covered(was, g.Positions):
 			v.problem(WrongCompaction, n, "it has replaced %s, whose positions it does not have", old.Name)
 		}
 		rows += was.Rows
@@ -111,7 +119,7 @@ func (v *verifier) replace(r *commit.Compaction, g commit.Group) {
 		v.replaced[was.path()] = n.path()
 		v.report.Compacted.Replaced++
 	}
-	if rows != g.File.Rows {
+	if !r.Replacement && rows != g.File.Rows {
 		v.problem(WrongRows, n, "it has %d rows, and those that it has replaced had %d", g.File.Rows, rows)
 	}
 	v.live[n.path()] = n
@@ -138,9 +146,13 @@ func covered(n named, by []commit.Stretch) bool {
 // unfinished deals with a group of a compaction that goes on, or whose process has died: the old files count until the new
 // one can be seen. It is given the time to end.
 func (v *verifier) unfinished(ctx context.Context, r *commit.Compaction, g commit.Group) error {
-	s, err := v.places.Get(g.File.Place)
+	s, err := v.place(ctx, g.File.Place)
 	if err != nil {
 		return err
+	}
+	if s == nil {
+		v.named[g.File.Path()] = true
+		return nil
 	}
 	there, err := commit.Visible(ctx, s, g.File.Name)
 	if err != nil {
@@ -161,6 +173,52 @@ func (v *verifier) unfinished(ctx context.Context, r *commit.Compaction, g commi
 		} else if there {
 			v.pending = append(v.pending, n)
 			break
+		}
+	}
+	return nil
+}
+
+// replacement deals with one whose files count together: from when all of them could be seen, unless one was lost before.
+func (v *verifier) replacement(ctx context.Context, r *commit.Compaction, unfinished bool) error {
+	taken, decided := v.compacted.Taken(r)
+	if taken {
+		v.report.Compacted.Replacements++
+	}
+	for _, g := range r.Groups {
+		n := named{File: g.File, first: g.Positions[0].First, compaction: r.Number}
+		if unfinished && !taken {
+			v.named[n.path()] = true // may be there for a moment
+		}
+		if taken {
+			v.replace(r, g)
+		}
+		if !unfinished {
+			continue
+		}
+		left := !decided
+		s, err := v.place(ctx, g.File.Place)
+		if err != nil {
+			return err
+		}
+		if s == nil {
+			continue
+		}
+		names := []string{g.File.Name} // of an undone one
+		if taken {
+			names = nil
+			for _, old := range g.Replaces {
+				names = append(names, old.Name)
+			}
+		}
+		for _, name := range names {
+			there, err := commit.Visible(ctx, s, name)
+			if err != nil {
+				return err
+			}
+			left = left || there
+		}
+		if left {
+			v.pending = append(v.pending, n)
 		}
 	}
 	return nil

@@ -12,31 +12,22 @@ import (
 // Repair publishes the files of commits whose process died before it had, and removes what dead processes have left
 // unfinished and records that came too late. It changes nothing else: what is damaged or missing stays so.
 func Repair(ctx context.Context, o Options) error {
-	places := commit.NewPlaces(o.Root, o.Open, o.Log)
-	v := &verifier{Options: o, places: places, report: &Report{}}
+	v := newVerifier(o)
 	if err := v.read(ctx, v.take); err != nil {
 		return err
 	}
-	if len(v.report.Lanes) == 0 {
-		return nil // Run says so
+	if err := v.readCompactions(ctx); err != nil || len(v.report.Lanes) == 0 && len(v.compacted.All) == 0 {
+		return err // Run says so
 	}
 	var stores []store.Store
 	for _, dir := range v.dirs {
-		s, err := places.Get(dir)
+		s, err := v.place(ctx, dir)
 		if err != nil {
 			return err
 		}
-		there, err := s.List(ctx, ".", "")
-		if err != nil {
-			return err
-		}
-		if dir == "" || len(there) > 0 {
+		if s != nil {
 			stores = append(stores, s)
-			continue
 		}
-		// A damaged or forged record can name any directory, and preparing its store would make it. A file that is not published
-		// yet, or the claim of the process that uploads it, lies in the directory: without an entry there is nothing to repair.
-		v.Log.Warn("leaving alone a directory that commit records name, as it is missing or empty", "directory", s.Location())
 	}
 	return v.repair(ctx, stores)
 }
@@ -82,9 +73,12 @@ func (v *verifier) announce(ctx context.Context) error {
 		if !n.last {
 			continue
 		}
-		s, err := v.places.Get(n.Place)
+		s, err := v.place(ctx, n.Place)
 		if err != nil {
 			return err
+		}
+		if s == nil {
+			continue
 		}
 		o, err := s.Open(ctx, n.Name)
 		switch {

@@ -28,6 +28,9 @@ const (
 	// UnfinishedCompaction is one whose process died before it was done. The next start of a pipeline ends it, and so do the
 	// next compaction and repairing.
 	UnfinishedCompaction commit.Kind = "unfinished_compaction"
+	// ForeignPlace is a place outside of the output that records name and that does not say that it belongs to the output. It
+	// is left alone, and the files in it are not looked at.
+	ForeignPlace commit.Kind = "foreign_place"
 	// StrayFile is a visible file that no record names. Readers take its rows for delivered.
 	StrayFile commit.Kind = "stray_file"
 )

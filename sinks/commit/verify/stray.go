@@ -20,9 +20,12 @@ func extension(name string) string { return strings.TrimPrefix(path.Ext(name), "
 func (v *verifier) findStrays(ctx context.Context) error {
 	visible, doubles := map[string]bool{}, map[string]string{}
 	for _, dir := range v.dirs {
-		s, err := v.places.Get(dir)
+		s, err := v.place(ctx, dir)
 		if err != nil {
 			return err
+		}
+		if s == nil {
+			continue
 		}
 		if err := list(ctx, s, ".", func(name string) {
 			file := path.Join(dir, name)

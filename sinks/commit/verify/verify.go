@@ -58,8 +58,9 @@ type verifier struct {
 	replaced  map[string]string // the path of the new file, by that of the old one
 	pending   []named           // files of a compaction that was going on
 
-	gone   []named         // files that are missing
-	strays map[string]bool // paths of visible files that no record names
+	gone    []named         // files that are missing
+	foreign map[string]bool // places that records must not lead to
+	strays  map[string]bool // paths of visible files that no record names
 }
 
 // named is a file that a record names.
@@ -75,9 +76,16 @@ type named struct {
 
 func (n named) path() string { return path.Join(n.Place, n.Name) }
 
+func newVerifier(o Options) *verifier {
+	return &verifier{
+		Options: o, places: commit.NewPlaces(o.Root, o.Open, o.Log), report: &Report{},
+		named: map[string]bool{}, dirs: []string{""}, foreign: map[string]bool{}, replaced: map[string]string{},
+	}
+}
+
 // Run verifies an output. An error means that it could not be done; what is wrong with the output is in the report.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	v := &verifier{Options: o, places: commit.NewPlaces(o.Root, o.Open, o.Log), replaced: map[string]string{}}
+	v := newVerifier(o)
 	v.report = &Report{Location: o.Root.Location(), Lanes: []Lane{}, Problems: []commit.Problem{}}
 	if err := v.readCompactions(ctx); err != nil {
 		return nil, err
@@ -85,7 +93,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := v.read(ctx, v.take); err != nil {
 		return nil, err
 	}
-	if len(v.report.Lanes) == 0 {
+	if len(v.report.Lanes) == 0 && len(v.compacted.All) == 0 {
 		return nil, fmt.Errorf("%s has no commit records: it is no output with exactly-once delivery, or the wrong path", o.Root.Location())
 	}
 	if err := v.compactions(ctx); err != nil {
@@ -126,9 +134,6 @@ func (v *verifier) read(ctx context.Context, take func(*commit.History, []*commi
 
 // take puts a lane into the report, and its files among those to be checked.
 func (v *verifier) take(h *commit.History, records []*commit.Record) {
-	if v.named == nil {
-		v.named, v.dirs = map[string]bool{}, []string{""}
-	}
 	v.report.Problems = append(v.report.Problems, h.Problems...)
 	if h.Start == pipeline.Unknown {
 		return
@@ -160,6 +165,22 @@ func (v *verifier) checkName(n named) {
 	if _, first, ok := commit.ParseFileName(path.Base(n.Name)); ok && (first < n.first || first >= n.next) {
 		v.problem(commit.Overlap, n, "the file begins at position %d, and its commit is that of the positions %d to %d", first, n.first, n.next)
 	}
+}
+
+// place returns the store of a place that records name, nil for one that the records must not lead to. The problem is noted once.
+func (v *verifier) place(ctx context.Context, dir string) (store.Store, error) {
+	s, err := v.places.Get(ctx, dir)
+	var foreign *commit.ForeignPlaceError
+	if !errors.As(err, &foreign) {
+		return s, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.foreign[dir] {
+		v.foreign[dir] = true
+		v.report.Problems = append(v.report.Problems, commit.Problem{Kind: ForeignPlace, Position: -1, File: dir, Message: foreign.Error()})
+	}
+	return nil, nil
 }
 
 func (v *verifier) problem(kind commit.Kind, n named, format string, args ...any) {
@@ -219,8 +240,8 @@ func (v *verifier) checkFiles(ctx context.Context) error {
 
 // settle finds out what has become of a file of a lane's last commit that was not visible a while ago.
 func (v *verifier) settle(ctx context.Context, n named) error {
-	s, err := v.places.Get(n.Place)
-	if err != nil {
+	s, err := v.place(ctx, n.Place)
+	if err != nil || s == nil {
 		return err
 	}
 	waiting := s.Settle(ctx, []store.Pending{n.Pending()})
@@ -252,8 +273,8 @@ func (v *verifier) missing(ctx context.Context, n named) error {
 
 // checkFile returns true for a file that is missing and may be waiting to be published.
 func (v *verifier) checkFile(ctx context.Context, n named) (missing bool, err error) {
-	s, err := v.places.Get(n.Place)
-	if err != nil {
+	s, err := v.place(ctx, n.Place)
+	if err != nil || s == nil {
 		return false, err
 	}
 	o, err := s.Open(ctx, n.Name)

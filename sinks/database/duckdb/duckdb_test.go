@@ -14,6 +14,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/database"
 	"github.com/urlmill/urlmill/sinks/database/databasetest"
@@ -139,4 +143,33 @@ func TestUnfit(t *testing.T) {
 // TestLanes asks for the lanes that have a session.
 func TestLanes(t *testing.T) {
 	databasetest.Lanes(t, func() *database.Sink { return newSink(New(filepath.Join(t.TempDir(), "web.db"))) })
+}
+
+// TestQuoted: names of tables and columns cannot end their quotes.
+func TestQuoted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "web.db")
+	const table, column = `a"b; DROP TABLE x; --`, `c"); DROP TABLE x; --`
+	schema := arrow.NewSchema([]arrow.Field{{Name: column, Type: arrow.PrimitiveTypes.Int64}, {Name: `'"`, Type: arrow.PrimitiveTypes.Int64}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	b.Field(0).(*array.Int64Builder).Append(7)
+	b.Field(1).(*array.Int64Builder).Append(8)
+	for n := range int64(2) { // the table is made, and is there
+		s := database.New(database.Options{Table: table, Log: slog.New(slog.DiscardHandler)}, New(path))
+		if err := s.Start(t.Context(), pipeline.Schemas{schema}); err != nil {
+			t.Fatal(err)
+		}
+		w, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: table})
+		if err != nil {
+			t.Fatal(err)
+		}
+		databasetest.Contend(t, int(n), b.NewRecord(), w)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b.Field(0).(*array.Int64Builder).Append(7)
+		b.Field(1).(*array.Int64Builder).Append(8)
+	}
+	if got := ask(t, path, `SELECT sum("c""); DROP TABLE x; --") || ' ' || sum("'""") FROM "a""b; DROP TABLE x; --"`); got != "14 16" {
+		t.Errorf("the table has %s", got)
+	}
 }

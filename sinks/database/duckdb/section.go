@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sinks/database"
 	"github.com/urlmill/urlmill/sinks/store"
@@ -35,6 +36,13 @@ func (o *Options) Asks() sinks.Asks { return o.Options.Asks(store.Place(o.Path) 
 func (o *Options) With(e sinks.Env) sinks.Sink {
 	path := o.Path
 	return o.Options.With(e, database.Database{
-		Validate: func() error { return nil }, CheckRows: CheckRows, Driver: func() (database.Driver, error) { return newDriver(path) },
+		Validate: func() error {
+			var p pipeline.Problems
+			if reason, advice := config.Misplaced(path, false); reason != "" {
+				p.Value("path", path, "%s", reason).Advise("%s", advice)
+			}
+			return p.Err()
+		},
+		CheckRows: CheckRows, Driver: func() (database.Driver, error) { return newDriver(path) },
 	})
 }

@@ -169,7 +169,7 @@ func (d *Driver) prepare(ctx context.Context, tx pgx.Tx) error {
 
 // check refuses a table that the rows do not fit into, with what would make them fit.
 func (t *target) check(ctx context.Context, tx pgx.Tx) error {
-	found, err := tx.Query(ctx, `SELECT attname, format_type(atttypid, NULL), attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = ''
+	found, err := ask(ctx, tx, `SELECT attname, format_type(atttypid, NULL), attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = ''
 		FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped`, t.name.Sanitize())
 	if err != nil {
 		return err
@@ -177,9 +177,6 @@ func (t *target) check(ctx context.Context, tx pgx.Tx) error {
 	defer found.Close()
 	types, needed := map[string]string{}, []string{}
 	for found.Next() {
-		if len(types) == maxRows {
-			return errTooMany
-		}
 		var name, kind string
 		var required bool
 		if err := found.Scan(&name, &kind, &required); err != nil {
@@ -217,33 +214,60 @@ func (d *Driver) Position(ctx context.Context, lane database.Lane) (next int64, 
 
 // Lanes implements [database.Driver].
 func (d *Driver) Lanes(ctx context.Context) ([]database.Lane, error) {
-	rows, err := d.pool.Query(ctx, "SELECT stream, session, partition FROM "+d.places+" WHERE target = $1 AND session <> ''", d.key)
+	rows, err := ask(ctx, d.pool, "SELECT stream, session, partition FROM "+d.places+" WHERE target = $1 AND session <> ''", d.key)
 	if err != nil {
 		return nil, d.classify(ctx, err)
 	}
-	lanes, err := pgx.CollectRows(&bounded{Rows: rows}, pgx.RowToStructByName[database.Lane])
-	if len(lanes) == maxRows {
-		err = errTooMany
-	}
+	lanes, err := pgx.CollectRows(rows, pgx.RowToStructByName[database.Lane])
 	return lanes, d.classify(ctx, err)
 }
 
 var errTooMany = fmt.Errorf("an answer of %d rows, as no query of urlmill has", maxRows)
 
-// bounded are rows that end at [maxRows].
+// bounded are rows that end at [maxRows], and the connection with them: closing the rows would read all that a server sends.
 type bounded struct {
 	pgx.Rows
-	n int
+	n    int
+	stop context.CancelFunc
+}
+
+// ask is Query of a pool or a transaction. The caller closes the rows.
+func ask(ctx context.Context, q querier, sql string, args ...any) (pgx.Rows, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &bounded{Rows: rows, stop: cancel}, nil
 }
 
 // Next implements [pgx.Rows].
 func (b *bounded) Next() bool {
-	b.n++
-	return b.n <= maxRows && b.Rows.Next()
+	if b.n++; b.n > maxRows {
+		b.stop()
+		return false
+	}
+	return b.Rows.Next()
+}
+
+// Err implements [pgx.Rows].
+func (b *bounded) Err() error {
+	if b.n > maxRows {
+		return errTooMany
+	}
+	return b.Rows.Err()
+}
+
+// Close implements [pgx.Rows].
+func (b *bounded) Close() {
+	b.Rows.Close()
+	b.stop()
 }
 
 // querier is a pool or a transaction.
 type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
+	"github.com/urlmill/urlmill/sinks/internal/partition"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
@@ -300,5 +301,57 @@ func TestPartitionsAreFound(t *testing.T) {
 	s := New(partitioned(dir, &text{}, store.System))
 	if err := s.Start(t.Context(), pipeline.Schemas{sites}); err == nil || !strings.Contains(err.Error(), "dt=1/h=2/a.txt") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// foldingStore is on a file system that takes upper for lower case.
+type foldingStore struct{ store.Store }
+
+func (s foldingStore) Open(ctx context.Context, key string) (store.Object, error) {
+	return s.Store.Open(ctx, strings.ToLower(key))
+}
+
+// TestPlacesThatFold: where names that differ in case are the same, values that do have directories of their own.
+func TestPlacesThatFold(t *testing.T) {
+	for _, fold := range []bool{false, true} {
+		opts := partitioned(t.TempDir(), &text{}, store.System)
+		if open := opts.Stores; fold {
+			opts.Stores = func(path string, log *slog.Logger) (store.Store, error) {
+				s, err := open(path, log)
+				return foldingStore{s}, err
+			}
+		}
+		s := New(opts)
+		if err := s.Start(t.Context(), pipeline.Schemas{pipeline.Rows: sites}); err != nil {
+			t.Fatal(err)
+		}
+		b := array.NewRecordBuilder(memory.DefaultAllocator, sites)
+		for _, site := range []string{"A", "a"} {
+			b.Field(0).(*array.Int64Builder).Append(1)
+			b.Field(1).(*array.StringBuilder).Append(site)
+		}
+		var dirs []string
+		for _, part := range s.splitters.Get().(*partition.Splitter).Split(b.NewRecord()) {
+			dirs = append(dirs, part.Dir)
+		}
+		if want := map[bool][]string{false: {"site=A", "site=a"}, true: {"site=%41", "site=a"}}[fold]; !slices.Equal(dirs, want) {
+			t.Errorf("fold %v: %v, want %v", fold, dirs, want)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestNoRoomForNames: a prefix on S3 that leaves too little for the directories is refused, before anything is opened.
+func TestNoRoomForNames(t *testing.T) {
+	for n, want := range map[int]bool{500: true, 760: false} {
+		opts := partitioned("s3://bucket/"+strings.Repeat("a", n), &text{}, store.System)
+		opened := false
+		opts.Stores = func(string, *slog.Logger) (store.Store, error) { opened = true; return nil, errors.New("opened") }
+		err := New(opts).Start(t.Context(), pipeline.Schemas{pipeline.Rows: sites})
+		if opened != want || !want && !strings.Contains(err.Error(), "partition_by: there is no room for the values of site in the names of the files") {
+			t.Errorf("a prefix of %d bytes: %v", n, err)
+		}
 	}
 }

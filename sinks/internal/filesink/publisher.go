@@ -18,7 +18,7 @@ type publisher struct{ places *commit.Places }
 func (p publisher) each(ctx context.Context, files []commit.File, f func(context.Context, store.Store, commit.File) error) error {
 	var errs []error
 	for _, file := range files {
-		s, err := p.places.Get(file.Place)
+		s, err := p.places.Get(ctx, file.Place)
 		if err == nil {
 			err = f(ctx, s, file)
 		}

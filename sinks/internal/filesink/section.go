@@ -87,17 +87,7 @@ func (f *Files) Section(path *string, stdout *bool, own ...config.Field) config.
 			if *path == "" && !*stdout {
 				c.Conflict("", []string{pathKey, stdoutKey}, "%s does not say where to; add path: out, or stdout: true", c.Path(""))
 			}
-			f.Check(c, *path)
 		},
-	}
-}
-
-// Check reports folders that are URLs of a scheme which there is no store for: an [store.Opener] would take them for directories.
-func (f *Files) Check(c *config.Check, path string) {
-	for _, at := range f.folders(path) {
-		if strings.Contains(at.Path, "://") && !store.OnS3(at.Path) {
-			c.Conflict(at.Key, nil, "%s is a URL, but not of the form s3://bucket/prefix; give one that is, or a folder", at.Key[strings.LastIndexByte(at.Key, '.')+1:])
-		}
 	}
 }
 
@@ -150,6 +140,9 @@ func (f *Files) Open() error {
 func (o Options) validatePlaces() error {
 	var p pipeline.Problems
 	for _, at := range o.folders(o.Path) {
+		if reason, advice := config.Misplaced(at.Path, true); reason != "" {
+			p.Value(at.Key, at.Path, "%s", reason).Advise("%s", advice)
+		}
 		if o.checkPlace != nil && store.OnS3(at.Path) {
 			p.Join(pipeline.Under(at.Key, o.checkPlace(at.Path)))
 		}
@@ -175,6 +168,24 @@ func within(outer, inner string) bool {
 	}
 	rel, err := filepath.Rel(filepath.Clean(outer), filepath.Clean(inner))
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// CheckMovable returns what keeps the files from being written elsewhere first and moved as one.
+func (f *Files) CheckMovable() error {
+	var p pipeline.Problems
+	if f.Delivery == commit.AtLeastOnce {
+		p.Add("delivery", "files can be replaced as one with exactly_once alone").Advise("leave it out")
+	}
+	if len(f.PartitionBy) == 0 {
+		p.Add("partition_by", "missing").Advise("say which folders are replaced, such as [date(timestamp)]")
+	}
+	if f.Late != (Late{}) {
+		p.Add(lateKey, "puts rows into another folder, where they cannot be replaced").Advise("leave it out")
+	}
+	if f.DeadLetters != "" {
+		p.Add(deadKey, "names a folder, where they cannot be replaced").Advise("leave it out, with on_error: keep")
+	}
+	return p.Err()
 }
 
 // IntoFolder changes f so that everything goes to folders below dir, once and for all, and returns that of the rows.

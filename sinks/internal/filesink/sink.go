@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -173,6 +175,7 @@ type Sink struct {
 
 	encoding  chan struct{} // one for each file whose encoder is finishing: that takes memory for a while
 	splitters sync.Pool     // of *partition.Splitter; empty without partitions
+	folds     bool          // the place of the rows takes upper for lower case
 }
 
 // written counts what has been committed.
@@ -256,17 +259,44 @@ func (s *Sink) preparePartitions() error {
 	if err == nil {
 		err = partition.Check(keys, s.schemas[pipeline.Rows])
 	}
+	if err == nil {
+		_, err = partition.New(keys, s.schemas[pipeline.Rows], room(s.opts.Path), false)
+	}
 	if err != nil {
 		return pipeline.Under("partition_by", err)
 	}
 	s.splitters.New = func() any {
-		p, err := partition.New(keys, s.schemas[pipeline.Rows])
+		p, err := partition.New(keys, s.schemas[pipeline.Rows], room(s.opts.Path), s.folds)
 		if err != nil {
 			panic(err) // it has been checked
 		}
 		return p
 	}
 	return nil
+}
+
+// Names on S3 have 1,024 bytes at most, of which the file's own takes up to 255.
+const (
+	longestKey  = 1024
+	longestFile = 255
+)
+
+// room returns how many bytes the directories of a row may have in a folder.
+func room(folder string) int {
+	if rest, ok := strings.CutPrefix(folder, store.S3); ok {
+		_, prefix, _ := strings.Cut(rest, "/")
+		return longestKey - longestFile - len(prefix) - 1
+	}
+	return longestKey - longestFile
+}
+
+// folds reports whether a place takes names that differ in case for the same: its own lock is found under another name then.
+func folds(ctx context.Context, s store.Store) bool {
+	if store.OnS3(s.Location()) {
+		return false
+	}
+	there, err := commit.Visible(ctx, s, path.Join("_TMP", s.Run(), "LOCK"))
+	return there && err == nil
 }
 
 // prepare opens the directory of a table. That of the rows comes first: it has the commit records, which name the others
@@ -283,7 +313,11 @@ func (s *Sink) prepare(ctx context.Context, t pipeline.Table) error {
 		p.name = s.places.Add(st)
 	}
 	s.stores[t] = p
-	return st.Prepare(ctx)
+	if err := st.Prepare(ctx); err != nil || t != pipeline.Rows {
+		return err
+	}
+	s.folds = len(s.opts.PartitionBy) > 0 && folds(ctx, st)
+	return nil
 }
 
 // startDelivery checks that the directories can be delivered to as the options say, and removes from them what
@@ -296,6 +330,9 @@ func (s *Sink) startDelivery(ctx context.Context) error {
 		}
 		s.chain = commit.New(commit.Options{Root: rows.store, Place: s.places.Get, Provenance: s.opts.Provenance, Log: s.opts.Log})
 		if err := s.chain.Probe(ctx); err != nil {
+			return err
+		}
+		if err := s.places.Claim(ctx); err != nil {
 			return err
 		}
 		if err := s.eachColumns(ctx, s.chain.CheckColumns); err != nil {

@@ -86,6 +86,8 @@ func Check(keys []Key, s *arrow.Schema) error {
 type bound struct {
 	Key
 	column int
+	free   bool                                          // values can be of any length
+	most   int                                           // bytes of an escaped value
 	value  func(dst []byte, a arrow.Array, i int) []byte // appends the value of row i, which is not null
 }
 
@@ -108,7 +110,7 @@ func bind(k Key, s *arrow.Schema) (bound, error) {
 			b.value = bucketOf(k.N, inner)
 		}
 	default:
-		b.value = textOf(t)
+		b.value, b.free = textOf(t), free(t)
 	}
 	if b.value != nil {
 		return b, nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -86,16 +87,95 @@ func TestEscaping(t *testing.T) {
 		"\xff\xc3":        "%FF%C3",
 		"..":              "..",
 	} {
-		if got := string(appendEscaped(nil, []byte(value))); got != want {
+		if got := string(appendEscaped(nil, []byte(value), maxValue, false)); got != want {
 			t.Errorf("%q: %q, want %q", value, got, want)
 		}
 		if unescaped, err := url.PathUnescape(want); want != Null && (err != nil || unescaped != value) {
 			t.Errorf("%q cannot be read back: %q, %v", want, unescaped, err)
 		}
 	}
-	a, b := string(appendEscaped(nil, []byte(long))), string(appendEscaped(nil, []byte(long+"x")))
-	if a == b || len(a) > maxValue || len(b) > maxValue || !strings.HasPrefix(a, "üüü") {
-		t.Errorf("long values: %d and %d bytes: %s", len(a), len(b), a)
+	for _, long := range []string{long, strings.Repeat("/", 400), strings.Repeat("a/", 300), strings.Repeat("a", 400)} {
+		for most := minValue; most <= maxValue; most++ {
+			a, b := string(appendEscaped(nil, []byte(long), most, false)), string(appendEscaped(nil, []byte(long+"x"), most, false))
+			if a == b || len(a) > most || len(b) > most || len(a) <= most-slack || !utf8.ValidString(a) || a[0] != long[0] && a[0] != '%' {
+				t.Errorf("long values: %d and %d bytes of %d: %s", len(a), len(b), most, a)
+			}
+			if _, err := url.PathUnescape(a); err != nil {
+				t.Error(err)
+			}
+			// The text of a shortened value is the value of another row.
+			if again := string(appendEscaped(nil, []byte(a), most, false)); again == a {
+				t.Errorf("%s is of two values", a)
+			}
+		}
+	}
+}
+
+// TestCollisions: values that somebody has made to share a directory do not.
+func TestCollisions(t *testing.T) {
+	for _, fold := range []bool{false, true} {
+		seen := map[string]string{}
+		for _, value := range []string{
+			"a", "A", "%41", "a%", "é", "É", "e\u0301", "\xff", "%FF", "ſ", "s", "S", "\u212a", "k", "K", "_", "a/b", "a%2Fb", "a%2fb",
+			Null, strings.ToLower(Null), "%5F_HIVE_DEFAULT_PARTITION__", strings.Repeat("a", 400), strings.Repeat("a", 401), strings.Repeat("A", 400),
+		} {
+			text := string(appendEscaped(nil, []byte(value), maxValue, fold))
+			if fold {
+				text = strings.ToLower(text)
+				if strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+					t.Errorf("%q stands as %s", value, text)
+				}
+			}
+			if other, ok := seen[text]; ok {
+				t.Errorf("fold %v: %q and %q are both in %s", fold, value, other, text)
+			}
+			if seen[text] = value; strings.EqualFold(text, Null) {
+				t.Errorf("%q is where nulls are", value)
+			}
+			if back, err := url.PathUnescape(text); len(value) < 100 && !fold && (err != nil || back != value) {
+				t.Errorf("%q is read back as %q, %v", value, back, err)
+			}
+		}
+	}
+}
+
+// TestRoom: the directories of several long texts fit, or the start is refused.
+func TestRoom(t *testing.T) {
+	fields := []arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}
+	for _, name := range []string{"a", "b", "c", strings.Repeat("d", 100)} {
+		fields = append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String})
+	}
+	s := arrow.NewSchema(fields, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	b.Field(0).(*array.Int64Builder).Append(math.MinInt64)
+	var keys []Key
+	for i, f := range fields {
+		keys = append(keys, Key{Name: f.Name, Column: f.Name})
+		if i > 0 {
+			b.Field(i).(*array.StringBuilder).Append(strings.Repeat("/", 1000))
+		}
+	}
+	r := b.NewRecord()
+	for room := range 2000 {
+		p, err := New(keys, s, room, false)
+		if err != nil {
+			if room > 400 || !strings.Contains(err.Error(), "use a shorter path") {
+				t.Errorf("room for %d: %v", room, err)
+			}
+			continue
+		}
+		dir := p.Split(r)[0].Dir
+		if len(dir) > room {
+			t.Errorf("%d bytes in a room for %d", len(dir), room)
+		}
+		for _, name := range strings.Split(dir, "/") {
+			if len(name) > maxName {
+				t.Errorf("a name of %d bytes", len(name))
+			}
+		}
+	}
+	if _, err := New(keys[:1], s, 10, false); err == nil {
+		t.Error("there is room for a number in 10 bytes")
 	}
 }
 
@@ -108,7 +188,7 @@ func TestFarDays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(keys, s)
+	p, err := New(keys, s, 1000, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,9 +216,9 @@ func want(keys []string, row sinktest.Row) string {
 		case time.Time:
 			text = v.Format(map[string]string{"": time.DateOnly, "date": time.DateOnly, "month": "2006-01", "hour": "15"}[k.Func])
 		case []byte:
-			text = string(appendEscaped(nil, v))
+			text = string(appendEscaped(nil, v, maxValue, false))
 		default:
-			text = string(appendEscaped(nil, fmt.Append(nil, v)))
+			text = string(appendEscaped(nil, fmt.Append(nil, v), maxValue, false))
 		}
 		dirs = append(dirs, k.Name+"="+text)
 	}
@@ -157,7 +237,7 @@ func TestSplit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := New(keys, s)
+		p, err := New(keys, s, 1000, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +275,7 @@ func TestBuckets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(keys, s)
+	p, err := New(keys, s, 1000, false)
 	if err != nil {
 		t.Fatal(err)
 	}

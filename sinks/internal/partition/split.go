@@ -1,6 +1,9 @@
 package partition
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/internal/take"
@@ -17,6 +20,7 @@ type Part struct {
 // Splitter divides records of one schema. It is used by one goroutine at a time.
 type Splitter struct {
 	keys []bound
+	fold bool
 
 	late []bool // by row, within SplitLate; empty otherwise
 
@@ -35,15 +39,37 @@ type Splitter struct {
 // maxKnown bounds the names that are remembered.
 const maxKnown = 1 << 14
 
-// New returns a splitter for rows of a schema.
-func New(keys []Key, s *arrow.Schema) (*Splitter, error) {
-	p := &Splitter{ids: map[string]int32{}, known: map[string]string{}}
+// New returns a splitter for rows of a schema. The directories of a row have up to room bytes together. fold says that names
+// which differ in case alone are the same where they go.
+func New(keys []Key, s *arrow.Schema, room int, fold bool) (*Splitter, error) {
+	p := &Splitter{ids: map[string]int32{}, known: map[string]string{}, fold: fold}
+	texts := 0
 	for _, k := range keys {
 		b, err := bind(k, s)
 		if err != nil {
 			return nil, err
 		}
+		room -= len(k.Name) + len("=/")
+		if b.free {
+			texts++
+		} else {
+			room -= len(Null) // the longest of them
+		}
 		p.keys = append(p.keys, b)
+	}
+	for i := range p.keys {
+		k := &p.keys[i]
+		if k.most = maxValue; !k.free {
+			continue
+		}
+		k.most = min(maxValue, room/texts, maxName-len(k.Name)-1)
+		if k.most < minValue {
+			return nil, fmt.Errorf("there is no room for the values of %s in the names of the files: together with the folder they may have 1,024 bytes on S3; "+
+				"use a shorter path, or partition by fewer texts, or by bucket(N, %s)", k.Name, k.Column)
+		}
+	}
+	if texts == 0 && room < 0 {
+		return nil, errors.New("there is no room for the directories in the names of the files: together with the folder they may have 1,024 bytes on S3; use a shorter path")
 	}
 	return p, nil
 }
@@ -100,7 +126,7 @@ func (p *Splitter) assign(r arrow.Record) {
 				p.row = append(p.row, Null...)
 			} else {
 				p.value = k.value(p.value[:0], a, i)
-				p.row = appendEscaped(p.row, p.value)
+				p.row = appendEscaped(p.row, p.value, k.most, p.fold)
 			}
 		}
 		id, ok := p.ids[string(p.row)]

@@ -1,8 +1,11 @@
 package partition
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -15,6 +18,11 @@ import (
 //
 // Source: Apache Hive, hive.exec.default.partition.name
 const Null = "__HIVE_DEFAULT_PARTITION__"
+
+// free reports whether values of a type can be of any length.
+func free(t arrow.DataType) bool {
+	return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING || t.ID() == arrow.BINARY
+}
 
 // textOf returns what appends the text of a value, nil for types that cannot be partitioned by.
 func textOf(t arrow.DataType) func(dst []byte, a arrow.Array, i int) []byte {
@@ -115,46 +123,59 @@ var escaped = func() (set [256]bool) {
 	return set
 }()
 
-// maxValue bounds an escaped value: names of files have 255 bytes at most on most file systems.
-const maxValue = 180
+const (
+	// maxValue bounds an escaped value, and maxName the name of a directory: names of files have 255 bytes at most on most file
+	// systems.
+	maxValue = 180
+	maxName  = 255
+	// minValue is the least bound of a text: a shortened one has its hash and some of its letters.
+	minValue = 48
+	// hashBytes is how much of a SHA-256 stands for a value that is too long. Nobody can make two values that have the same.
+	hashBytes = 16
+	// slack is more than what a shortened value may be shorter than its bound, as nothing is cut within a letter or an escape.
+	slack = 8
+)
 
-// appendEscaped appends a directory's value. What gets too long ends with its hash instead.
-func appendEscaped(dst, value []byte) []byte {
+// appendEscaped appends a directory's value of up to most bytes. What gets too long ends with its hash instead. Different values
+// give different texts: those that are shortened are longer than all others. With fold, so they do on a file system that takes
+// upper for lower case, or one form of a letter for another: then all letters that have several stand as %XX.
+func appendEscaped(dst, value []byte, most int, fold bool) []byte {
 	if len(value) == 0 {
 		return append(dst, Null...)
 	}
 	start := len(dst)
 	const digits = "0123456789ABCDEF"
+	reserved := len(value) == len(Null) && strings.EqualFold(string(value), Null)
 	for i := 0; i < len(value); {
 		c := value[i]
-		size := 1
-		if c >= 0x80 {
+		size, plain := 1, !escaped[c]
+		switch {
+		case c >= 0x80:
 			var r rune
 			r, size = utf8.DecodeRune(value[i:])
-			if r == utf8.RuneError && size == 1 {
-				dst = append(dst, '%', digits[c>>4], digits[c&15])
-				i++
-				continue
+			if plain = !fold && (r != utf8.RuneError || size > 1); !plain {
+				size = 1
 			}
+		case fold && 'A' <= c && c <= 'Z', reserved && i == 0:
+			plain = false
 		}
-		if escaped[c] {
-			dst = append(dst, '%', digits[c>>4], digits[c&15])
-		} else {
+		if plain {
 			dst = append(dst, value[i:i+size]...)
+		} else {
+			dst = append(dst, '%', digits[c>>4], digits[c&15])
 		}
 		i += size
 	}
-	if len(dst)-start <= maxValue {
+	if len(dst)-start <= most-slack {
 		return dst
 	}
-	cut := start + maxValue - 17
+	cut := start + most - 1 - 2*hashBytes
 	for cut > start && !utf8.RuneStart(dst[cut]) {
 		cut--
 	}
-	sum := xxh3.Hash(value)
-	var hash [8]byte
-	for i := range hash {
-		hash[i] = byte(sum >> (56 - 8*i))
+	if at := bytes.LastIndexByte(dst[cut-2:cut], '%'); at >= 0 {
+		cut += at - 2 // no half of an escape
 	}
-	return hex.AppendEncode(append(dst[:cut], '~'), hash[:])
+	sum := sha256.Sum256(value)
+	return hex.AppendEncode(append(dst[:cut], '~'), sum[:hashBytes])
 }

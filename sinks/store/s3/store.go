@@ -108,6 +108,9 @@ func check(keys ...string) error {
 	return nil
 }
 
+// Others implements [store.Store]. A claim says that a run has written here, and not that it lives.
+func (s *Store) Others(context.Context) ([]string, error) { return nil, errors.ErrUnsupported }
+
 // Run implements [store.Store].
 func (s *Store) Run() string {
 	s.mu.Lock()

@@ -217,6 +217,33 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
+// TestPorts: a port stands behind the last colon, since addresses of IPv6 have some; in lines that are plain and in others.
+func TestPorts(t *testing.T) {
+	haproxy := Options{Format: "haproxy", Base: "https://e.com"}
+	own := Options{Apache: `%h:%{remote_port}x "%r" %s`, Base: "https://e.com"}
+	for client, want := range map[string][2]any{
+		"192.0.2.1:33317":     {"192.0.2.1", "33317"},
+		"::1:5000":            {"::1", "5000"},
+		"2001:db8::1:443":     {"2001:db8::1", "443"},
+		"[2001:db8::1]:443":   {"[2001:db8::1]", "443"},
+		"::ffff:10.0.0.1:443": {"::ffff:10.0.0.1", "443"},
+		"unix:1":              {"unix", "1"},
+	} {
+		for _, path := range []string{"/a", "/\u00e4 b"} {
+			line := strings.Replace(strings.Replace(families["haproxy"][0], "192.0.2.1:33317", client, 1), "/a?b=1", path, 1)
+			for o, line := range map[*Options]string{&haproxy: line, &own: client + ` "GET ` + path + ` HTTP/1.1" 200`} {
+				row := decode(t, *o, line)[0]
+				if row["remote_addr"] != want[0] || fmt.Sprint(row["remote_port"]) != want[1] || fmt.Sprint(row["status"]) != "200" {
+					t.Errorf("%s: %v", line, row)
+				}
+			}
+		}
+	}
+	if row := decode(t, haproxy, strings.Replace(families["haproxy"][0], "192.0.2.1:33317", "192.0.2.1", 1))[0]; row["fault"] == nil {
+		t.Errorf("without a port: %v", row)
+	}
+}
+
 // TestAuto: the first line that fits a format decides, the log says which, and what is of another format behind it is an error.
 func TestAuto(t *testing.T) {
 	for name, lines := range families {

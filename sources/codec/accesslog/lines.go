@@ -194,7 +194,10 @@ func (c *lines) splitPlain(line []byte, at int) bool {
 		rest := line[at:]
 		n := len(rest)
 		if t.next != "" {
-			if n = indexByte(rest, t.next[0]); n < 0 || !t.isAt(rest[n:]) {
+			if n = indexByte(rest, t.next[0]); t.until != 0 {
+				n = t.colon(rest)
+			}
+			if n < 0 || !t.isAt(rest[n:]) {
 				return false
 			}
 		}
@@ -226,7 +229,9 @@ func (c *lines) fieldEnd(line []byte, start int, t *token) int {
 		return len(line)
 	}
 	n := bytes.Index(line[start:], []byte(t.next))
-	if c.strict && n != bytes.IndexByte(line[start:], t.next[0]) {
+	if t.until != 0 {
+		n = t.colon(line[start:])
+	} else if c.strict && n != bytes.IndexByte(line[start:], t.next[0]) {
 		return -1
 	}
 	if n < 0 && c.open {

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ type token struct {
 	field      field
 	quoted     bool // quotation marks stand around it, within which a backslash escapes one
 	padded     bool // spaces may stand before it
+	until      byte // of an address with a port behind: what ends the port; 0 for other fields
 }
 
 // endsBefore says what stands behind the field.
@@ -37,6 +39,12 @@ func (t *token) isAt(s []byte) bool {
 		return binary.LittleEndian.Uint64(s)&t.mask == t.word
 	}
 	return hasPrefix(s, t.next)
+}
+
+// colon returns where the colon stands before the port in s, which begins with an address: the last one, since addresses of IPv6 have
+// colons. It is -1 where there is none.
+func (t *token) colon(s []byte) int {
+	return bytes.LastIndexByte(s[:max(indexByte(s, t.until), 0)], ':')
 }
 
 // pattern is a compiled format.
@@ -216,6 +224,11 @@ func (p *pattern) finish(after string) (pattern, error) {
 			next = p.tokens[i+1].before
 		}
 		p.tokens[i].endsBefore(next)
+	}
+	for i := range len(p.tokens) - 1 {
+		if port := p.tokens[i+1]; p.tokens[i].next == ":" && port.next != "" && strings.HasSuffix(port.field.name, "port") {
+			p.tokens[i].until = port.next[0]
+		}
 	}
 	return *p, nil
 }

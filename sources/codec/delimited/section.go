@@ -24,7 +24,7 @@ func (o *Options) Section() config.Section {
 		{Name: "columns", Doc: "Names of the columns. Not set: the first line has them.", Value: config.Texts(&o.Columns, "[time, url, user]")},
 		{Name: "url", Doc: "Column with the URL.", Value: config.Text(&o.URL, "url"), Example: "url: url"},
 		{Name: "base", Doc: "Column with what a relative URL is resolved against.", Value: config.Text(&o.Base, "page")},
-		{Name: "carry", Doc: "Values that go along as columns of their own.", Value: codec.CarriedColumns(&o.Carry, types)},
+		{Name: "carry", Doc: "Other columns of the input, which become columns beside those of the URL.", Value: codec.CarriedColumns(&o.Carry, types)},
 	}}
 }
 

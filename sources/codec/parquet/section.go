@@ -18,7 +18,7 @@ func (o *Options) Section() config.Section {
 	return config.Section{Fields: []config.Field{
 		{Name: "url", Doc: "Column with the URL; one within groups has a dot between the names.", Value: config.Text(&o.URL, "url"), Example: "url: url"},
 		{Name: "base", Doc: "Column with what a relative URL is resolved against.", Value: config.Text(&o.Base, "page")},
-		{Name: "carry", Doc: "Columns that go along, in the types given.", Value: codec.CarriedColumns(&o.Carry, pipeline.FieldTypes())},
+		{Name: "carry", Doc: "Other columns of the input, which become columns beside those of the URL, in the types given.", Value: codec.CarriedColumns(&o.Carry, pipeline.FieldTypes())},
 	}}
 }
 

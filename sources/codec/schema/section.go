@@ -29,7 +29,7 @@ func (o *Options) Fields() []config.Field {
 		{Name: registryKey, Doc: "The schema registry, which speaks Confluent's protocol. While it cannot be reached, records wait.", Value: config.Optional(&o.Registry, schemaregistry.Defaults, (*schemaregistry.Options).Section)},
 		{Name: "url", Doc: "Pointer to the URL: names of fields, keys of maps, numbers of elements.", Value: config.Pointer(&o.URL, false), Example: "url: /url"},
 		{Name: "base", Doc: "Pointer to what a relative URL is resolved against.", Value: config.Pointer(&o.Base, false)},
-		{Name: "carry", Doc: "Fields that go along as columns of their own.", Value: codec.CarriedFields(&o.Carry)},
+		{Name: "carry", Doc: "Other fields of the record, which become columns beside those of the URL.", Value: codec.CarriedFields(&o.Carry)},
 	}
 }
 

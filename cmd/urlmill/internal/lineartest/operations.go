@@ -13,6 +13,7 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/lineproto"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/privacy"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/codectest"
 	"github.com/urlmill/urlmill/urlcore"
@@ -49,6 +50,27 @@ func onURL(name string, do func(u *urlcore.URL)) operation {
 		return func() { do(u) }
 	}}
 }
+
+// redaction removes all that the default options of privacy say, from a text as a URL, a field and a key.
+func redaction() func(s string) {
+	policy, err := privacy.New(privacy.Default())
+	if err != nil {
+		panic(err)
+	}
+	transform := policy.Transforms(func() pipeline.Transform { return untransformed{} })()
+	return func(s string) {
+		var b pipeline.Batch
+		b.URLs.Append([]byte(s))
+		b.Keys.Append([]byte(s))
+		b.Carried = []pipeline.Values{{Field: pipeline.Field{Name: "text"}}}
+		b.Carried[0].Text.Append([]byte(s))
+		_, _ = transform.Apply(&b)
+	}
+}
+
+type untransformed struct{}
+
+func (untransformed) Apply(*pipeline.Batch) (pipeline.Output, error) { return pipeline.Output{}, nil }
 
 func operations() []operation {
 	ops := append(onURLs(), onParts()...)
@@ -106,6 +128,7 @@ func onURLs() []operation {
 		onText("columns of dictionaries", func(s string) {
 			_ = columns.Parse(&columns.Columns{Dictionaries: columns.Host | columns.Origin}, []byte(s), []int32{int32(len(s))})
 		}),
+		onText("redaction", redaction()),
 		onText("rfc3986", func(s string) { _, _ = rfc3986.Parse(s) }),
 		onText("rfc3986 resolve", func(s string) { _, _ = rfc3986.ResolveReference("http://h/a/b", s) }),
 		onText("Spark's parse_url", func(s string) {

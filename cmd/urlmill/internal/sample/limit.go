@@ -15,8 +15,9 @@ type Limit struct {
 	source pipeline.Source
 	full   chan struct{} // closed when nothing is left
 
-	mu   sync.Mutex // held while a lane reads, so that the lanes do not read more than is left together
-	left int64
+	mu    sync.Mutex // held while a lane reads, so that the lanes do not read more than is left together
+	left  int64
+	lanes int64 // that gave records
 }
 
 // NewLimit returns a source of the first records of another one, one at least.
@@ -32,6 +33,13 @@ func (l *Limit) Reached() bool {
 	default:
 		return false
 	}
+}
+
+// Lanes returns how many lanes have given records.
+func (l *Limit) Lanes() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lanes
 }
 
 // Run implements [pipeline.Source]. The lanes are drained when the limit is reached, as when drain is closed.
@@ -57,7 +65,8 @@ func (l *Limit) Run(ctx context.Context, drain <-chan struct{}, each func(contex
 // limitedLane is a lane of a [Limit].
 type limitedLane struct {
 	pipeline.Lane
-	limit *Limit
+	limit   *Limit
+	counted bool // among limit.lanes
 }
 
 // Unwrap returns the lane that it reads from. That is drained at the limit, so that nothing waits for it.
@@ -75,6 +84,10 @@ func (l *limitedLane) Next(ctx context.Context, b *pipeline.Batch) error {
 	b.MaxRows = int(min(int64(usual), l.limit.left))
 	err := l.Lane.Next(ctx, b)
 	b.MaxRows = usual
+	if b.Len() > 0 && !l.counted {
+		l.counted = true
+		l.limit.lanes++
+	}
 	if l.limit.left -= int64(b.Len()); l.limit.left <= 0 {
 		close(l.limit.full) // once, for nobody reads any more
 	}

@@ -1,0 +1,81 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/privacy"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/sources/codec"
+)
+
+// newPrivacy returns the policy of c, nil if it has none.
+func newPrivacy(c *Config, problems *problems) *privacy.Policy {
+	if c.Privacy == nil {
+		return nil
+	}
+	p, err := privacy.New(*c.Privacy)
+	problems.note("privacy", err)
+	return p
+}
+
+// guards returns what makes the guards of the plan, nil for none.
+func (j *Job) guards() func() urlcols.Guard {
+	if j.privacy == nil {
+		return nil
+	}
+	guards := j.privacy.Guards(records(j.config.Codec.Name, j.codec, j.privacy))
+	return func() urlcols.Guard { return guards() }
+}
+
+// records says how the records of a codec are looked at. The values of delimited text and of a log have no names beside them, those of
+// the others are in no text.
+func records(name string, f codec.Factory, p *privacy.Policy) privacy.Records {
+	named := func(f pipeline.Field) bool { return p.Removes(f) }
+	switch name {
+	case "", "lines", "ndjson", "jsonschema":
+		return privacy.TextRecords
+	case "access_log":
+		if !slices.ContainsFunc(f.Fields(), named) {
+			return privacy.TextRecords
+		}
+	case "delimited":
+		if !p.HasNames() {
+			return privacy.TextRecords
+		}
+	}
+	return privacy.NoRecords
+}
+
+// Removed returns what counts how much was removed by each rule, nil if nothing is.
+func (j *Job) Removed() func(yield func(rule string, n int64) bool) {
+	if j.privacy == nil {
+		return nil
+	}
+	return j.privacy.Counts
+}
+
+// Notes returns what is worth a thought in a configuration that has been found right: names that often hold personal data, and are kept.
+func Notes(c *Config) []config.Problem {
+	var notes []config.Problem
+	note := func(path string, names []string) {
+		if kept := privacy.Kept(c.Privacy, names); len(kept) > 0 {
+			notes = append(notes, c.Problem(path, "%s: often personal, and kept as received; a section privacy removes what must not be stored, see docs/privacy.md",
+				strings.Join(kept, ", ")))
+		}
+	}
+	var params, fields []string
+	for _, p := range c.Columns.Promote {
+		params = append(params, p.Params...)
+	}
+	note("columns.promote", params)
+	if f, err := c.components.codec(c); err == nil && c.Codec.Name != "" {
+		for _, field := range f.Fields() {
+			fields = append(fields, field.Name)
+		}
+		note("source.codec."+c.Codec.Name, fields)
+	}
+	return notes
+}

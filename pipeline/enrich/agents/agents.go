@@ -1,0 +1,186 @@
+// Package agents says what a user agent is: browser, system, device and bot. The rules are those of uap-core, of which the first that
+// matches counts, and lists of bots; what the rules need is found in one walk over the text, so that few of their expressions run.
+package agents
+
+import (
+	_ "embed"
+	"fmt"
+	"math/bits"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+var (
+	//go:embed lists/useragents.txt
+	userAgentList string
+	//go:embed lists/bots.txt
+	botList string
+	//go:embed lists/crawlers.txt
+	crawlerList string
+)
+
+// The groups of rules.
+const (
+	browsers = iota
+	systems
+	devices
+	bots
+	numGroups
+)
+
+// rule is an expression with what it says of the texts that it matches: of bots class and name, of others templates with $1.
+type rule struct {
+	expr     string
+	says     []string
+	captures bool // a template has a $
+	compiled atomic.Pointer[regexp.Regexp]
+}
+
+// re returns the compiled expression. Most are never needed, so that each is compiled when it is.
+func (it *rule) re() *regexp.Regexp {
+	re := it.compiled.Load()
+	if re == nil {
+		re = regexp.MustCompile(it.expr) // TestLists compiles all
+		it.compiled.Store(re)
+	}
+	return re
+}
+
+// RulesMemory is about what all rules hold when every expression is compiled.
+const RulesMemory = 32 << 20
+
+// Rules are all rules. They are safe for concurrent use.
+type Rules struct {
+	rules  []rule // by group
+	starts [numGroups + 1]int
+	filter *filter
+}
+
+// Default returns the rules that are built in, the same each time.
+var Default = sync.OnceValue(func() *Rules {
+	r, err := parse(userAgentList, botList, crawlerList)
+	if err != nil {
+		panic(err) // TestLists
+	}
+	return r
+})
+
+// parse reads the lists: that of uap-core, whose lines begin with their group, and those of bots, the first to count first.
+func parse(userAgents string, lists ...string) (*Rules, error) {
+	var groups [numGroups][][]string
+	names := map[string]int{"browser": browsers, "os": systems, "device": devices}
+	for line := range lines(userAgents) {
+		fields := strings.Split(line, "\t")
+		group, ok := names[fields[0]]
+		if !ok || len(fields) < 3 {
+			return nil, fmt.Errorf("no rule: %q", line)
+		}
+		groups[group] = append(groups[group], fields[1:])
+	}
+	for _, list := range lists {
+		for line := range lines(list) {
+			fields := strings.Split(line, "\t")
+			if len(fields) != 3 || !classes[fields[0]] {
+				return nil, fmt.Errorf("no bot: %q", line)
+			}
+			groups[bots] = append(groups[bots], []string{fields[2], fields[0], fields[1]})
+		}
+	}
+	r, clauses := new(Rules), [][][]string(nil)
+	for g, group := range groups {
+		r.starts[g+1] = r.starts[g] + len(group)
+	}
+	r.rules = make([]rule, r.starts[numGroups])
+	for g, group := range groups {
+		for i, fields := range group {
+			needs, err := clausesOf(fields[0])
+			if err != nil {
+				return nil, fmt.Errorf("%q: %w", fields[0], err)
+			}
+			clauses = append(clauses, needs)
+			it := &r.rules[r.starts[g]+i]
+			it.expr, it.says = fields[0], fields[1:]
+			it.captures = g != bots && strings.Contains(strings.Join(it.says, ""), "$")
+		}
+	}
+	r.filter = newFilter(clauses)
+	return r, nil
+}
+
+// BotNames returns the names of all bots in the lists, sorted.
+func (r *Rules) BotNames() []string {
+	var names []string
+	for i := r.starts[bots]; i < r.starts[numGroups]; i++ {
+		names = append(names, r.rules[i].says[1])
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// classes are those of bots.
+var classes = map[string]bool{
+	"search": true, "ai_training": true, "ai_assistant": true, "ai_search": true, "preview": true, "monitor": true, "seo": true, "tool": true, "unknown": true,
+}
+
+// lines yields the lines of a list without comments.
+func lines(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(text) {
+			line = strings.TrimSuffix(line, "\n")
+			if line != "" && line[0] != '#' && !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+// ScannerMemory is about what a [Scanner] holds.
+const ScannerMemory = 64 << 10
+
+// Scanner has the scratch memory of lookups. It belongs to one goroutine; the zero value is ready.
+type Scanner struct {
+	matches matches
+	said    [5][]byte
+}
+
+// first fills s.said by the first rule of a group that matches text, and returns the rule, nil if there is none. A rule whose first
+// result is empty does not count, as in uap-go.
+func (r *Rules) first(s *Scanner, group int, text string) *rule {
+	from, to := r.starts[group], r.starts[group+1]
+	for w := from / 64; w*64 < to; w++ {
+		for set := s.matches.bits[w]; set != 0; set &= set - 1 {
+			i := w*64 + bits.TrailingZeros64(set)
+			if i < from || i >= to {
+				continue
+			}
+			if it := &r.rules[i]; it.match(s, text) {
+				return it
+			}
+		}
+	}
+	return nil
+}
+
+func (it *rule) match(s *Scanner, text string) bool {
+	re := it.re()
+	if !it.captures {
+		if !re.MatchString(text) {
+			return false
+		}
+		for k, say := range it.says {
+			s.said[k] = append(s.said[k][:0], say...)
+		}
+		return len(it.says[0]) > 0
+	}
+	found := re.FindStringSubmatchIndex(text)
+	if found == nil {
+		return false
+	}
+	for k, say := range it.says {
+		s.said[k] = re.ExpandString(s.said[k][:0], say, text, found)
+	}
+	return len(s.said[0]) > 0
+}
