@@ -324,7 +324,7 @@ func (r *heartbeatRequest) RawExchange(conn io.ReadWriter) (protocol.Message, er
 		b = str(b, r.instance)
 	}
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-	body, err := exchange(conn, b, nil)
+	body, err := exchange(conn, b, nil, 0)
 	if err != nil {
 		return nil, err
 	}
