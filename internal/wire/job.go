@@ -102,7 +102,7 @@ func Prepare(c *Config, s Setting) (*Job, error) {
 		j.sink = c.Sink.Options.With(j.sinkEnv(asks))
 		problems.note(sink, j.sink.Validate())
 	}
-	j.privacy = newPrivacy(c, &problems)
+	j.privacy = newPrivacy(c, j.codec, &problems)
 	if codecErr == nil && c.Source.Options != nil && c.Sound("columns", "enrich", "source.codec", "on_field_error") {
 		if j.Plan = newPlan(c, asks, j.codec, j.lists, j.guards(), &problems); j.Plan != nil {
 			j.Rows = j.Plan.Schemas()[pipeline.Rows]
