@@ -132,6 +132,7 @@ type commitRecord struct {
 	PSL  string `json:"psl"`
 
 	Acquisition string `json:"acquisition"`
+	Clients     string `json:"clients"`
 }
 
 // lastRecord returns the last commit record of the lane that has come furthest: the others may have had no turn since the lists changed.
