@@ -12,7 +12,7 @@ func newSeeds(seed uint64) seeds {
 
 // model is what all generators of the same options share. It does not change.
 type model struct {
-	seeds        seeds
+	seeds                seeds
 	lines, crawl, visits bool
 
 	hosts hosts
