@@ -132,7 +132,6 @@ type commitRecord struct {
 	PSL  string `json:"psl"`
 
 	Acquisition string `json:"acquisition"`
-	Clients     string `json:"clients"`
 }
 
 // lastRecord returns the last commit record of the lane that has come furthest: the others may have had no turn since the lists changed.

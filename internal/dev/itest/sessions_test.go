@@ -28,7 +28,7 @@ func sqlOf(t *testing.T, mark string) string {
 // TestSessions runs the queries of docs/sessions.md for DuckDB on rows whose sessions and touches are known.
 func TestSessions(t *testing.T) {
 	db := readers.Duck(t)
-	for _, query := range []string{`CREATE TABLE clicks AS SELECT user_id::BIGINT AS user_id, ('2026-01-' || at || '+00')::TIMESTAMPTZ AS ts, path, channel, source, bot, url_error FROM (VALUES
+	for _, query := range []string{`CREATE TABLE clicks AS SELECT user_id::BIGINT AS user_id, ('2026-01-' || minute || '+00')::TIMESTAMPTZ AS ts, path, channel, source, bot, url_error FROM (VALUES
 		(1, '01 10:00', '/', 'Organic Search', 'google', NULL, NULL),
 		(1, '01 10:30', '/a', NULL, NULL, NULL, NULL), -- exactly 30 minutes go on
 		(1, '01 11:01', '/b', 'Direct', '(direct)', NULL, NULL),
@@ -38,7 +38,7 @@ func TestSessions(t *testing.T) {
 		(1, '04 09:05', '/checkout/thanks', NULL, NULL, NULL, NULL),
 		(2, '01 10:00', '/', 'Direct', '(direct)', 'search', NULL),
 		(2, '01 10:01', '/x', NULL, NULL, NULL, NULL),
-		(2, '01 10:02', '/checkout/thanks', NULL, NULL, NULL, 'host-missing')) AS t (user_id, at, path, channel, source, bot, url_error)`, sqlOf(t, "sessions")} {
+		(2, '01 10:02', '/checkout/thanks', NULL, NULL, NULL, 'host-missing')) AS t (user_id, minute, path, channel, source, bot, url_error)`, sqlOf(t, "sessions")} {
 		if _, err := db.ExecContext(t.Context(), query); err != nil {
 			t.Fatal(err)
 		}
