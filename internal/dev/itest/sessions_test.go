@@ -28,7 +28,7 @@ func sqlOf(t *testing.T, mark string) string {
 // TestSessions runs the queries of docs/sessions.md for DuckDB on rows whose sessions and touches are known.
 func TestSessions(t *testing.T) {
 	db := readers.Duck(t)
-	for _, query := range []string{`CREATE TABLE clicks AS SELECT user_id::BIGINT AS user_id, ('2026-01-' || minute || '+00')::TIMESTAMPTZ AS ts, path, channel, source, bot, url_error FROM (VALUES
+	for _, query := range []string{`CREATE TABLE clicks AS SELECT user_id::BIGINT AS user_id, ('2026-01-' || minute || ':00+00')::TIMESTAMPTZ AS ts, path, channel, source, bot, url_error FROM (VALUES
 		(1, '01 10:00', '/', 'Organic Search', 'google', NULL, NULL),
 		(1, '01 10:30', '/a', NULL, NULL, NULL, NULL), -- exactly 30 minutes go on
 		(1, '01 11:01', '/b', 'Direct', '(direct)', NULL, NULL),
