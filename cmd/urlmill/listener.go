@@ -110,10 +110,11 @@ func lookedAt(job *wire.Job, renamed map[string]string) admin.Columns {
 		return names[i]
 	}
 	return admin.Columns{
-		URL:    find("url", "url.original", "href"),
-		Domain: find("registrable_domain", "url.registered_domain", "url_host_private_domain"),
-		Code:   find("url_error"),
-		Field:  find("field_error"),
+		URL:     find("url", "url.original", "href"),
+		Domain:  find("registrable_domain", "url.registered_domain", "url_host_private_domain"),
+		Code:    find("url_error"),
+		Field:   find("field_error"),
+		Channel: find("channel"), Bot: find("bot"),
 	}
 }
 

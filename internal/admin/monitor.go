@@ -50,7 +50,7 @@ type Watch struct {
 }
 
 // Columns are names of columns of the tables.
-type Columns struct{ URL, Domain, Code, Field string }
+type Columns struct{ URL, Domain, Code, Field, Channel, Bot string }
 
 // Monitor watches a pipeline. It implements [pipeline.Observer].
 type Monitor struct {
@@ -65,6 +65,8 @@ type Monitor struct {
 	messages ring[Message]
 	bad      ring[BadRow]
 	domains  topK
+	channels names
+	bots     names
 	looked   time.Time // when domains were
 	history  ring[Point]
 	last     pipeline.Totals

@@ -108,10 +108,13 @@ type Status struct {
 	Lanes     []Lane                   `json:"lanes"`
 	History   []Point                  `json:"history"`
 	Domains   []Share                  `json:"domains"`
-	Bad       []BadRow                 `json:"bad"`
-	Messages  []Message                `json:"messages"`
-	Build     Build                    `json:"build"`
-	Config    []Setting                `json:"config"`
+	// Channels are shares of the rows that have a channel, Bots of all rows; nil where nothing was counted.
+	Channels []Share   `json:"channels,omitempty"`
+	Bots     []Share   `json:"bots,omitempty"`
+	Bad      []BadRow  `json:"bad"`
+	Messages []Message `json:"messages"`
+	Build    Build     `json:"build"`
+	Config   []Setting `json:"config"`
 }
 
 // Status returns what is known at now. The result is the caller's.
@@ -137,6 +140,7 @@ func (m *Monitor) Status(now time.Time) Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.History, s.Bad, s.Messages, s.Domains = m.history.list(), m.bad.list(), m.messages.list(), m.domains.top(shownDomains)
+	s.Channels, s.Bots = m.channels.shares(m.channels.total()), m.bots.shares(t.Rows)
 	return s
 }
 

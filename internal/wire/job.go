@@ -62,9 +62,10 @@ type Job struct {
 	limiter  *throttle.Limiter
 	privacy  *privacy.Policy // nil: nothing is removed
 	lists    Lists
-	acquired atomic.Pointer[enrich.Rules] // of lists, for commit records, which other goroutines write
-	trouble  Trouble                      // nil in a binary without S3
-	tracer   Tracer                       // nil: no spans
+	acquired atomic.Pointer[enrich.Rules]   // of lists, for commit records, which other goroutines write
+	clients  atomic.Pointer[enrich.Clients] // the same
+	trouble  Trouble                        // nil in a binary without S3
+	tracer   Tracer                         // nil: no spans
 }
 
 // Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything outside but
@@ -157,11 +158,14 @@ func (j *Job) sinkEnv(source sources.Asks) sinks.Env {
 }
 
 // versions returns those of the lists that are in use.
-func (j *Job) versions() (suffixes, acquisition string) {
+func (j *Job) versions() (suffixes, acquisition, clients string) {
 	if r := j.acquired.Load(); r != nil {
 		acquisition = r.Version()
 	}
-	return psl.Version(), acquisition
+	if c := j.clients.Load(); c != nil {
+		clients = c.Version()
+	}
+	return psl.Version(), acquisition, clients
 }
 
 // addDedupe checks how duplicates are found, and changes Rows, if they are known, to what comes out.

@@ -114,6 +114,7 @@ func (j *Job) Use(l Lists) {
 	j.Plan.SetAcquisition(l.Acquisition)
 	j.Plan.SetClients(l.Clients)
 	j.acquired.Store(l.Acquisition)
+	j.clients.Store(l.Clients)
 	if j.privacy != nil {
 		j.privacy.SetKeys(l.Keys)
 	}
