@@ -86,7 +86,7 @@ func TestRanges(t *testing.T) {
 		`["192.0.2.5"] x`:                    "more stands behind",
 		`["192.0.2.5"`:                       "unexpected EOF",
 		`{"a"}`:                              "invalid character",
-		strings.Repeat("[", 20_000):          "nesting",
+		strings.Repeat("[", 20_000):          "exceeded max depth",
 	} {
 		path := filepath.Join(t.TempDir(), "ranges")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
