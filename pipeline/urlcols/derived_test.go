@@ -229,7 +229,7 @@ func TestDerivedErrors(t *testing.T) {
 		`column "port": is there twice; give the parameter's column another name, such as name: param_port`: {
 			Include: []string{"port"}, Promote: []urlcols.Promoted{{Params: []string{"p"}, Name: "port"}},
 		},
-		`column "host": is there twice`:                               {Promote: []urlcols.Promoted{{Params: []string{"h"}, Name: "host"}}},
+		`column "host": is there twice`:                                     {Promote: []urlcols.Promoted{{Params: []string{"h"}, Name: "host"}}},
 		`other_urls: column "referer": no text of that name is carried`:     {Also: []urlcols.Also{{Field: "referer"}}},
 		`other_urls: column "hosts": a URL has no such column; it has href`: {Also: []urlcols.Also{{Field: "ref", Include: []string{"hosts"}}}},
 	} {

@@ -112,7 +112,7 @@ func checkCarried(all []carried, types []pipeline.FieldType, p *pipeline.Problem
 		if !slices.Contains(types, c.typ) {
 			p.Value(at+".type", c.typ, "is none of %v", types)
 		}
-		if c.time > AnyTime {
+		if c.time >= numTimeFormats {
 			p.Add(at+".time", "unknown")
 		} else if c.time != RFC3339 && c.typ != pipeline.Timestamp {
 			p.Add(at+".time", "for timestamps only").Advise("take it out, or give type: timestamp")

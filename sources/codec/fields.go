@@ -79,11 +79,6 @@ func (c *ndjson) appendJSON(dst []byte, v capture) []byte {
 
 func (c *ndjson) timestamp(v capture, format TimeFormat) (int64, bool) {
 	value := c.data[v.start:v.end]
-	if format == AnyTime {
-		if format = RFC3339; v.kind == number {
-			format = epochOf(value)
-		}
-	}
 	if format != RFC3339 {
 		if v.kind != number {
 			return 0, false
@@ -152,6 +147,15 @@ func ParseInt(s []byte) (int64, bool) {
 		return 0, false
 	}
 	return parseInt(s)
+}
+
+// ParseNumber reads a number as JSON has it.
+func ParseNumber(s []byte) (float64, bool) {
+	grammar := scanner{data: s}
+	if !grammar.number() || grammar.pos != len(s) {
+		return 0, false
+	}
+	return parseFloat(s)
 }
 
 // ParseFloat reads a decimal number without an exponent.

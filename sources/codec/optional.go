@@ -51,6 +51,14 @@ type Logger interface {
 	SetLog(log *slog.Logger)
 }
 
+// Enveloped is a [Factory] whose records may be the elements of an array in a JSON document instead of lines: access logs of Azure.
+// The source of files asks for it; such an element has a position as a line has. A factory without it has lines alone.
+type Enveloped interface {
+	Factory
+	// Envelope returns the member of the document that has the array, "" for none.
+	Envelope() string
+}
+
 // Tables is a [Factory] for files that are tables, whose records are rows and not bytes with an end: Parquet. The source of files
 // asks for it, and reads such files with it. With a factory without it, it reads lines.
 type Tables interface {

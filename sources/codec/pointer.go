@@ -40,6 +40,8 @@ type node struct {
 	// what a duplicate key has to forget.
 	own    []int
 	lo, hi int
+	named  bool   // some of next are elements that are found by their names; see [NewPlaces]
+	name   []byte // of such an element
 }
 
 // newTree builds the tree of the pointers whose tokens are given, and numbers the captures in tree order:

@@ -38,7 +38,8 @@ type scanner struct {
 	pos   int // next byte; where the record is malformed after scan returned false
 	depth int
 	caps  []capture
-	key   []byte // scratch for keys with escapes
+	key   []byte     // scratch for keys with escapes
+	pair  [2]capture // scratch for name and value of an element
 }
 
 // scan reads the record. It returns false when data is not exactly one JSON value, with pos at the first byte
@@ -174,6 +175,9 @@ func (s *scanner) member(n *node, key []byte, escaped bool) *node {
 
 // array reads an array.
 func (s *scanner) array(n *node) bool {
+	if n != nil && n.named {
+		return s.namedArray(n)
+	}
 	if empty, ok := s.open(']'); empty || !ok {
 		return ok
 	}

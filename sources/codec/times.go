@@ -1,6 +1,9 @@
 package codec
 
-import "math"
+import (
+	"bytes"
+	"math"
+)
 
 // TimeFormat is how a timestamp is written.
 type TimeFormat uint8
@@ -13,11 +16,9 @@ const (
 	EpochMicros                    // EpochMicros is a number of microseconds since 1970 UTC.
 	EpochNanos                     // EpochNanos is a number of nanoseconds since 1970 UTC.
 	numTimeFormats
-	// AnyTime is any of them, the unit of a number by its size, for logs whose writers choose. A configuration does not have it.
-	AnyTime = numTimeFormats
 )
 
-var timeFormatNames = [...]string{"rfc3339", "s", "ms", "us", "ns", "any"}
+var timeFormatNames = [...]string{"rfc3339", "s", "ms", "us", "ns"}
 
 // String returns the name that a configuration has for the format.
 func (f TimeFormat) String() string { return timeFormatNames[f] }
@@ -52,21 +53,20 @@ func parseEpoch(s []byte, f TimeFormat) (int64, bool) {
 	if negative {
 		digits = s[1:]
 	}
-	// mantissa / 10^scale microseconds, exactly; only numbers of more than 18 digits and those with an
+	// mantissa / 10^scale microseconds, exactly; only numbers that no int64 has, as nanoseconds of after 2262, and those with an
 	// exponent go through floating point.
 	mantissa, scale := int64(0), (int(f)-int(EpochMicros))*3
-	perDigit, seen := 0, 0
+	perDigit := 0
 	for _, d := range digits {
 		switch {
 		case d == '.':
 			perDigit = 1
 			continue
-		case d > '9' || seen == 18: // an exponent, or too many digits
+		case d > '9' || mantissa > (math.MaxInt64-9)/10: // an exponent, or too many digits
 			return floatEpoch(s, f)
 		}
 		mantissa = mantissa*10 + int64(d-'0')
 		scale += perDigit
-		seen++
 	}
 	for ; scale < 0; scale++ {
 		if mantissa > math.MaxInt64/10 {
@@ -117,6 +117,41 @@ func ParseRFC3339(s []byte) (int64, bool) {
 	}
 	offset, ok := zone(rest)
 	return day + clock - offset, ok
+}
+
+// ParseISO8601 reads what [ParseRFC3339] does, and times whose offset has no colon, as strftime's %z writes it, or that have none and
+// are in UTC then.
+func ParseISO8601(s []byte) (int64, bool) {
+	if t, ok := ParseRFC3339(s); ok {
+		return t, true
+	}
+	const local = len("2006-01-02T15:04:05")
+	var buf [local + len(".000000000+00:00")]byte
+	end := bytes.LastIndexAny(s, "+-Zz")
+	switch {
+	case len(s) < local || len(s) >= len(buf):
+		return 0, false
+	case end < local:
+		return ParseRFC3339(append(append(buf[:0], s...), 'Z'))
+	case len(s)-end == len("+0000"):
+		n := len(s) - 2
+		return ParseRFC3339(append(append(append(buf[:0], s[:n]...), ':'), s[n:]...))
+	default:
+		return 0, false
+	}
+}
+
+// ParseTime reads a time in any of the ways in which logs have it: as [ParseISO8601] or [ParseCLF] do, or a number since 1970, whose
+// unit is told by its size.
+func ParseTime(s []byte) (int64, bool) {
+	switch {
+	case isDecimal(s):
+		return parseEpoch(s, epochOf(s))
+	case len(s) > 2 && s[2] == '/':
+		return ParseCLF(s)
+	default:
+		return ParseISO8601(s)
+	}
 }
 
 // date returns the microseconds from 1970 to a day of the month in the year that s begins with.

@@ -169,3 +169,24 @@ func TestParseDecimals(t *testing.T) {
 		}
 	}
 }
+
+// TestParseTime: the ways in which logs have times.
+func TestParseTime(t *testing.T) {
+	const want = 1795262400250000
+	for _, text := range []string{
+		"2026-11-21T12:00:00.25Z", "2026-11-21T13:00:00.25+0100", "2026-11-21T13:00:00.25+01:00", "2026-11-21T12:00:00.25", "2026-11-21T11:00:00.25-0100",
+		"1795262400.25", "1795262400250", "1795262400250000", "1795262400250000999", "21/Nov/2026:12:00:00.25 +0000",
+	} {
+		if got, ok := ParseTime([]byte(text)); got != want || !ok {
+			t.Errorf("%s: %d, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{
+		"", "-", "x", "2026-11-21", "2026-11-21T12:00:00+00", "2026-11-21T12:00:00+000", "2026-11-21T12:00:00 0000", "2026-11-21T12:00:00+2400",
+		"2026-11-21T12:00:00.2500000000000000000000000000", "21/Nov", "21/",
+	} {
+		if got, ok := ParseTime([]byte(text)); ok {
+			t.Errorf("%s: %d", text, got)
+		}
+	}
+}

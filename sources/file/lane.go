@@ -40,7 +40,11 @@ func (l *lane) Start(ctx context.Context, next int64) error {
 	l.from = max(next, 0)
 	l.codec = l.source.codec.New()
 	l.stream = newStream(ctx, l.in, l.source.o.Stdin, l.drain, &l.source.read, windowLimit(l.source.o.Parallel))
-	l.lines = framing.NewLines(l.stream, l.source.o.MaxRecordBytes)
+	var r io.Reader = l.stream
+	if e, ok := l.source.codec.(codec.Enveloped); ok && e.Envelope() != "" {
+		r = framing.NewElements(r, e.Envelope())
+	}
+	l.lines = framing.NewLines(r, l.source.o.MaxRecordBytes)
 	return nil
 }
 

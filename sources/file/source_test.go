@@ -14,6 +14,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/sources/codec/accesslog"
 )
 
 // TestBadInput sends everything through that files of URLs are known to hold.
@@ -71,6 +72,30 @@ func TestNDJSON(t *testing.T) {
 		`0 {"url":"a"} a`, `2 {"url": `, `4 {} `, `5 {"url":"b"} b`,
 		"1 record-malformed 7", "2 record-field-missing -1",
 	})
+}
+
+// TestElements reads the elements of an array as lines, and reads on from each of them.
+func TestElements(t *testing.T) {
+	f, err := accesslog.New(accesslog.Options{Format: accesslog.AzureFrontDoor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := "{\"records\": [\n {\"properties\":\n {\"requestUri\":\"https://a/\"}},{\"properties\":{\"requestUri\":\"https://b/],[\"}},\n7]}\n"
+	for _, data := range [][]byte{[]byte(document), compress(t, "gzip", []byte(document))} {
+		path := write(t, "PT1H.json", data)
+		s, err := New(Options{Paths: []string{path}}, f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"https://a/", "https://b/],[", ""}
+		for start := range want {
+			r := &reader{start: map[string]int64{path: int64(start)}, maxRows: 1}
+			if err := s.Run(t.Context(), nil, r.each); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "rows", r.rows[path], want[start:])
+		}
+	}
 }
 
 // TestPositions reads on from every position, also within lines that are no rows.

@@ -98,7 +98,11 @@ func core(t *testing.T) string {
 	}
 	found, err := filepath.Glob(filepath.Join(home, ".cargo/registry/src/*/uaparser-*/src/core"))
 	if err != nil || len(found) == 0 {
-		t.Skip("uap-core's tests are not here: cargo fetch with the crate uaparser gets them, or name a clone of uap-core by URLMILL_UAP_CORE")
+		const missing = "uap-core's tests are not here: get them by cargo fetch --manifest-path pipeline/enrich/agents/testdata/core/Cargo.toml, or name a clone of uap-core by URLMILL_UAP_CORE"
+		if os.Getenv("URLMILL_REQUIRE_UAP_CORE") != "" {
+			t.Fatal(missing)
+		}
+		t.Skip(missing)
 	}
 	return found[len(found)-1]
 }

@@ -3,7 +3,6 @@ package accesslog
 import (
 	"bytes"
 	"log/slog"
-	"slices"
 	"sync"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -33,7 +32,8 @@ var shared = []pipeline.Field{
 // recognised are the formats that are, in the order in which they are tried: the first that fits is the one. Where one format has the
 // lines of another, it stands behind.
 var recognised = []string{
-	"vhost_combined", "nginx", "combined", "common", "traefik", "envoy", "squid", "haproxy", "alb", "elb", "s3", Caddy, Cloudflare,
+	"vhost_combined", "nginx", "combined", "common", "traefik", "envoy", "squid", "haproxy", "alb", "elb", "nlb", "s3", Caddy, Cloudflare,
+	CloudFrontJSON, WAF, APIGateway, FastlyJSON, GoogleLoadBalancer, AzureFrontDoor, AzureGateway, EnvoyJSON, TraefikJSON,
 }
 
 // autoFactory is what all instances share.
@@ -49,39 +49,22 @@ type autoFactory struct {
 
 type candidate struct {
 	name string
-	codec.Factory
+	*factory
 }
 
 func newAuto(o Options) (codec.Factory, error) {
 	f := &autoFactory{Shape: codec.NewShape(shared, false, true), told: make(map[string]bool)}
 	for _, name := range recognised {
-		if options, ok := jsonFormats[name]; ok {
-			factory, err := codec.NewNDJSON(carrying(options(o.Scheme)))
-			if err != nil {
-				return nil, err
-			}
-			f.candidates = append(f.candidates, candidate{name, factory})
-			continue
+		o.Format = name
+		p, _, err := o.pattern()
+		if err != nil {
+			return nil, err
 		}
-		f.candidates = append(f.candidates, candidate{name, newFactory(o, presets[name](), shared)})
+		f.candidates = append(f.candidates, candidate{name, newFactory(o, p, shared)})
 	}
 	o.Format = W3C
 	f.w3c = newFactory(o, pattern{}, shared)
 	return f, nil
-}
-
-// carrying returns o with the shared columns, null where o has none of that name.
-func carrying(o codec.NDJSONOptions) codec.NDJSONOptions {
-	var carry []codec.CarriedField
-	for _, field := range shared {
-		c := codec.CarriedField{Name: field.Name, Type: field.Type, Pointer: "/no member has this name/" + field.Name}
-		if i := slices.IndexFunc(o.Carry, func(c codec.CarriedField) bool { return c.Name == field.Name }); i >= 0 {
-			c = o.Carry[i]
-		}
-		carry = append(carry, c)
-	}
-	o.Carry = carry
-	return o
 }
 
 // SetLog implements [codec.Logger].
@@ -148,7 +131,7 @@ func (a *auto) recognise(record []byte) {
 		}
 	}
 	for i, probe := range a.probes {
-		if a.fits(probe, record, a.candidates[i].name) {
+		if a.fits(probe, record, &a.candidates[i]) {
 			a.codec, a.probes, a.probe = probe, nil, pipeline.Batch{}
 			a.tell(a.candidates[i].name)
 			return
@@ -157,18 +140,22 @@ func (a *auto) recognise(record []byte) {
 }
 
 // fits reports whether record is a whole line of the format, with a request.
-func (a *auto) fits(probe codec.Codec, record []byte, name string) bool {
+func (a *auto) fits(probe codec.Codec, record []byte, c *candidate) bool {
 	a.probe.Reset()
 	probe.Prepare(&a.probe)
 	if !probe.Decode(&a.probe, record) || len(a.probe.Faults) > 0 || !a.probe.URLs.Valid[0] {
 		return false
 	}
-	if l, ok := probe.(*lines); ok && name == "nginx" && l.current != 0 {
+	if l, ok := probe.(*lines); ok && c.name == "nginx" && l.current != 0 {
 		return false // the other layout is what combined has, without a guess at what the last field is
 	}
 	for i, field := range shared {
 		switch field.Name {
-		case "time", "method", "status":
+		case "method", "status":
+			if !a.probe.Carried[i].Valid[0] && !c.lacking {
+				return false
+			}
+		case "time":
 			if !a.probe.Carried[i].Valid[0] {
 				return false
 			}

@@ -57,20 +57,14 @@ func (o Options) compile() (pattern, error) {
 	if o.Base != "" {
 		all.Join(checkBase(o.Base))
 	}
-	switch o.Format {
-	case Caddy, Cloudflare:
-		if o.Base != "" {
-			all.Add("base", "%s has the host in its records", o.Format).Advise("take it out")
-		}
-		return pattern{}, all.Err()
-	case Auto:
+	if o.Format == Auto {
 		return pattern{}, all.Err()
 	}
 	p, key, err := o.pattern()
 	if err != nil {
 		all.Add(key, "%w", err)
-	} else if o.Format != W3C {
-		whole := o.Format == "alb" || o.Format == "elb" || o.Format == "squid" // they log whole URLs
+	} else if o.Format != W3C && p.origin == "" {
+		whole := o.Format == "alb" || o.Format == "elb" || o.Format == "squid" || p.places != nil // they log whole URLs, or the host
 		all.Join(p.check(key, whole || o.Base != ""))
 	}
 	return p, all.Err()
@@ -93,6 +87,9 @@ func (o Options) pattern() (p pattern, key string, err error) {
 	}
 	if preset, ok := presets[o.Format]; ok {
 		return preset(), "format", nil
+	}
+	if members, ok := jsonFormats[o.Format]; ok {
+		return jsonPattern(members), "format", nil
 	}
 	return p, "format", fmt.Errorf("there is no %q; there are %s", o.Format, strings.Join(Formats(), ", "))
 }
@@ -136,11 +133,8 @@ func New(o Options) (codec.Factory, error) {
 		return nil, err
 	}
 	o.Format = named(o.Format)
-	switch o.Format {
-	case Auto:
+	if o.Format == Auto {
 		return newAuto(o)
-	case Caddy, Cloudflare:
-		return codec.NewNDJSON(jsonFormats[o.Format](o.Scheme))
 	}
 	return newFactory(o, p, nil), nil
 }
@@ -148,6 +142,9 @@ func New(o Options) (codec.Factory, error) {
 // newFactory returns the codec of p with those columns, nil for all that p has.
 func newFactory(o Options, p pattern, columns []pipeline.Field) *factory {
 	f := &factory{pattern: p, base: strings.TrimSuffix(o.Base, "/"), scheme: cmp.Or(o.Scheme, "https"), w3c: o.Format == W3C, columns: columns}
+	if o.Format == AzureFrontDoor || o.Format == AzureGateway {
+		f.envelope = envelope
+	}
 	if p.client > 0 && o.Scheme == "" && strings.HasPrefix(o.Base, "http:") {
 		f.scheme = "http" // of a virtual host that stands before a line
 	}
@@ -194,6 +191,7 @@ type factory struct {
 	w3c          bool
 	extra        map[string]bool // further fields of a W3C log, in lower case
 	columns      []pipeline.Field
+	envelope     string // see [codec.Enveloped]
 }
 
 // layout is a way in which a line is written.
@@ -211,11 +209,13 @@ type binding struct {
 	roles   [ignored]int // field with the role, -1 for none; of several the first
 	method  int          // column of the request's method, -1 for none
 	version int          // column of its protocol
+	address int          // column of the peer's address, -1 for none
+	number  int          // column of its port
 }
 
 // bind adds the columns of the tokens to columns, and returns where they are.
 func bind(tokens []token, columns *[]pipeline.Field) binding {
-	b := binding{method: -1, version: -1}
+	b := binding{method: -1, version: -1, address: -1, number: -1}
 	for i := range b.roles {
 		b.roles[i] = -1
 	}
@@ -224,15 +224,18 @@ func bind(tokens []token, columns *[]pipeline.Field) binding {
 		if r < ignored && b.roles[r] < 0 {
 			b.roles[r] = i
 		}
-		switch r {
-		case ignored, dateOnly, request:
+		if t.field.name == "" {
 			b.columns = append(b.columns, -1)
-		default:
+		} else {
 			b.columns = append(b.columns, columnOf(columns, t.field.name, t.field.typ))
 		}
-		if r == request {
+		switch r {
+		case request:
 			b.method = columnOf(columns, "method", pipeline.String)
 			b.version = columnOf(columns, "protocol", pipeline.String)
+		case peer:
+			b.address = columnOf(columns, "remote_addr", pipeline.String)
+			b.number = columnOf(columns, "remote_port", pipeline.Int64)
 		}
 	}
 	return b
@@ -251,5 +254,9 @@ func columnOf(columns *[]pipeline.Field, name string, typ pipeline.FieldType) in
 
 // New implements [codec.Factory].
 func (f *factory) New() codec.Codec {
-	return &lines{factory: f, layout: &f.layouts[0], spans: make([]span, 0, f.spans)}
+	c := &lines{factory: f, layout: &f.layouts[0], spans: make([]span, 0, f.spans)}
+	if f.places != nil {
+		c.reader = f.places.NewReader()
+	}
+	return c
 }

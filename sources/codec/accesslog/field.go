@@ -27,8 +27,14 @@ const (
 	timeMillis      // milliseconds since 1970
 	dateOnly        // 2000-10-10
 	clock           // 13:55:36, of the field with dateOnly
+	timeAny         // as any of those, or in CLF
+	seconds         // a number with the letter s behind it
+	peer            // address and port of the client
 	ignored         // it has no column
 )
+
+// ofURL reports whether a field with the role is part of the URL.
+func (r role) ofURL() bool { return request <= r && r <= secure && r != method && r != port }
 
 // escape is how a field writes what it cannot as it is.
 type escape uint8
@@ -36,6 +42,7 @@ type escape uint8
 const (
 	byBackslash escape = iota // \xHH, \" and the like
 	byPercent                 // %HH
+	byAgent                   // that, perhaps twice: CloudFront has written %2520 for a space
 	byPlus                    // + for a space
 	asIs                      // not at all: + in a URL that IIS logs is part of it
 )
@@ -157,7 +164,7 @@ var w3cFields = map[string]field{
 	"cs-protocol":         {name: "scheme_logged", role: scheme},
 	"cs-version":          text("protocol"),
 	"cs-protocol-version": text("protocol"),
-	"cs(user-agent)":      text("user_agent"),
+	"cs(user-agent)":      {name: "user_agent", escape: byAgent},
 	"cs(referer)":         {name: "referer", escape: asIs},
 	"cs(cookie)":          text("cookie"),
 	"sc-status":           count("status"),
@@ -171,6 +178,10 @@ var w3cFields = map[string]field{
 	"x-edge-request-id":   text("request_id"),
 	"x-forwarded-for":     text("forwarded_for"),
 	"ssl-protocol":        {name: "ssl_protocol", role: secure},
+	"ssl-cipher":          text("ssl_cipher"),
+	"time-to-first-byte":  column("time_to_first_byte", pipeline.Float64),
+	"c-country":           text("country"),
+	"asn":                 count("asn"),
 }
 
 // columnName makes the name of a column of any name in a log.

@@ -26,6 +26,9 @@ type lines struct {
 	line    []byte
 	plain   bool // it has neither backslashes nor bytes beyond ASCII; false also where nobody looked
 	slow    bool // for tests: no line is taken for plain, so that all of them go the readable way
+
+	reader        *codec.PlaceReader // of a format in JSON
+	unescapedLine []byte             // a record with the texts behind it that had escapes
 }
 
 // Observe implements [codec.Observer].
@@ -45,7 +48,11 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 	b.Records.Append(record)
 	var at int
 	var ok bool
+	c.line = line
+	c.fault.Reset()
 	switch {
+	case c.places != nil:
+		at, ok = c.splitJSON(line)
 	case c.w3c:
 		at, ok = c.splitW3C(line)
 	case c.tabs:
@@ -54,15 +61,20 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 		at, ok = c.split(line)
 	}
 	if !ok {
+		c.line = nil
 		return c.Nulls(b, pipeline.FaultMalformed, at)
 	}
-	c.line = line
 	c.row = len(b.URLs.Valid)
-	c.fault.Reset()
 	c.appendURL(b)
+	if c.binding.address >= 0 {
+		c.appendPeer(b)
+	}
 	c.appendFields(b)
 	c.fault.AddTo(b)
 	c.line = nil
+	if cap(c.unescapedLine) > maxScratch {
+		c.unescapedLine = nil
+	}
 	return true
 }
 
@@ -89,6 +101,13 @@ func (c *lines) split(line []byte) (at int, ok bool) {
 	for i := range c.layouts {
 		c.use(i)
 		end, ok := c.splitLayout(line, at, &l)
+		switch {
+		case !ok:
+		case c.quotes > 0 && bytes.Count(line, []byte(`"`)) != c.quotes:
+			end, ok = bytes.LastIndexByte(line, '"'), false
+		case c.open && len(c.spans) < c.own && c.binding.roles[host] == len(c.spans)-1:
+			ok = false // the host itself may have been cut
+		}
 		if ok {
 			return end, true
 		}
@@ -360,18 +379,26 @@ func (c *lines) appendField(b *pipeline.Batch, column, i int, value []byte) {
 	f := &c.layout.tokens[i].field
 	var ok bool
 	switch {
-	case dst.Field.Type == pipeline.Timestamp && (f.role == timeCLF || f.role == clock):
+	case dst.Field.Type == pipeline.Timestamp && f.role.isTime():
 		var t int64
 		if t, ok = c.time(value, f.role); ok {
 			dst.Ints = append(dst.Ints, t)
 		}
 	case dst.Field.Type == pipeline.String:
 		ok = codec.AppendScalar(dst, c.unescaped(value, f.escape), 0)
+	case dst.Field.Type == pipeline.Float64 && c.places != nil:
+		if f.role == seconds {
+			value = bytes.TrimSuffix(value, []byte("s"))
+		}
+		var n float64
+		if n, ok = codec.ParseNumber(value); ok {
+			dst.Floats = append(dst.Floats, n)
+		}
 	default:
 		ok = codec.AppendScalar(dst, value, f.role.format())
 	}
 	if !ok {
-		c.fault.NoteField(column, int64(c.spans[i].start))
+		c.fault.NoteField(column, c.position(i))
 		return
 	}
 	dst.Valid = append(dst.Valid, true)
@@ -380,8 +407,6 @@ func (c *lines) appendField(b *pipeline.Batch, column, i int, value []byte) {
 // format returns how a time is written that not access logs alone have.
 func (r role) format() codec.TimeFormat {
 	switch r {
-	case timeISO:
-		return codec.RFC3339
 	case timeMillis:
 		return codec.EpochMillis
 	default:
@@ -389,10 +414,18 @@ func (r role) format() codec.TimeFormat {
 	}
 }
 
+// isTime reports whether the role is that of a time which [lines.time] reads.
+func (r role) isTime() bool { return r == timeCLF || r == timeISO || r == timeAny || r == clock }
+
 // time reads a time as access logs alone have them.
 func (c *lines) time(value []byte, r role) (int64, bool) {
-	if r == timeCLF {
+	switch r {
+	case timeCLF:
 		return codec.ParseCLF(value)
+	case timeISO:
+		return codec.ParseISO8601(value)
+	case timeAny:
+		return codec.ParseTime(value)
 	}
 	day, ok := codec.ParseDay(c.value(c.binding.roles[dateOnly]))
 	of, valid := codec.ParseClock(value)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/urlmill/urlmill/sources/codec"
 )
 
 // token is a field with the text before it.
@@ -15,9 +17,10 @@ type token struct {
 	// The bytes of next as a word, and which of the word they are; no mask if next has more than eight.
 	word, mask uint64
 	field      field
-	quoted     bool // quotation marks stand around it, within which a backslash escapes one
-	padded     bool // spaces may stand before it
-	until      byte // of an address with a port behind: what ends the port; 0 for other fields
+	quoted     bool  // quotation marks stand around it, within which a backslash escapes one
+	padded     bool  // spaces may stand before it
+	places     []int // of a format in JSON: where the field may be
+	until      byte  // of an address with a port behind: what ends the port; 0 for other fields
 }
 
 // endsBefore says what stands behind the field.
@@ -60,6 +63,12 @@ type pattern struct {
 	list   int       // 1 + the index of a field that has to be a list of addresses; 0: there is none
 	others []pattern // in which a line may be written as well
 	tabs   bool      // tabs stand between the fields, and nothing else but them; see [RealTime]
+	quotes int       // how many quotation marks a line has; 0: nobody counts them
+
+	places  *codec.Places // of a format whose lines are JSON; nil: they are text
+	encoded bool          // a field of such a format has escapes of its own
+	origin  string        // the scheme of URLs that are no more than host and port; "" for others
+	lacking bool          // lines have neither method nor status, or only some of them
 }
 
 // parseNginx compiles the format of nginx's directive log_format.

@@ -33,6 +33,10 @@ var presets = map[string]func() pattern{
 	"elb":            elb,
 	"s3":             s3,
 	"haproxy":        haproxy,
+	"nlb":            nlb,
+	"api_gateway_clf": func() pattern {
+		return clients(1, common+` %{request_id}x %{extended_request_id}x`, common+` %{request_id}x`)
+	},
 }
 
 // W3C is the name of the format whose lines say what they have.
@@ -43,7 +47,8 @@ var synonyms = map[string]string{"iis": W3C, "cloudfront": W3C}
 
 // Formats returns the names of all formats. The caller owns the slice.
 func Formats() []string {
-	names := slices.AppendSeq([]string{Auto, W3C, RealTime, Caddy, Cloudflare}, maps.Keys(presets))
+	names := slices.AppendSeq([]string{Auto, W3C, RealTime}, maps.Keys(presets))
+	names = slices.AppendSeq(names, maps.Keys(jsonFormats))
 	names = slices.AppendSeq(names, maps.Keys(synonyms))
 	slices.Sort(names)
 	return names
@@ -153,6 +158,7 @@ func number(name string) field { return column(name, pipeline.Float64) }
 // balancerFields are those of Amazon's load balancers.
 var balancerFields = map[string]field{
 	"time":                     timestamp(timeISO),
+	"client":                   {role: peer},
 	"request":                  {role: request},
 	"elb_status_code":          count("status"),
 	"target_status_code":       count("target_status"),
@@ -169,7 +175,31 @@ func alb() pattern {
 	return sequence(`type time elb client target request_processing_time target_processing_time response_processing_time `+
 		`elb_status_code target_status_code received_bytes sent_bytes "request" "user_agent" ssl_cipher ssl_protocol `+
 		`target_group_arn "trace_id" "domain_name" "chosen_cert_arn" matched_rule_priority request_creation_time `+
-		`"actions_executed" "redirect_url" "error_reason"`, balancerFields)
+		`"actions_executed" "redirect_url" "error_reason" "target_list" "target_status_list" "classification" "classification_reason" `+
+		`conn_trace_id`, balancerFields)
+}
+
+// nlb is the log of TLS listeners, the only ones that have one. A connection has no path: its URL is tls: with the name that the client
+// asked for, and the port of the listener.
+//
+// Source: https://docs.aws.amazon.com/elasticloadbalancing/latest/network/load-balancer-access-logs.html
+func nlb() pattern {
+	p := sequence(`version time elb listener client destination connection_time_ms tls_handshake_time_ms received_bytes `+
+		`sent_bytes incoming_tls_alert chosen_cert_arn chosen_cert_serial ssl_cipher ssl_protocol tls_named_group domain_name `+
+		`alpn_fe_protocol alpn_be_protocol alpn_client_preference_list tls_connection_creation_time`, map[string]field{
+		"time":                         timestamp(timeISO),
+		"client":                       {role: peer},
+		"destination":                  {name: "destination", role: port},
+		"connection_time_ms":           count("connection_time_ms"),
+		"tls_handshake_time_ms":        count("tls_handshake_time_ms"),
+		"received_bytes":               count("request_length"),
+		"sent_bytes":                   count("bytes"),
+		"domain_name":                  {name: "http_host", role: host},
+		"tls_connection_creation_time": {name: "tls_connection_creation_time", typ: pipeline.Timestamp, role: timeISO},
+	})
+	p.tokens[0].before = "tls "
+	p.origin, p.lacking = "tls", true
+	return p
 }
 
 // Source: https://docs.aws.amazon.com/elasticloadbalancing/latest/classic/access-log-collection.html
@@ -180,9 +210,9 @@ func elb() pattern {
 
 // Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/LogFormat.html
 func s3() pattern {
-	return sequence(`bucket_owner bucket [time] remote_addr requester request_id operation object_key "request" status error_code `+
+	p := sequence(`bucket_owner bucket [time] remote_addr requester request_id operation object_key "request" status error_code `+
 		`bytes object_size total_time turn_around_time "referer" "user_agent" version_id host_id signature_version `+
-		`cipher_suite authentication_type http_host`, map[string]field{
+		`ssl_cipher authentication_type http_host ssl_protocol access_point_arn acl_required`, map[string]field{
 		"time":             timestamp(timeCLF),
 		"request":          {role: request},
 		"status":           count("status"),
@@ -190,9 +220,11 @@ func s3() pattern {
 		"object_size":      count("object_size"),
 		"total_time":       count("total_time_ms"),
 		"turn_around_time": count("turn_around_time_ms"),
-		"cipher_suite":     {name: "cipher_suite", role: secure},
+		"ssl_cipher":       {name: "ssl_cipher", role: secure},
 		"http_host":        {name: "http_host", role: host},
 	})
+	p.quotes = 6 // it writes those of a user agent as they are, which would shift what follows
+	return p
 }
 
 // haproxy is the format of option httplog. Captured headers stand in braces with | between: those of the request, then those of

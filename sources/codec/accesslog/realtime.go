@@ -22,15 +22,13 @@ var realTimeOrder = strings.Fields(`timestamp c-ip s-ip time-to-first-byte sc-st
 
 // realTimeFields are those that are called otherwise than in W3C logs, or are more than text.
 var realTimeFields = map[string]field{
-	"cs-user-agent":      text("user_agent"),
-	"cs-referer":         text("referer"),
-	"cs-cookie":          text("cookie"),
-	"time-to-first-byte": number("time_to_first_byte"),
-	"sc-content-len":     count("sc_content_len"),
-	"cs-headers-count":   count("cs_headers_count"),
-	"origin-fbl":         number("origin_fbl"),
-	"origin-lbl":         number("origin_lbl"),
-	"asn":                count("asn"),
+	"cs-user-agent":    {name: "user_agent", escape: byAgent},
+	"cs-referer":       text("referer"),
+	"cs-cookie":        text("cookie"),
+	"sc-content-len":   count("sc_content_len"),
+	"cs-headers-count": count("cs_headers_count"),
+	"origin-fbl":       number("origin_fbl"),
+	"origin-lbl":       number("origin_lbl"),
 }
 
 // realTime makes the pattern of the fields with those names, all where there are none.
@@ -49,14 +47,19 @@ func realTime(names []string) (p pattern, err error) {
 		if name == "cs-host" && slices.Contains(names, "x-host-header") {
 			name = "cs(host)" // see w3cFields
 		}
-		f, ok := realTimeFields[name]
-		if !ok {
-			if f, ok = w3cFields[name]; !ok {
-				f = text(columnName(name))
-			}
-		}
-		p.tokens = append(p.tokens, token{field: f.escapedBy(byPercent)})
+		p.tokens = append(p.tokens, token{field: cloudFrontField(name)})
 	}
 	p.tabs = true
 	return p, nil
+}
+
+// cloudFrontField returns the field that CloudFront calls by a name, which is in lower case.
+func cloudFrontField(name string) field {
+	f, ok := realTimeFields[name]
+	if !ok {
+		if f, ok = w3cFields[name]; !ok {
+			f = text(columnName(name))
+		}
+	}
+	return f.escapedBy(byPercent)
 }

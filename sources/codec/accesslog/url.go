@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/urlcore/charset"
 	"github.com/urlmill/urlmill/urlcore/percent"
 )
@@ -14,6 +15,10 @@ func (c *lines) appendURL(b *pipeline.Batch) {
 	r := &c.binding.roles
 	if i := r[request]; i >= 0 && i < len(c.spans) {
 		c.appendRequest(b, i)
+		return
+	}
+	if c.origin != "" {
+		c.appendAuthority(b)
 		return
 	}
 	if verb := c.value(r[method]); string(verb) == "CONNECT" || string(verb) == "NONE" { // Squid's for what was no request
@@ -29,7 +34,7 @@ func (c *lines) appendURL(b *pipeline.Batch) {
 			rest = nil // of real-time logs, and only of them, the stem has the query
 		}
 	}
-	if len(text) == 0 {
+	if len(text) == 0 || string(text) == "*" {
 		c.noURL(b, pipeline.FaultFieldMissing, at)
 		return
 	}
@@ -40,13 +45,59 @@ func (c *lines) appendURL(b *pipeline.Batch) {
 	c.appendTarget(b, text, rest, e)
 }
 
+// putPort gives the column of the client's port, if there is one, its value from field i.
+func (c *lines) putPort(b *pipeline.Batch, i int, value []byte) {
+	column := c.binding.number
+	if column >= len(b.Carried) || len(b.Carried[column].Valid) > c.row { // of a format that is recognised, it has no column
+		return
+	}
+	dst := &b.Carried[column]
+	if !codec.AppendScalar(dst, value, 0) {
+		c.fault.NoteField(column, c.position(i))
+		return
+	}
+	dst.Valid = append(dst.Valid, true)
+}
+
+// appendAuthority adds the URL of a connection, of which the log has no more than the host's name, and the address of the server with its port.
+func (c *lines) appendAuthority(b *pipeline.Batch) {
+	name := c.value(c.binding.roles[host])
+	if len(name) == 0 {
+		c.noURL(b, pipeline.FaultFieldMissing, c.binding.roles[host])
+		return
+	}
+	dst := append(append(append(b.URLs.Data, c.origin...), "://"...), name...)
+	server := c.value(c.binding.roles[port])
+	if colon := bytes.LastIndexByte(server, ':'); colon >= 0 {
+		dst = append(dst, server[colon:]...)
+	}
+	b.URLs.Data = dst
+	b.URLs.End()
+	b.URLs.Valid = append(b.URLs.Valid, true)
+}
+
 func (c *lines) noURL(b *pipeline.Batch, code pipeline.FaultCode, field int) {
 	b.URLs.AppendNull()
-	at := -1
+	at := int64(-1)
 	if field >= 0 && field < len(c.spans) {
-		at = c.spans[field].start
+		at = c.position(field)
 	}
-	c.fault.Note(code, int64(at))
+	c.fault.Note(code, at)
+}
+
+// appendPeer adds address and port of the client, which stand in one field with a colon between.
+func (c *lines) appendPeer(b *pipeline.Batch) {
+	i := c.binding.roles[peer]
+	value := c.value(i)
+	if len(value) == 0 {
+		return
+	}
+	address := value
+	if colon := bytes.LastIndexByte(value, ':'); colon > 0 && value[colon-1] != ':' {
+		address = value[:colon]
+		c.putPort(b, i, value[colon+1:])
+	}
+	c.putText(b, c.binding.address, bytes.Trim(address, "[]"))
 }
 
 // appendRequest takes field i, a request line, apart.
@@ -62,6 +113,10 @@ func (c *lines) appendRequest(b *pipeline.Batch, i int) {
 		return
 	}
 	verb, rest := line[:space], line[space+1:]
+	if string(verb) == "-" {
+		c.noURL(b, pipeline.FaultFieldMissing, i) // a load balancer's for a request that it could not read: - http://host:80- -
+		return
+	}
 	text, version := rest, []byte(nil)
 	last := len(rest) - len(" HTTP/1.1") // where the last space stands but for HTTP/2 and the like
 	if last < 0 || string(rest[last:last+len(" HTTP/")]) != " HTTP/" || bytes.IndexByte(rest[last+len(" HTTP/"):], ' ') >= 0 {
@@ -180,11 +235,13 @@ func (c *lines) unescaped(value []byte, e escape) []byte {
 	if c.plain || e == asIs {
 		return value
 	}
-	mark := [...]byte{byBackslash: '\\', byPercent: '%', byPlus: '+'}[e]
+	mark := [...]byte{byBackslash: '\\', byPercent: '%', byAgent: '%', byPlus: '+'}[e]
 	i := bytes.IndexByte(value, mark)
 	if i < 0 {
 		return value
 	}
+	// A text with spaces that were escaped once has %2520 only where the browser sent %20.
+	twice := e == byAgent && bytes.Contains(value, []byte("%2520")) && !bytes.Contains(value, []byte("%20"))
 	dst := append(c.scratch[:0], value[:i]...)
 	for ; i < len(value); i++ {
 		b := value[i]
@@ -192,10 +249,13 @@ func (c *lines) unescaped(value []byte, e escape) []byte {
 		case b != mark:
 		case e == byPlus:
 			b = ' '
-		case e == byPercent:
-			if v, ok := hexByte(value[i+1:]); ok {
-				b = v
-				i += 2
+		case e == byPercent || e == byAgent:
+			digits := i + 1
+			if twice && bytes.HasPrefix(value[i:], []byte("%25")) {
+				digits = i + len("%25")
+			}
+			if v, ok := hexByte(value[digits:]); ok {
+				b, i = v, digits+1
 			}
 		case i+1 < len(value):
 			b, i = unbackslashed(value, i)

@@ -55,7 +55,7 @@ func (c *lines) directive(line []byte) {
 
 // escapedBy returns f with the escape of its text, if it has any.
 func (f field) escapedBy(e escape) field {
-	if f.typ == pipeline.String && f.role == plain && (f.escape != asIs || e != byPlus) {
+	if f.typ == pipeline.String && f.role == plain && (f.escape != asIs || e != byPlus) && (f.escape != byAgent || e != byPercent) {
 		f.escape = e
 	}
 	return f

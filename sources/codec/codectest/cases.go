@@ -2,6 +2,7 @@ package codectest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -21,6 +22,8 @@ type Case struct {
 	Record func(i int) []byte
 	// Referer is the column with the referer, "" where there is none.
 	Referer string
+	// NoTarget says that the log is one of connections, whose URLs have no path.
+	NoTarget bool
 	// Malformed are records that give a row without a URL, with its fault and the position of that.
 	Malformed map[string]string
 }
@@ -139,6 +142,9 @@ func logCases() []Case {
 		preset("alb", "", alb, map[string]string{"https 2026-11-21T12:00:00Z": "record-field-missing -1"}),
 		preset("elb", "", elb, map[string]string{"2026-11-21T12:00:00Z x y z": "record-field-missing -1"}),
 		preset("s3", "", s3, map[string]string{"owner bucket 21/Nov/2026": "record-malformed 12"}),
+		preset("nlb", "", nlb, map[string]string{"tls 2.0 2026-11-21T12:00:00 net": "record-field-missing -1", "tcp 2.0": "record-malformed 0"}),
+		preset("api_gateway_clf", origin, func(h *Hit) string { return common(h) + " " + h.ID },
+			map[string]string{`1.2.3.4 - - [21/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 1`: "record-malformed 62"}),
 		preset("haproxy", origin, haproxy, map[string]string{"haproxy[1]: Proxy http-in started.": "record-malformed 12"}),
 		log("log_format", accesslog.Options{Nginx: nginxFormat}, nginx, map[string]string{"203.0.113.9 -": "record-malformed 0"}),
 		log("apache", accesslog.Options{Apache: `%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\" %v %D`},
@@ -146,10 +152,12 @@ func logCases() []Case {
 			map[string]string{"x y": "record-malformed 2"}),
 	}
 	for i := range cases {
+		cases[i].NoTarget = cases[i].Name == "access_log/nlb"
 		switch cases[i].Name {
-		case "access_log/common", "access_log/alb", "access_log/elb", "access_log/haproxy", "access_log/fastly", "access_log/envoy", "access_log/squid":
+		case "access_log/common", "access_log/alb", "access_log/elb", "access_log/haproxy", "access_log/fastly", "access_log/envoy", "access_log/squid",
+			"access_log/nlb", "access_log/api_gateway_clf":
 			cases[i].Referer = ""
 		}
 	}
-	return append(append(cases, w3cCases()...), jsonCases()...)
+	return slices.Concat(cases, w3cCases(), jsonCases(), cloudCases())
 }

@@ -191,7 +191,7 @@ func (t *table) add(b *pipeline.Batch, rows int) error {
 				return err
 			}
 			t.append.Begin(b.MaxBytes, len(v.Data))
-			if code := t.append.Append(&b.Carried[i], &v, t.o.Carry[i].Time, nil); t.faults[row].Code == 0 {
+			if code := t.append.Append(&b.Carried[i], &v, t.o.Carry[i].Time, nil); code != 0 && t.faults[row].Code == 0 {
 				t.faults[row] = pipeline.Fault{Code: code, Field: uint16(i)}
 			}
 		}
