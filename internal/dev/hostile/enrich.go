@@ -16,8 +16,13 @@ func database(next byte, nodes, records string) []byte {
 	b.Write(make([]byte, 16))
 	b.WriteString(records + "\xab\xcd\xefMaxMind.com\xe7")
 	for _, pair := range [][2]string{
-		{"binary_format_major_version", "\xa1\x02"}, {"binary_format_minor_version", "\xa0"}, {"build_epoch", "\x01\x02\x01"},
-		{"database_type", word("Test")}, {"ip_version", "\xa1\x04"}, {"node_count", nodes}, {"record_size", "\xa1\x18"},
+		{"binary_format_major_version", "\xa1\x02"},
+		{"binary_format_minor_version", "\xa0"},
+		{"build_epoch", "\x01\x02\x01"},
+		{"database_type", word("Test")},
+		{"ip_version", "\xa1\x04"},
+		{"node_count", nodes},
+		{"record_size", "\xa1\x18"},
 	} {
 		b.WriteString(word(pair[0]) + pair[1])
 	}

@@ -68,7 +68,7 @@ func (r *Ranges) parse(data []byte) error {
 		if err := r.walk("", d); err != nil {
 			return err
 		}
-		if _, err := d.ReadToken(); err != io.EOF {
+		if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 			return errors.New("more stands behind the JSON value")
 		}
 		return nil
