@@ -5,6 +5,7 @@ package address
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"strings"
@@ -87,7 +88,12 @@ func Open(paths []string) (*Files, error) {
 
 // readFile reads a file of at most limit bytes. A device has no end, and no size that says so.
 func readFile(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was read alone
+	info, err := f.Stat()
 	switch {
 	case err != nil:
 		return nil, err
@@ -96,7 +102,9 @@ func readFile(path string, limit int64) ([]byte, error) {
 	case info.Size() > limit:
 		return nil, fmt.Errorf("%s is larger than %d MiB", path, limit>>20)
 	}
-	return os.ReadFile(path)
+	data := make([]byte, info.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
 }
 
 // Find puts together what the files say of an address into p.
