@@ -12,10 +12,7 @@ import (
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/convert"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/lineproto"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
-	"github.com/urlmill/urlmill/internal/keytrace"
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/pipeline/enrich"
-	"github.com/urlmill/urlmill/pipeline/enrich/agents"
 	"github.com/urlmill/urlmill/pipeline/privacy"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/codectest"
@@ -68,22 +65,6 @@ func redaction() func(s string) {
 		b.Carried = []pipeline.Values{{Field: pipeline.Field{Name: "text"}}}
 		b.Carried[0].Text.Append([]byte(s))
 		_, _ = transform.Apply(&b)
-	}
-}
-
-// pathTemplate makes the template of a path.
-func pathTemplate() func(s string) {
-	o := enrich.Default()
-	o.PathTemplates = []string{"/blog/{year}/*/x/**"}
-	rules, err := o.Read()
-	if err != nil {
-		panic(err)
-	}
-	return func(s string) {
-		page := &columns.Columns{}
-		if err := columns.Parse(page, []byte(s), []int32{int32(len(s))}); err == nil {
-			_ = enrich.NewAcquirer([]enrich.Column{enrich.PathTemplate}).Fill(rules, psl.Default(), 1, page, nil, nil)
-		}
 	}
 }
 
@@ -148,9 +129,6 @@ func onURLs() []operation {
 			_ = columns.Parse(&columns.Columns{Dictionaries: columns.Host | columns.Origin}, []byte(s), []int32{int32(len(s))})
 		}),
 		onText("redaction", redaction()),
-		onText("user agent", func(s string) { agents.Default().New(new(agents.Scanner), s) }),
-		onText("explain", func(s string) { _, _ = keytrace.Of(canon.Options{Form: canon.Dedupe}, s) }),
-		onText("path template", pathTemplate()),
 		onText("rfc3986", func(s string) { _, _ = rfc3986.Parse(s) }),
 		onText("rfc3986 resolve", func(s string) { _, _ = rfc3986.ResolveReference("http://h/a/b", s) }),
 		onText("Spark's parse_url", func(s string) {
