@@ -63,7 +63,7 @@ type file struct {
 const (
 	numSlots = 1 << 14
 	maxName  = 128 // bytes of a name; there are none that long
-	// maxDatabase is what a file has at most: the largest that are sold have some hundreds of MiB.
+	// maxDatabase is how large a file of places may be.
 	maxDatabase = 1 << 30
 	// CacheMemory is about what the remembered places of a file hold.
 	CacheMemory = numSlots * int64(unsafe.Sizeof(Place{})+8+4*maxName/4)

@@ -25,7 +25,7 @@ func (r *Ranges) Has(addr netip.Addr) bool {
 	return found || i > 0 && r.spans[i-1].to.Compare(addr) >= 0
 }
 
-// MaxRangesFile is how large a file of ranges may be. Google's and OpenAI's have some 20 KiB; ranges take up to 16 times their text.
+// MaxRangesFile is how large a file of ranges may be. A range takes 48 bytes, and its text three at least.
 const MaxRangesFile = 4 << 20
 
 // ReadRanges returns the ranges in files: JSON, in which every text that is a range counts, such as {"prefixes": [{"ipv4Prefix": …}]}, or
@@ -63,7 +63,7 @@ func ReadRanges(paths []string) (*Ranges, error) {
 func (r *Ranges) parse(data []byte) error {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') && !bytes.HasPrefix(trimmed, []byte("[::")) {
-		// Token by token: as values, 4 MiB of [{},{},…] are 100 MiB.
+		// Token by token, so that values that are no ranges take no memory.
 		d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 		if err := r.walk("", d); err != nil {
 			return err
