@@ -334,7 +334,7 @@ func (r *redactor) secret(i int) int {
 			if begin < len(r.v) && r.v[begin] == ' ' {
 				end = r.bearer(begin)
 			}
-			if end > 0 && bytes.IndexAny(r.v[begin:end], "0123456789") < 0 {
+			if end > 0 && !bytes.ContainsAny(r.v[begin:end], "0123456789") {
 				end = 0
 			}
 		}
