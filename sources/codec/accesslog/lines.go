@@ -8,6 +8,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/urlcore/charset"
 )
 
 // span is where a field stands in the line.
@@ -379,13 +380,15 @@ func (c *lines) appendField(b *pipeline.Batch, column, i int, value []byte) {
 	f := &c.layout.tokens[i].field
 	var ok bool
 	switch {
+	case dst.Field.Type == pipeline.String:
+		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, c.unescaped(value, f.escape))
+		dst.Text.End()
+		ok = true
 	case dst.Field.Type == pipeline.Timestamp && f.role.isTime():
 		var t int64
 		if t, ok = c.time(value, f.role); ok {
 			dst.Ints = append(dst.Ints, t)
 		}
-	case dst.Field.Type == pipeline.String:
-		ok = codec.AppendScalar(dst, c.unescaped(value, f.escape), 0)
 	case dst.Field.Type == pipeline.Float64 && c.places != nil:
 		if f.role == seconds {
 			value = bytes.TrimSuffix(value, []byte("s"))
