@@ -374,6 +374,18 @@ func FuzzDecode(f *testing.F) {
 			f.Add(line, uint8(i))
 		}
 		f.Add(strings.Join(seeds[name], "\n"), uint8(i))
+		if name == "alb" || name == "elb" || name == "s3" { // whose older lines end earlier
+			cut := []string{}
+			for _, line := range slices.Concat(seeds[name], families[name]) {
+				for n := range line {
+					cut = append(cut, line[:n])
+				}
+			}
+			if len(cut) == 0 {
+				f.Fatalf("no line of %s", name)
+			}
+			f.Add(strings.Join(cut, "\n"), uint8(i-1)) // there is no auto
+		}
 	}
 	for _, line := range led {
 		f.Add(line.text, uint8(slices.Index(Formats(), "combined")))
