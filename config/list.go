@@ -63,7 +63,7 @@ func (v listValue) decodeSingle(d *decoder, n ast.Node, path string) {
 	for i, part := range strings.Split(expanded.Text, ",") {
 		item := Scalar{Text: strings.TrimSpace(part), kind: anyKind, shown: expanded.shown}
 		at := fmt.Sprintf("%s[%d]", path, i)
-		d.at[at] = positionOf(n)
+		d.at[at], d.expanded[at] = positionOf(n), expansion{source: s.Value, value: item.Text}
 		single, _ := v.next().(Single)
 		if ok, hint := single.Set(item); strings.HasPrefix(hint, "is ") {
 			d.report(positionOf(n), path, "%s: item %d of %s %s", leaf(path), i+1, expanded.shown, hint)
@@ -117,12 +117,12 @@ func List[T any](p *[]T, initial func() T, example string, section func(*T) Sect
 
 // pairsValue is a mapping from any text to a text.
 type pairsValue struct {
-	p       *map[string]string
-	example string
+	p           *map[string]string
+	to, example string
 }
 
-// Pairs is a mapping from any text to a text.
-func Pairs(p *map[string]string, example string) Value { return pairsValue{p, example} }
+// Pairs is a mapping from any text to a text, which messages call to, such as "the new name".
+func Pairs(p *map[string]string, to, example string) Value { return pairsValue{p, to, example} }
 
 func (v pairsValue) want() string { return "a mapping such as " + v.example }
 
@@ -146,7 +146,7 @@ func (v pairsValue) decode(d *decoder, n ast.Node, path string) {
 	for _, e := range d.entries(m, path) {
 		var to string
 		name := Text(&to, "")
-		name.Wanted = "the new name"
+		name.Wanted = v.to
 		d.decode(e.value, e.at, Join(path, e.key), name, true)
 		out[e.key] = to
 	}

@@ -51,7 +51,7 @@ func (b *brewery) section() Section {
 			{Name: "share", Doc: "Of all.", Value: Number(&b.Share, 0, 1, "a share from 0 to 1")},
 			{Name: "token", Doc: "Who may.", Value: SecretText(&b.Token)},
 			{Name: "beans", Doc: "Of what.", Value: Texts(&b.Beans, "[arabica]")},
-			{Name: "labels", Doc: "More.", Value: Pairs(&b.Labels, "{a: b}")},
+			{Name: "labels", Doc: "More.", Value: Pairs(&b.Labels, "a text", "{a: b}")},
 			{Name: "milk", Doc: "With it.", Value: Optional(&b.Milk, none, (*milk).section)},
 			{Name: "shops", Doc: "Where.", Value: List(&b.Shops, none, "[{fat: 3}]", (*milk).section)},
 			{Name: "waste", Doc: "Where it goes.", Value: TextOr(&b.Waste, Field{Name: "bin", Doc: "A bin.", Value: Optional(&b.Bin, none, (*milk).section)}, "a place")},

@@ -49,8 +49,8 @@ No row is lost, or twice, whatever dies on the way: a compaction is a record of 
 which "urlmill verify" proves that every row is there as before. Pipelines may be running, and other compactions. The next start
 of a pipeline, or the next compaction, ends what one that died has begun.
 
-Who reads the files by listing the directory sees the rows of one merged file twice for a moment: the new file appears, and
-then those go that it replaces; none is ever missing. Who has listed it before may find that a file is gone, and has to list it
+A reader that lists the directory sees the rows of one merged file twice for a moment: the new file appears, and then those
+go that it replaces; no row is ever missing. A reader that has listed it before may find that a file is gone, and has to list it
 again. "urlmill files PLACE" lists the files that have every row exactly once at any moment.
 
 Running it again finds nothing to do until there are new files that are old enough.`,

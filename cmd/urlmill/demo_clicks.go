@@ -55,7 +55,7 @@ func (a *app) demoClicks(ctx, drain context.Context, d demonstration, log *slog.
 func (a *app) demoProduce(ctx, drain context.Context, d demonstration, addr string) error {
 	ctx, stop := making(ctx, drain)
 	defer stop()
-	o := generate.Options{Records: d.records, Seed: d.seed}
+	o := generate.Options{Records: d.records, Seed: d.seed, Visits: true}
 	if d.use == examples.Warehouse { // a midnight amid the clicks: two days
 		o.Start = generate.DefaultStart.Add(-time.Duration(d.records/2) * time.Millisecond)
 	}
@@ -90,17 +90,26 @@ func (a *app) demoShowClicks(ctx context.Context, d demonstration, s report.Summ
 		return err
 	}
 	a.demoReasons(s)
-	if err := a.demoTop(ctx, files, "top registrable domains", "registrable_domain", 10); err != nil {
+	if err := a.demoTop(ctx, files, "top registrable domains, without bots", "registrable_domain", "bot", 10); err != nil {
 		return err
 	}
-	if err := a.demoTop(ctx, files, "top campaigns", "utm_campaign", 5); err != nil {
+	if err := a.demoTop(ctx, files, "top channels, without bots", "channel", "bot", 10); err != nil {
 		return err
 	}
-	if err := a.demoSample(ctx, files, "user_id", "country", "host", "path", "params"); err != nil {
+	if err := a.demoTop(ctx, files, "top sources, without bots", "source", "bot", 10); err != nil {
+		return err
+	}
+	if err := a.demoTop(ctx, files, "top campaigns, without bots", "utm_campaign", "bot", 5); err != nil {
+		return err
+	}
+	if err := a.demoTop(ctx, files, "the bots", "bot", "", 8); err != nil {
+		return err
+	}
+	if err := a.demoSample(ctx, files, "user_id", "country", "channel", "ua_browser", "host", "path"); err != nil {
 		return err
 	}
 	a.demoNext(d,
-		[2]string{"ask DuckDB", fmt.Sprintf(`duckdb -c "select country, count(*) from '%s/*.parquet' group by 1 order by 2 desc"`, d.kept())},
+		[2]string{"ask DuckDB", fmt.Sprintf(`duckdb -c "select channel, count(*) from '%s/*.parquet' where bot is null group by 1 order by 2 desc"`, d.kept())},
 		[2]string{"parse a file of your own", "urlmill parse urls.txt"},
 		[2]string{"look at one URL", "urlmill url 'https://user@example.co.uk/?a=1'"},
 		[2]string{"see the other uses", "urlmill demo --use dedupe; urlmill demo --use warehouse"},
@@ -131,7 +140,7 @@ func (a *app) demoShowWarehouse(ctx context.Context, d demonstration, s report.S
 	for _, p := range parts {
 		a.say("%10s  %s\n", plain.Count(p.Rows), p.Value)
 	}
-	if err := a.demoTop(ctx, files, "top referring sites", "referer_registrable_domain", 5); err != nil {
+	if err := a.demoTop(ctx, files, "top referring sites", "referer_registrable_domain", "", 5); err != nil {
 		return err
 	}
 	if err := a.demoSample(ctx, files, "ts", "registrable_domain", "path", "utm_campaign"); err != nil {

@@ -49,7 +49,7 @@ func (a *app) demoCrawl(ctx, drain context.Context, d demonstration, log *slog.L
 	}
 	a.say("duplicates     %s marked, %s made\n", plain.Count(s.Duplicates), plain.Count(planted))
 	a.demoReasons(s)
-	if err := a.demoTop(ctx, files, "pages that are there most often", "canonical_url", 5); err != nil {
+	if err := a.demoTop(ctx, files, "pages that are there most often", "canonical_url", "", 5); err != nil {
 		return err
 	}
 	if err := a.demoSample(ctx, files, "is_duplicate", "url", "canonical_url"); err != nil {

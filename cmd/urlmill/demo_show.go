@@ -57,9 +57,9 @@ func sumRows(reasons []report.Reason) (sum int64) {
 	return sum
 }
 
-// demoTop shows the most frequent values of a column.
-func (a *app) demoTop(ctx context.Context, files []string, title, column string, n int) error {
-	top, err := demo.Top(ctx, files, column, n)
+// demoTop shows the most frequent values of a column, in all rows or, if without names a column, in those where it is null.
+func (a *app) demoTop(ctx context.Context, files []string, title, column, without string, n int) error {
+	top, err := demo.Top(ctx, files, column, without, n)
 	if err != nil {
 		return err
 	}

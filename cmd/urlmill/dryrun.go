@@ -36,7 +36,8 @@ code, and how large the files would be.
 
 Nothing is written to the output, and nothing is committed. Of a topic, records are read without joining the consumer
 group, from the partitions that answer first until there are enough; they begin where source.kafka.start says (latest: at
-the last ones), not where the group is. The last lines say how many partitions or files the sample is from. The files that are measured are made in a temporary folder, which is removed. With dedupe, duplicates are those within the sample. What
+the last ones), not where the group is. The last lines say how many partitions or files the sample is from. The files that
+are measured are made in a temporary folder, which is removed. With dedupe, duplicates are those within the sample. What
 came from standard input is gone.`,
 		Example: "  urlmill dry-run clickstream.yaml\n  urlmill dry-run clickstream.yaml --records 100000 --show 3",
 		Args:    args(1, 1, "one configuration"),

@@ -24,7 +24,7 @@ func newFiles(a *app) *cobra.Command {
 		Long: `List the files of an output with exactly-once delivery, one a line, that have every committed row exactly once at this
 moment: also while commits are being published, and while "urlmill compact" replaces files. Nothing is changed.
 
-A file of the list may be replaced later; whoever finds one gone lists them again.`,
+A file of the list may be replaced later; a reader that finds one gone lists them again.`,
 		Example: `  duckdb -c "SELECT count(*) FROM read_parquet([$(urlmill files out/clicks | sed "s/.*/'&'/" | paste -sd,)])"
   urlmill files s3://lake/clicks --json | jq .path`,
 		Args: args(1, 1, "the place of an output"),

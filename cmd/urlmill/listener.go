@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urlmill/urlmill/config"
@@ -70,6 +72,7 @@ func (l *listener) start(s *wire.Session) (stop func(ctx, drain context.Context,
 func (l *listener) watch(s *wire.Session) admin.Watch {
 	b, c, job, source, sink := readBuild(), l.config, s.Job, s.Source, s.Sink
 	w := admin.Watch{
+		Name:   nameOf(c.File(), settingsOf(l.settings())),
 		Stats:  s.Stats,
 		Counts: func() pipeline.Counts { return pipeline.CountsOf(source, sink) },
 		Build:  admin.Build{Version: b.Version, Go: b.Go, PSL: b.PSL, Standard: b.Standard},
@@ -84,6 +87,17 @@ func (l *listener) watch(s *wire.Session) admin.Watch {
 	return w
 }
 
+// nameOf returns what a pipeline is called: its file without the folder and the extension, with the consumer group if it has one.
+func nameOf(file string, settings []admin.Setting) string {
+	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	for _, s := range settings {
+		if s.Key == "source.kafka.group" {
+			name += ", group " + s.Value
+		}
+	}
+	return name
+}
+
 // lookedAt returns the names that the columns have in which the monitor looks for domains and for what is wrong.
 func lookedAt(job *wire.Job, renamed map[string]string) admin.Columns {
 	schema := job.Plan.Schemas()[pipeline.Rows]
@@ -96,10 +110,11 @@ func lookedAt(job *wire.Job, renamed map[string]string) admin.Columns {
 		return names[i]
 	}
 	return admin.Columns{
-		URL:    find("url", "url.original", "href"),
-		Domain: find("registrable_domain", "url.registered_domain", "url_host_private_domain"),
-		Code:   find("url_error"),
-		Field:  find("field_error"),
+		URL:     find("url", "url.original", "href"),
+		Domain:  find("registrable_domain", "url.registered_domain", "url_host_private_domain"),
+		Code:    find("url_error"),
+		Field:   find("field_error"),
+		Channel: find("channel"), Bot: find("bot"),
 	}
 }
 

@@ -56,14 +56,14 @@ admin: {listen: "127.0.0.1:%d", stuck_after: 1s}
 		}
 	}
 	for name, want := range map[string]string{
-		"livez": "ok", "metrics": `urlmill_problem{code="source"} 1`, "api/status": "no Kafka broker yet", "": "<title>urlmill</title>",
+		"livez": "ok", "metrics": `urlmill_problem{code="source"} 1`, "api/status": `"name":"c, group g"`, "": "<title>urlmill</title>",
 	} {
 		if got := page(t, ports[1], name); !strings.Contains(got, want) {
 			t.Errorf("/%s has no %q:\n%s", name, want, got)
 		}
 	}
 	top, err := process(t, "top", "--once", fmt.Sprintf("127.0.0.1:%d", ports[1])).Output()
-	if err != nil || !strings.Contains(string(top), "\nNOT READY  source: failing for ") {
+	if err != nil || !strings.HasPrefix(string(top), "c, group g: urlmill ") || !strings.Contains(string(top), "\nNOT READY  source: failing for ") {
 		t.Errorf("%v\n%s", err, top)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {

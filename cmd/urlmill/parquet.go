@@ -24,7 +24,7 @@ func newParquet(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "parquet",
 		Short: "Look into Parquet files, and check them",
-		Long: `Look into Parquet files, whoever wrote them: what their footers say, their first rows, and whether all of it is true.
+		Long: `Look into Parquet files, of urlmill and of other programs: what their footers say, their first rows, and whether all of it is true.
 Patterns such as 'out/**/*.parquet' need no shell.`,
 		Example: `  urlmill parquet info out/*.parquet
   urlmill parquet head -n 5 --columns host,path out/part.parquet

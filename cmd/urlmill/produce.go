@@ -63,7 +63,7 @@ func (f produceFlags) options() (producer.Options, error) {
 		return producer.Options{}, usagef("--partitions has to be at least 1, --records and --rate at least 0")
 	}
 	generator, err := generate.NewGenerator(generate.Options{
-		Records: f.records, Seed: f.seed, Format: generate.Format(f.format), Profile: generate.Profile(f.profile),
+		Records: f.records, Seed: f.seed, Format: generate.Format(f.format), Profile: generate.Profile(f.profile), Visits: true,
 	})
 	if err != nil {
 		return producer.Options{}, &usageError{err}

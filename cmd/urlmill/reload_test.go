@@ -217,3 +217,24 @@ sink: {ndjson: {stdout: true, delivery: at_least_once}}
 		t.Errorf("SIGHUP: %s", log)
 	}
 }
+
+// TestReloadKeys checks that keys of hashes are read again, that a bad file changes nothing, and that no key gets into the log.
+func TestReloadKeys(t *testing.T) {
+	const text = "source: {generate: {}}\nsink: {ndjson: {stdout: true}}\nprivacy: {method: hash, keys: \"${DIR}/keys\"}\n"
+	dir := t.TempDir()
+	writeFile(t, dir, "keys", "2026-01-01 first-0123456789abcdef\n")
+	r, log := reloaded(t, dir, text)
+	r.load = func() (*wire.Config, error) { return parseIn(t, dir, text), nil }
+	writeFile(t, dir, "keys", "2026-01-01 first-0123456789abcdef\n2026-02-01 second-0123456789abcdef\n")
+	if r.apply(); !strings.Contains(log.String(), `taken over" key=privacy.keys from="1, the last from 2026-01-01T00:00:00Z" to="2, the last from 2026-02-01T00:00:00Z"`) {
+		t.Errorf("log:\n%s", log)
+	}
+	second := r.session.Lists().Keys
+	writeFile(t, dir, "keys", "2026-03-01 short\n")
+	if r.apply(); !strings.Contains(log.String(), "nothing was changed") || r.session.Lists().Keys != second {
+		t.Errorf("log:\n%s", log)
+	}
+	if strings.Contains(log.String(), "0123456789abcdef") || strings.Contains(log.String(), "short") {
+		t.Errorf("a key is in the log:\n%s", log)
+	}
+}

@@ -73,7 +73,7 @@ func TestNothingRawOnTerminal(t *testing.T) {
 		_ = os.Remove(columns)
 		_ = os.RemoveAll("out" + hostile)
 		cases := map[string][][]string{
-			"run":     {{config}, {missing}, {fine}},
+			"run":     {{config}, {missing}, {fine}, {fine, "--summary", "json"}, {fine, "--summary", hostile}, {fine, "--until", hostile, "--replace-partitions"}},
 			"dry-run": {{config}, {missing}, {fine}},
 			"parse": {
 				{lines, "--to", "parquet", "-o", data},
@@ -82,6 +82,12 @@ func TestNothingRawOnTerminal(t *testing.T) {
 				{lines, "--to", "parquet", "-o", lines},
 				{lines, "--to", hostile},
 				{table, "--url-field", "/" + hostile, "-o", data + "2", "--to", "parquet"},
+				{lines, "--geo", missing},
+				{table, "--url-field", "/url", "--carry", "ip=/ip", "--geo", lines},
+				{table, "--url-field", "/url", "--address", hostile, "--geo", lines},
+				{lines, "--user-agent", hostile},
+				{lines, "--redact", hostile},
+				{lines, "--nginx", hostile},
 			},
 			"url":     {{hostile}, {"https://h/" + hostile}, {"--base", hostile, "x"}, {"https://" + hostile + "/"}, {"--diff", "net/url", lines}, {"--diff", "net/url", missing}},
 			"explain": {{hostile}, {"https://h/" + hostile, "https://h/"}, {"--form", hostile, "x"}, {"--with", hostile, "x"}, {"--config", missing, "x"}, {"--config", config, "https://h/?" + hostile}},

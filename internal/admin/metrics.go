@@ -118,6 +118,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 			out.send(prometheus.CounterValue, "removed_total", "Values that were removed by the section privacy, by rule.", float64(n), prometheus.Labels{"rule": rule})
 		}
 	}
+	m.collectVisits(out)
 	m.collectSink(counts, now, out)
 	m.collectMemory(out)
 	m.collectProblems(now, out)

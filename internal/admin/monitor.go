@@ -26,6 +26,8 @@ type Setting struct {
 
 // Watch is what a monitor watches. Functions may be nil where there is nothing to ask.
 type Watch struct {
+	// Name is the pipeline's, as its page and "urlmill top" are headed; "" for one without a name.
+	Name   string
 	Stats  *pipeline.Stats
 	Build  Build
 	Config func() []Setting // as it counts now
@@ -48,7 +50,7 @@ type Watch struct {
 }
 
 // Columns are names of columns of the tables.
-type Columns struct{ URL, Domain, Code, Field string }
+type Columns struct{ URL, Domain, Code, Field, Channel, Bot string }
 
 // Monitor watches a pipeline. It implements [pipeline.Observer].
 type Monitor struct {
@@ -63,6 +65,8 @@ type Monitor struct {
 	messages ring[Message]
 	bad      ring[BadRow]
 	domains  topK
+	channels names
+	bots     names
 	looked   time.Time // when domains were
 	history  ring[Point]
 	last     pipeline.Totals

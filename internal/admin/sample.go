@@ -116,13 +116,14 @@ func column(r arrow.Record, name string) texts {
 	return nil
 }
 
-// look takes samples of a batch: the domains of its rows, and what is wrong with the bad ones.
+// look takes samples of a batch: the domains of its rows, and what is wrong with the bad ones. Channels and bots it counts.
 func (m *Monitor) look(id pipeline.LaneID, out *pipeline.Output) {
 	names := m.opts.Columns
 	if r := out.Records[pipeline.Rows]; r != nil && r.NumRows() > 0 {
 		if domains := column(r, names.Domain); domains != nil {
 			m.lookAtDomains(domains)
 		}
+		m.countVisits(column(r, names.Channel), column(r, names.Bot))
 	}
 	if out.Invalid+out.Nulled == 0 {
 		return

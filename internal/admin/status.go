@@ -83,6 +83,7 @@ type Lane struct {
 
 // Status is what the status page shows.
 type Status struct {
+	Name      string           `json:"name"`
 	Now       time.Time        `json:"now"`
 	Began     time.Time        `json:"began"`
 	Problems  []Problem        `json:"problems"`
@@ -107,10 +108,13 @@ type Status struct {
 	Lanes     []Lane                   `json:"lanes"`
 	History   []Point                  `json:"history"`
 	Domains   []Share                  `json:"domains"`
-	Bad       []BadRow                 `json:"bad"`
-	Messages  []Message                `json:"messages"`
-	Build     Build                    `json:"build"`
-	Config    []Setting                `json:"config"`
+	// Channels are shares of the rows that have a channel, Bots of all rows; nil where nothing was counted.
+	Channels []Share   `json:"channels,omitempty"`
+	Bots     []Share   `json:"bots,omitempty"`
+	Bad      []BadRow  `json:"bad"`
+	Messages []Message `json:"messages"`
+	Build    Build     `json:"build"`
+	Config   []Setting `json:"config"`
 }
 
 // Status returns what is known at now. The result is the caller's.
@@ -118,7 +122,7 @@ func (m *Monitor) Status(now time.Time) Status {
 	t := m.opts.Stats.Totals()
 	c := m.counts()
 	s := Status{
-		Now: now, Began: m.began, Problems: m.Problems(now), Rows: t.Rows, Bytes: t.Bytes, Invalid: t.Invalid,
+		Name: m.opts.Name, Now: now, Began: m.began, Problems: m.Problems(now), Rows: t.Rows, Bytes: t.Bytes, Invalid: t.Invalid,
 		Dropped: t.Dropped, Dead: t.DeadLetters, Committed: t.Committed, Commits: t.Commits, Memory: memoryUsed(),
 		MemoryMax: m.opts.MemoryLimit, HasLag: c.Input != nil, Lag: c.Input.Behind(), Errors: maps.Clone(t.Errors),
 		Nulled: t.Nulled, Kinds: make(map[string]pipeline.Kind, len(t.Errors)), Build: m.build(),
@@ -136,6 +140,7 @@ func (m *Monitor) Status(now time.Time) Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.History, s.Bad, s.Messages, s.Domains = m.history.list(), m.bad.list(), m.messages.list(), m.domains.top(shownDomains)
+	s.Channels, s.Bots = m.channels.shares(m.channels.total()), m.bots.shares(t.Rows)
 	return s
 }
 

@@ -22,6 +22,15 @@ func (e *FatalError) Error() string { return e.Err.Error() + ": " + e.Advice }
 // Unwrap returns the error without the advice.
 func (e *FatalError) Unwrap() error { return e.Err }
 
+// shownError is an error with a text of its own.
+type shownError struct {
+	error
+	text string
+}
+
+func (e *shownError) Error() string { return e.text }
+func (e *shownError) Unwrap() error { return e.error }
+
 // IsFatal reports whether err is, or wraps, a [FatalError].
 func IsFatal(err error) bool {
 	var fatal *FatalError
@@ -49,6 +58,9 @@ func Explain(err error, login SASL, own func(kafkago.Error) string) error {
 	if advice == "" {
 		return err
 	}
+	if code == kafkago.SASLAuthenticationFailed && login.refusedAdvice() != "" { // some brokers say what they refuse
+		err = &shownError{err, clip(withoutTokens(err.Error()))}
+	}
 	return &FatalError{err, advice}
 }
 
@@ -56,6 +68,9 @@ func Explain(err error, login SASL, own func(kafkago.Error) string) error {
 func (s SASL) codeAdvice(code kafkago.Error) string {
 	switch code {
 	case kafkago.SASLAuthenticationFailed:
+		if advice := s.refusedAdvice(); advice != "" {
+			return advice
+		}
 		return fmt.Sprintf("the brokers refused user %q with %s: check SASL username, password and mechanism", s.Username, s.Mechanism)
 	case kafkago.UnsupportedSASLMechanism:
 		return fmt.Sprintf("the listener does not offer %s: choose a SASL mechanism that it has enabled (sasl.enabled.mechanisms)", s.Mechanism)
@@ -65,6 +80,18 @@ func (s SASL) codeAdvice(code kafkago.Error) string {
 		return "give the user access to the cluster"
 	case kafkago.UnsupportedVersion, kafkago.UnsupportedForMessageFormat:
 		return "the brokers are older than Apache Kafka 0.11, or newer than this client speaks"
+	}
+	return ""
+}
+
+// refusedAdvice returns what to do about a token that the brokers refuse, "" for other mechanisms.
+func (s SASL) refusedAdvice() string {
+	switch s.Mechanism {
+	case MechanismOAuthBearer:
+		return "check that the token is meant for these brokers (its issuer, audience and scope), that it has not ended, and that the clocks of " +
+			"the brokers, of the identity provider and of this machine agree"
+	case MechanismAWS:
+		return "check that the role or user of AWS may kafka-cluster:Connect to this cluster, that aws_region is the brokers', and the clock of this machine"
 	}
 	return ""
 }

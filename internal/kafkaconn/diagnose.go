@@ -24,7 +24,7 @@ import (
 // refuse the login; and all when they go down. It returns a [FatalError] if err turns out to be one of the former, and err
 // otherwise: then the broker may come back, and trying again is right. It opens connections of its own to every broker.
 func (d *Dialer) diagnose(ctx context.Context, err error) error {
-	silent := d.tls != nil && errors.Is(err, context.DeadlineExceeded)
+	silent := d.cluster.TLS.Enabled && errors.Is(err, context.DeadlineExceeded)
 	if IsFatal(err) || !hungUp(err) && !silent {
 		return err
 	}
@@ -41,9 +41,9 @@ func (d *Dialer) diagnose(ctx context.Context, err error) error {
 // diagnoseListener returns what is wrong with talking to address, nil if that cannot be told.
 func (d *Dialer) diagnoseListener(ctx context.Context, address string) error {
 	switch {
-	case d.tls != nil && speaksKafka(ctx, address):
+	case d.cluster.TLS.Enabled && speaksKafka(ctx, address):
 		return &FatalError{fmt.Errorf("the listener at %s speaks plain text, and this client TLS", address), "disable TLS, or use the address of a TLS listener"}
-	case d.tls == nil && d.sasl == nil && wantsLogin(ctx, address):
+	case !d.cluster.TLS.Enabled && d.sasl == nil && wantsLogin(ctx, address):
 		return &FatalError{fmt.Errorf("the listener at %s asks for a login", address), "set SASL mechanism, username and password, or use the address of a listener without SASL"}
 	}
 	if d.sasl != nil {
@@ -51,7 +51,7 @@ func (d *Dialer) diagnoseListener(ctx context.Context, address string) error {
 			return found
 		}
 	}
-	if d.tls == nil && speaksTLS(ctx, address) {
+	if !d.cluster.TLS.Enabled && speaksTLS(ctx, address) {
 		return wantsTLS(address)
 	}
 	return nil
@@ -67,36 +67,51 @@ func (d *Dialer) diagnoseLogin(ctx context.Context, address string) error {
 	if err := limit(ctx, conn); err != nil {
 		return nil
 	}
-	answer, err := protocol.RoundTrip(conn, 1, 1, d.cluster.ClientID, &saslhandshake.Request{Mechanism: d.sasl.Name()})
-	if err != nil || answer.(*saslhandshake.Response).ErrorCode != 0 {
-		return nil
-	}
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil
-	}
-	number, _ := strconv.Atoi(port) // only for mechanisms that want to know
-	state, message, err := d.sasl.Start(sasl.WithMetadata(ctx, &sasl.Metadata{Host: host, Port: number}))
-	for done := false; err == nil && !done; {
-		answer, err = protocol.RoundTrip(conn, 0, 2, d.cluster.ClientID, &saslauthenticate.Request{AuthBytes: message})
-		if hungUp(err) {
-			return d.explain(kafkago.SASLAuthenticationFailed)
-		}
-		if err != nil {
-			return nil
-		}
-		got := answer.(*saslauthenticate.Response)
-		if got.ErrorCode != 0 {
-			return d.explain(kafkago.Error(got.ErrorCode))
-		}
-		done, message, err = state.Next(ctx, got.AuthBytes)
+	err = d.logIn(ctx, conn, address, 0)
+	var code kafkago.Error
+	switch {
+	case hungUp(err):
+		return d.explain(kafkago.SASLAuthenticationFailed)
+	case IsFatal(err):
+		return err
+	case errors.As(err, &code):
+		return d.explain(err)
 	}
 	return nil
 }
 
+// logIn logs in over a connection that is open, as kafka-go does when it has opened one, with that version of the last request.
+func (d *Dialer) logIn(ctx context.Context, conn net.Conn, address string, version int16) error {
+	answer, err := protocol.RoundTrip(conn, 1, 1, d.cluster.ClientID, &saslhandshake.Request{Mechanism: d.sasl.Name()})
+	if err != nil {
+		return fmt.Errorf("asking for a login: %v", err) //nolint:errorlint // a broker that hangs up here has not seen the credentials
+	}
+	if code := answer.(*saslhandshake.Response).ErrorCode; code != 0 {
+		return kafkago.Error(code)
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	number, _ := strconv.Atoi(port) // only for mechanisms that want to know
+	state, message, err := d.sasl.Start(sasl.WithMetadata(ctx, &sasl.Metadata{Host: host, Port: number}))
+	for done := false; err == nil && !done; {
+		answer, err = protocol.RoundTrip(conn, version, 2, d.cluster.ClientID, &saslauthenticate.Request{AuthBytes: message})
+		if err != nil {
+			return err
+		}
+		got := answer.(*saslauthenticate.Response)
+		if got.ErrorCode != 0 {
+			return fmt.Errorf("%w: %s", kafkago.Error(got.ErrorCode), got.ErrorMessage)
+		}
+		done, message, err = state.Next(ctx, got.AuthBytes)
+	}
+	return err
+}
+
 // explain returns the [FatalError] of an answer to credentials.
-func (d *Dialer) explain(code kafkago.Error) error {
-	return Explain(code, d.cluster.SASL, func(kafkago.Error) string { return "" })
+func (d *Dialer) explain(err error) error {
+	return Explain(err, d.cluster.SASL, func(kafkago.Error) string { return "" })
 }
 
 // probe opens a connection for questions, with a deadline.

@@ -36,9 +36,11 @@ type Cluster struct {
 // Dialer connects to the brokers of a [Cluster]. Its methods may be called from several goroutines.
 type Dialer struct {
 	cluster Cluster
-	tls     *tls.Config    // nil: plain text
 	sasl    sasl.Mechanism // nil: no login
 	conns   connSet
+
+	reading sync.Mutex
+	tls     *tls.Config // as read last; nil: plain text
 }
 
 // NewDialer reads the files of c. It connects to no broker.
@@ -68,16 +70,6 @@ func (d *Dialer) NewTransport(topics ...string) *kafkago.Transport {
 	}
 }
 
-// ForGroup returns what kafka-go's consumer group opens its connections with.
-func (d *Dialer) ForGroup() *kafkago.Dialer {
-	return &kafkago.Dialer{
-		ClientID:      d.cluster.ClientID,
-		Timeout:       d.cluster.DialTimeout,
-		DialFunc:      d.dial,
-		SASLMechanism: d.sasl,
-	}
-}
-
 // Close breaks every connection, so that every request that waits for an answer fails. No connection is made after it.
 func (d *Dialer) Close() { d.conns.close() }
 
@@ -89,7 +81,7 @@ func (d *Dialer) Open() int {
 }
 
 // dial connects to a broker. It does the TLS handshake itself, so that an error of the handshake differs from one of the
-// network. kafka-go's transport and its consumer group both use it, and every connection is in d.conns.
+// network. Every connection is in d.conns.
 func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.cluster.DialTimeout)
 	defer cancel()
@@ -97,15 +89,15 @@ func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	conn := &trackedConn{Conn: raw, set: &d.conns, sniff: d.tls == nil}
+	conn := &trackedConn{Conn: raw, set: &d.conns, sniff: !d.cluster.TLS.Enabled}
 	if !d.conns.add(conn) {
 		_ = raw.Close()
 		return nil, fmt.Errorf("dialing %s: %w", address, net.ErrClosed)
 	}
-	if d.tls == nil {
-		return guard(conn), nil
+	if !d.cluster.TLS.Enabled {
+		return d.guard(conn, address), nil
 	}
-	config := d.tls
+	config := d.readTLS()
 	if config.ServerName == "" {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
@@ -119,7 +111,31 @@ func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		_ = conn.Close()
 		return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
 	}
-	return guard(encrypted), nil
+	return d.guard(encrypted, address), nil
+}
+
+// readTLS returns what the files say now, since others renew them while we run. Where that fails it returns what they said last: one
+// may be half written, or not fit the other yet.
+func (d *Dialer) readTLS() *tls.Config {
+	d.reading.Lock()
+	defer d.reading.Unlock()
+	if fresh, err := d.cluster.TLS.Config(); err == nil {
+		d.tls = fresh
+	}
+	return d.tls
+}
+
+// guard returns what kafka-go gets of a connection.
+func (d *Dialer) guard(conn net.Conn, address string) *guardedConn {
+	c := guard(conn)
+	if d.sasl != nil {
+		c.logIn = func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), d.cluster.DialTimeout)
+			defer cancel()
+			return d.logIn(ctx, c, address, 1) // only its answers say for how long
+		}
+	}
+	return c
 }
 
 // connSet has every open connection of a [Dialer]. Closing the connection is the only way to end a request of kafka-go that

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/segmentio/kafka-go/protocol"
 )
@@ -19,13 +20,19 @@ const (
 	maxToken = 64 << 10
 	// noVersion is above every version of a request. Where a header has one, there is the text of a token.
 	noVersion = 32
+	// maxLogin bounds for how long a broker may say that a login is good.
+	maxLogin = 30 * 24 * time.Hour
 )
 
 // guardedConn holds back each answer until it has come as a whole and all lengths that it claims are in it, since kafka-go
 // allocates what is claimed, on goroutines of its own. Answers to fetches pass as they come: their reader is this program's,
 // and checks them itself.
+//
+// It also logs in again before the broker's patience with a login ends (KIP-368), which kafka-go does not do: a broker hangs up on
+// the next request after that.
 type guardedConn struct {
 	net.Conn
+	logIn func() error // over this connection; nil where there is no login
 
 	// Of the goroutine that writes.
 	request [12]byte // length, key, version and correlation ID of the request that is being written
@@ -36,6 +43,7 @@ type guardedConn struct {
 	mu     sync.Mutex
 	asked  map[int32]question // requests without an answer, by their correlation ID
 	tokens int                // those of a login without an answer
+	renew  time.Time          // when to log in again, zero for never
 
 	// Of the goroutine that reads.
 	answer [8]byte // length and correlation ID
@@ -57,8 +65,39 @@ func guard(c net.Conn) *guardedConn { return &guardedConn{Conn: c, asked: map[in
 
 // Write implements [net.Conn].
 func (c *guardedConn) Write(b []byte) (int, error) {
+	if c.written == 0 && c.body == 0 && c.loginEnds() {
+		if err := c.logIn(); err != nil {
+			return 0, err
+		}
+	}
 	c.note(b)
 	return c.Conn.Write(b)
+}
+
+// loginEnds reports, once, whether the login has to be made again before the request that is about to begin. It is not while an
+// answer is to come: kafka-go waits for it before it asks again, but for its first questions.
+func (c *guardedConn) loginEnds() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.logIn == nil || c.renew.IsZero() || len(c.asked) > 0 || time.Now().Before(c.renew) {
+		return false
+	}
+	c.renew = time.Time{} // until the answer to the new one
+	return true
+}
+
+// loggedIn notes for how long a login is good, which the answer to its last step says.
+func (c *guardedConn) loggedIn(answer []byte) {
+	const size = 8
+	if len(answer) < size {
+		return
+	}
+	life := time.Duration(min(binary.BigEndian.Uint64(answer[len(answer)-size:]), uint64(maxLogin.Milliseconds()))) * time.Millisecond
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.renew = (time.Time{}); life > 0 {
+		c.renew = time.Now().Add(life * 4 / 5)
+	}
 }
 
 // note keeps which requests are in b, which may begin and end within them.
@@ -191,5 +230,8 @@ func (c *guardedConn) take(header []byte, size int) error {
 		return err
 	}
 	c.ready = whole.Bytes()
+	if (q == question{protocol.SaslAuthenticate, 1}) {
+		c.loggedIn(c.ready[len(header):])
+	}
 	return nil
 }

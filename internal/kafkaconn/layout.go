@@ -12,6 +12,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/apiversions"
 	"github.com/segmentio/kafka-go/protocol/consumer"
+	"github.com/segmentio/kafka-go/protocol/describegroups"
 	"github.com/segmentio/kafka-go/protocol/findcoordinator"
 	"github.com/segmentio/kafka-go/protocol/heartbeat"
 	"github.com/segmentio/kafka-go/protocol/joingroup"
@@ -26,9 +27,10 @@ import (
 	"github.com/segmentio/kafka-go/protocol/syncgroup"
 )
 
-// answers are what kafka-go decodes answers into. Its consumer group has types of its own, of the same layout.
+// answers are what kafka-go decodes answers into.
 var answers = map[protocol.ApiKey]reflect.Type{
 	protocol.ApiVersions:      reflect.TypeFor[apiversions.Response](),
+	protocol.DescribeGroups:   reflect.TypeFor[describegroups.Response](),
 	protocol.FindCoordinator:  reflect.TypeFor[findcoordinator.Response](),
 	protocol.Heartbeat:        reflect.TypeFor[heartbeat.Response](),
 	protocol.JoinGroup:        reflect.TypeFor[joingroup.Response](),

@@ -21,6 +21,8 @@ const (
 	MechanismPlain       = "plain"
 	MechanismScramSHA256 = "scram-sha-256"
 	MechanismScramSHA512 = "scram-sha-512"
+	MechanismOAuthBearer = "oauthbearer"
+	MechanismAWS         = "aws-msk-iam"
 )
 
 // TLS says how connections are encrypted.
@@ -38,9 +40,13 @@ type TLS struct {
 
 // SASL says how to log in. No Mechanism means not to.
 type SASL struct {
-	Mechanism string // "plain", "scram-sha-256" or "scram-sha-512"
-	Username  string
-	Password  config.Secret
+	Mechanism string // one of the constants above
+	// Username and Password are for plain and scram.
+	Username string
+	Password config.Secret
+	OAuth    *OAuth // for oauthbearer
+	// AWSRegion and AWSProfile are for aws-msk-iam; where they are empty, the environment says them.
+	AWSRegion, AWSProfile string
 }
 
 // Config reads the files of t. It returns nil where TLS is not enabled. The error has every problem, joined, as of the
@@ -104,6 +110,10 @@ func (s SASL) NewMechanism() (sasl.Mechanism, error) {
 		m, err = scram.Mechanism(scram.SHA256, s.Username, s.Password.Reveal())
 	case MechanismScramSHA512:
 		m, err = scram.Mechanism(scram.SHA512, s.Username, s.Password.Reveal())
+	case MechanismOAuthBearer:
+		return bearer{newTokens(s.OAuth.fetcher()), s.OAuth.Extensions, s.refusedAdvice()}, nil
+	case MechanismAWS:
+		return bearer{newTokens(awsFetcher(s)), nil, s.refusedAdvice()}, nil
 	default:
 		return nil, s.unknown()
 	}

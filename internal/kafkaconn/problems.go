@@ -7,10 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
-// CheckAddresses returns what is wrong with brokers, whose key is brokers. It does not show them: they may come from a variable.
+// CheckAddresses returns what is wrong with brokers, whose key is brokers.
 func CheckAddresses(brokers []string) error {
 	var p pipeline.Problems
 	if len(brokers) == 0 {
@@ -18,7 +19,7 @@ func CheckAddresses(brokers []string) error {
 	}
 	for i, b := range brokers {
 		if reason := addressProblem(b); reason != "" {
-			p.Add(fmt.Sprintf("brokers[%d]", i), "%s", reason).Advise("give host:port, such as kafka-1:9092")
+			p.Add(fmt.Sprintf("brokers[%d]", i), "%q %s", b, reason).Advise("give host:port, such as kafka-1:9092")
 		}
 	}
 	return p.Err()
@@ -77,28 +78,44 @@ func (t TLS) Validate() error {
 // Validate returns what is wrong with s, whose section is sasl.
 func (s SASL) Validate() error {
 	var p pipeline.Problems
-	switch s.Mechanism {
-	case MechanismPlain, MechanismScramSHA256, MechanismScramSHA512:
-		if s.Username == "" {
-			p.Add("sasl.username", "empty; %s needs one", s.Mechanism)
+	passwords := slices.Contains([]string{MechanismPlain, MechanismScramSHA256, MechanismScramSHA512}, s.Mechanism)
+	switch {
+	case s == SASL{}:
+		return nil
+	case s.Mechanism == "":
+		p.Add("sasl.mechanism", "empty, but there are credentials").Advise("give %s", config.Listed(mechanisms, "or"))
+		return p.Err()
+	case !slices.Contains(mechanisms, s.Mechanism):
+		return s.unknown()
+	}
+	for _, option := range []struct {
+		key           string
+		given, wanted bool // wanted by the mechanism, which has no use for it otherwise
+		may           bool // it may be left out
+	}{
+		{"username", s.Username != "", passwords, false},
+		{"password", s.Password != "", passwords, false},
+		{"oauth", s.OAuth != nil, s.Mechanism == MechanismOAuthBearer, false},
+		{"aws_region", s.AWSRegion != "", s.Mechanism == MechanismAWS, true},
+		{"aws_profile", s.AWSProfile != "", s.Mechanism == MechanismAWS, true},
+	} {
+		switch {
+		case option.given && !option.wanted:
+			p.Add("sasl."+option.key, "has no effect with mechanism: %s", s.Mechanism)
+		case option.wanted && !option.given && !option.may:
+			p.Add("sasl."+option.key, "empty; %s needs one", s.Mechanism)
 		}
-		if s.Password == "" {
-			p.Add("sasl.password", "empty; %s needs one", s.Mechanism)
-		}
-	case "":
-		if s.Username != "" || s.Password != "" {
-			p.Add("sasl.mechanism", "empty, but there are credentials").Advise("give %s", mechanisms)
-		}
-	default:
-		p.Join(s.unknown())
+	}
+	if s.OAuth != nil {
+		s.OAuth.validate(&p)
 	}
 	return p.Err()
 }
 
-const mechanisms = MechanismPlain + ", " + MechanismScramSHA256 + " or " + MechanismScramSHA512
+var mechanisms = []string{MechanismPlain, MechanismScramSHA256, MechanismScramSHA512, MechanismOAuthBearer, MechanismAWS}
 
 func (s SASL) unknown() error {
-	return pipeline.ValueErrorf("sasl.mechanism", s.Mechanism, "is not known").Advise("use %s", mechanisms)
+	return pipeline.ValueErrorf("sasl.mechanism", s.Mechanism, "is not known").Advise("use %s", config.Listed(mechanisms, "or"))
 }
 
 // NoTopic says what is wrong with a name for which IsTopic is false.

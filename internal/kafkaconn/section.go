@@ -28,9 +28,12 @@ func (t *TLS) Certificates() config.Section {
 // Section returns the section that s is bound to. It may be left out; see [config.Given].
 func (s *SASL) Section() config.Section {
 	return config.Section{Fields: []config.Field{
-		{Name: "mechanism", Doc: "How the password is proved.", Value: config.Names(&s.Mechanism, MechanismPlain, MechanismScramSHA256, MechanismScramSHA512), Example: "mechanism: " + MechanismScramSHA512},
-		{Name: "username", Doc: "Who logs in.", Value: config.Text(&s.Username, "urlmill"), Example: "username: urlmill"},
-		{Name: "password", Doc: "The password; it is never printed. Best from a variable or a file.", Value: config.SecretText(&s.Password), Example: `password: "${KAFKA_PASSWORD}"`},
+		{Name: "mechanism", Doc: "How the client proves who it is.", Value: config.Names(&s.Mechanism, mechanisms...), Example: "mechanism: " + MechanismScramSHA512},
+		{Name: "username", Doc: "Who logs in, with plain and scram.", Value: config.Text(&s.Username, "urlmill")},
+		{Name: "password", Doc: "The password, with plain and scram; it is never printed. Best from a variable or a file.", Value: config.SecretText(&s.Password)},
+		{Name: "oauth", Doc: "Where tokens come from, with oauthbearer.", Value: config.Optional(&s.OAuth, func() OAuth { return OAuth{} }, (*OAuth).Section)},
+		{Name: "aws_region", Doc: "Region of the brokers, with aws-msk-iam. Not set: that of AWS_REGION or of the shared configuration files.", Value: config.Text(&s.AWSRegion, "eu-central-1")},
+		{Name: "aws_profile", Doc: "Profile of AWS's shared configuration files, with aws-msk-iam. Not set: that of AWS_PROFILE, or the default.", Value: config.Text(&s.AWSProfile, "kafka")},
 	}}
 }
 
@@ -46,7 +49,10 @@ func Aliases(own map[string]string) map[string]string {
 		"sasl.mechanism": "sasl.mechanism", "sasl.mechanisms": "sasl.mechanism",
 		"sasl.username": "sasl.username", "sasl.plain.username": "sasl.username",
 		"sasl.password": "sasl.password", "sasl.plain.password": "sasl.password",
-		"sasl.jaas.config":                   "sasl",
+		"sasl.jaas.config":                    "sasl",
+		"sasl.oauthbearer.token.endpoint.url": "sasl.oauth.token_url", "sasl.oauthbearer.client.id": "sasl.oauth.client_id",
+		"sasl.oauthbearer.client.secret": "sasl.oauth.client_secret", "sasl.oauthbearer.scope": "sasl.oauth.scopes",
+		"sasl.oauthbearer.extensions":        "sasl.oauth.extensions",
 		"socket.connection.setup.timeout.ms": "dial_timeout",
 	}
 	maps.Copy(all, own)

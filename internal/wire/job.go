@@ -62,9 +62,10 @@ type Job struct {
 	limiter  *throttle.Limiter
 	privacy  *privacy.Policy // nil: nothing is removed
 	lists    Lists
-	acquired atomic.Pointer[enrich.Rules] // of lists, for commit records, which other goroutines write
-	trouble  Trouble                      // nil in a binary without S3
-	tracer   Tracer                       // nil: no spans
+	acquired atomic.Pointer[enrich.Rules]   // of lists, for commit records, which other goroutines write
+	clients  atomic.Pointer[enrich.Clients] // the same
+	trouble  Trouble                        // nil in a binary without S3
+	tracer   Tracer                         // nil: no spans
 }
 
 // Check returns what is wrong with a configuration, a [*config.Error] with every problem, without touching anything outside but
@@ -102,7 +103,7 @@ func Prepare(c *Config, s Setting) (*Job, error) {
 		j.sink = c.Sink.Options.With(j.sinkEnv(asks))
 		problems.note(sink, j.sink.Validate())
 	}
-	j.privacy = newPrivacy(c, &problems)
+	j.privacy = newPrivacy(c, j.codec, &problems)
 	if codecErr == nil && c.Source.Options != nil && c.Sound("columns", "enrich", "source.codec", "on_field_error") {
 		if j.Plan = newPlan(c, asks, j.codec, j.lists, j.guards(), &problems); j.Plan != nil {
 			j.Rows = j.Plan.Schemas()[pipeline.Rows]
@@ -157,11 +158,14 @@ func (j *Job) sinkEnv(source sources.Asks) sinks.Env {
 }
 
 // versions returns those of the lists that are in use.
-func (j *Job) versions() (suffixes, acquisition string) {
+func (j *Job) versions() (suffixes, acquisition, clients string) {
 	if r := j.acquired.Load(); r != nil {
 		acquisition = r.Version()
 	}
-	return psl.Version(), acquisition
+	if c := j.clients.Load(); c != nil {
+		clients = c.Version()
+	}
+	return psl.Version(), acquisition, clients
 }
 
 // addDedupe checks how duplicates are found, and changes Rows, if they are known, to what comes out.

@@ -84,7 +84,7 @@ const acquisition = "enrich.acquisition"
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; give the path of a file that can be read", err)
 	}
 	defer func() { _ = f.Close() }() // it was read alone
 	text, err := io.ReadAll(io.LimitReader(f, maxList+1))
@@ -114,6 +114,7 @@ func (j *Job) Use(l Lists) {
 	j.Plan.SetAcquisition(l.Acquisition)
 	j.Plan.SetClients(l.Clients)
 	j.acquired.Store(l.Acquisition)
+	j.clients.Store(l.Clients)
 	if j.privacy != nil {
 		j.privacy.SetKeys(l.Keys)
 	}

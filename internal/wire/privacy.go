@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,13 +12,27 @@ import (
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
-// newPrivacy returns the policy of c, nil if it has none.
-func newPrivacy(c *Config, problems *problems) *privacy.Policy {
+// newPrivacy returns the policy of c, nil if it has none. f is nil where the codec is wrong.
+func newPrivacy(c *Config, f codec.Factory, problems *problems) *privacy.Policy {
 	if c.Privacy == nil {
 		return nil
 	}
 	p, err := privacy.New(*c.Privacy)
 	problems.note("privacy", err)
+	// Those of the default are names that a field may have.
+	if a := c.Privacy.Address; f != nil && a != nil && !slices.Equal(a.Fields, privacy.AddressFields) {
+		var texts []string
+		for _, field := range f.Fields() {
+			if field.Type == pipeline.String {
+				texts = append(texts, field.Name)
+			}
+		}
+		for i, name := range a.Fields {
+			if !slices.Contains(texts, name) {
+				problems.add(fmt.Sprintf("privacy.address.fields[%d]", i), "%q is no carried field of text%s; carry it, or take it out, since no address would be removed", name, config.Suggest(name, texts))
+			}
+		}
+	}
 	return p
 }
 

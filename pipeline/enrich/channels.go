@@ -195,7 +195,7 @@ func (c *channels) read(file, text string, k known, extended bool) error {
 func (w *writtenRule) section() config.Section {
 	s := config.Section{Fields: []config.Field{
 		{Name: "channel", Doc: "Name of the channel.", Value: config.Text(&w.channel, "Email"), Example: "channel: Email"},
-		{Name: "params", Doc: "Parameters of the page's URL.", Value: config.Pairs(&w.params, "{ref: partner-*}")},
+		{Name: "params", Doc: "Parameters of the page's URL.", Value: config.Pairs(&w.params, "a pattern", "{ref: partner-*}")},
 	}}
 	for i, name := range fieldNames {
 		s.Fields = append(s.Fields, config.Field{Name: name, Doc: "Patterns, of which one has to fit.", Value: config.Texts(&w.fields[i], "[newsletter, partner-*]")})

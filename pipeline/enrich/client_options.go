@@ -92,7 +92,7 @@ func newStamp(path string) stamp {
 	return stamp{path, fmt.Sprint(info.Size(), info.ModTime().UnixNano())}
 }
 
-// Version says which files the clients were read from: their names, sizes and times.
+// Version is a hash of the rules for user agents, and of the names, sizes and times of the files that the clients were read from.
 func (c *Clients) Version() string { return c.version }
 
 // Changed reports whether a file is another one than when it was read.
@@ -148,7 +148,9 @@ func (o *Options) ReadClients() (*Clients, error) {
 		c.stamps = append(c.stamps, newStamp(path)) // before reading: a change in between is found later
 	}
 	var errs []error
+	builtIn := ""
 	if u := o.UserAgent; u != nil {
+		builtIn = agents.Version()
 		c.agents = agents.NewCache(agents.Default(), u.Cache)
 		for i, b := range u.BotRanges {
 			errs = append(errs, c.readRanges(fmt.Sprintf("user_agent.bot_ranges[%d]", i), b)...)
@@ -165,7 +167,7 @@ func (o *Options) ReadClients() (*Clients, error) {
 			errs = append(errs, pipeline.FieldErrorf("address.files", "%w", err))
 		}
 	}
-	c.version = fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%q %q", c.stamps, fmt.Sprint(o.botRanges()))))[:len("sha256:")+32]
+	c.version = fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%q %q %s", c.stamps, fmt.Sprint(o.botRanges()), builtIn)))[:len("sha256:")+32]
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}

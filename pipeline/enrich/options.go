@@ -176,7 +176,7 @@ func cmpErr(errs ...error) error {
 func readFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w; give the path of a file that can be read", err)
 	}
 	defer func() { _ = f.Close() }() // it was read alone
 	text, err := io.ReadAll(io.LimitReader(f, config.MaxFileSize+1))

@@ -297,6 +297,8 @@ var known = []struct {
 	{"xox", apiKey, ofToken, 12}, // a letter, a hyphen and numbers
 	{"EAA", token, ofToken, 60},
 	{"Bearer", token, 0, 0}, // a space and what is no space
+	{"bearer", token, 0, 0}, // not in URLs, of which the prefilter would have to look for small letters
+	{"ya29.", token, ofToken, 20},
 }
 
 // secret finds what has a beginning of its own.
@@ -306,6 +308,9 @@ func (r *redactor) secret(i int) int {
 	}
 	for _, s := range known {
 		if s.prefix[0] != r.v[i] || !bytes.HasPrefix(r.v[i:], []byte(s.prefix)) {
+			continue
+		}
+		if class[s.prefix[0]]&inTexts != 0 && r.form == asURL {
 			continue
 		}
 		begin := i + len(s.prefix)
@@ -324,6 +329,14 @@ func (r *redactor) secret(i int) int {
 			}
 		case "Bearer":
 			end = r.bearer(begin)
+		case "bearer": // a word of English as well; behind a plus sign the same text could be looked at for each of many
+			end = 0
+			if begin < len(r.v) && r.v[begin] == ' ' {
+				end = r.bearer(begin)
+			}
+			if end > 0 && bytes.IndexAny(r.v[begin:end], "0123456789") < 0 {
+				end = 0
+			}
 		}
 		if end > 0 {
 			return r.found(int(s.kind), i, end)

@@ -97,7 +97,7 @@ func (o *Options) Section() config.Section {
 			{Name: "names", Doc: "Names of parameters, JSON members and carried fields whose values are removed; * stands for any text, and letters count in any case. docs/privacy.md has those of the default.", Value: config.Texts(&o.Names, `["*token*", session]`)},
 			{Name: "segments", Doc: "Segments of paths behind which the next one is removed.", Value: config.Texts(&o.Segments, "[users, account]")},
 			{Name: "method", Doc: "What becomes of what is found: *** in its place, nothing with its parameter or segment, or a hash by a key.", Value: config.Stringers(&o.Method, Mask, Drop, Hash)},
-			{Name: "methods", Doc: "Other methods for a kind, a name or a segment as it stands in its list.", Value: config.Pairs(&o.Methods, "{email: hash, session: drop}")},
+			{Name: "methods", Doc: "Other methods for a kind, a name or a segment as it stands in its list.", Value: config.Pairs(&o.Methods, "a method", "{email: hash, session: drop}")},
 			{Name: "address", Doc: "What becomes of the address of a client. Left out: it is kept; address: {} shortens it.", Value: config.Optional(&o.Address, defaultAddress, (*Address).section)},
 			{Name: "keys", Live: true, Doc: "File of the keys of hashes: lines of a date from which on a key counts, and the key, of 16 characters or more.", Value: config.Text(&o.Keys, "/etc/urlmill/privacy.keys")},
 		},

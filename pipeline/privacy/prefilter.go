@@ -55,7 +55,7 @@ func (r *redactor) suspect(text []byte, url bool) bool {
 	if low != 0 && url && bytes.ContainsAny(text, "\t\r\n") {
 		return true // the parser takes them out, and what is left may be something else
 	}
-	return !url && bytes.IndexByte(text, '"') >= 0 || percent != 0 && hides(text) || r.named(text)
+	return !url && (bytes.IndexByte(text, '"') >= 0 || bytes.Contains(text, []byte("bearer")) || bytes.Contains(text, []byte("ya29"))) || percent != 0 && hides(text) || r.named(text)
 }
 
 // marks reports whether the byte at i, of those from @ to underscore, may be of something.
@@ -184,6 +184,7 @@ const (
 	ofLocal                   // of what stands before their @
 	anchor                    // what the scan stops at
 	marking                   // what may be of something, of the bytes from @ to underscore
+	inTexts                   // what secrets begin with that are looked for in texts alone
 )
 
 var class = func() (t [256]uint16) {
@@ -205,7 +206,8 @@ var class = func() (t [256]uint16) {
 		set(c, digit || letter || b >= 0x80 || among("-."), ofDomain)
 		set(c, digit || letter || b >= 0x80 || among("-._+%"), ofLocal)
 		set(c, among("@ABGJ_\\"), marking)
-		set(c, digit || among("@:=+(-/?#") || among("eAgsrxnEBS"), anchor)
+		set(c, among("by"), inTexts)
+		set(c, digit || among("@:=+(-/?#") || among("eAgsrxnEBSby"), anchor)
 	}
 	return t
 }()

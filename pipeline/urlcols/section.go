@@ -15,7 +15,7 @@ func (o *Options) Section() config.Section {
 		Fields: []config.Field{
 			{Name: "include", Doc: "Columns to have, in this order. Not set: all that there are. What canonical, promote, tracking and other_urls add goes behind them, unless include names some of it.", Value: config.Texts(&o.Include, "[href, host, registrable_domain]")},
 			{Name: "exclude", Doc: "Columns to leave out.", Value: config.Texts(&o.Exclude, "[params, headers]")},
-			{Name: "rename", Doc: "Other names for columns in the output.", Value: config.Pairs(&o.Rename, "{href: url_clean}")},
+			{Name: "rename", Doc: "Other names for columns in the output.", Value: config.Pairs(&o.Rename, "the new name", "{href: url_clean}")},
 			{Name: "profile", Doc: "Which set of names the URL's columns have.", Value: config.Names(&o.Profile, Profiles()...)},
 			{Name: "default_scheme", Doc: "Scheme of a URL that begins with its host, such as example.com/a, and has no base; url keeps it as it was.", Value: config.Enum(&o.DefaultScheme, []string{"none", "https", "http"}, []string{"", "https", "http"})},
 			{Name: "canonical", Doc: "Adds canonical_url and its key url_key, by which duplicates are found.", Value: config.Optional(&o.Canonical, func() canon.Options { return canon.Options{Form: canon.Dedupe} }, canonicalSection)},

@@ -54,14 +54,16 @@ type Provenance struct {
 	Unicode string `json:"unicode,omitempty"`
 	// Acquisition is a hash of the rules and lists that the acquisition columns were made by.
 	Acquisition string `json:"acquisition,omitempty"`
-	// Versions, if not nil, is asked for PSL and Acquisition whenever something is written, since lists can be replaced.
-	Versions func() (psl, acquisition string) `json:"-"`
+	// Clients is a hash of the rules for user agents, and of the names, sizes and times of the files of addresses and bots' ranges.
+	Clients string `json:"clients,omitempty"`
+	// Versions, if not nil, is asked for PSL, Acquisition and Clients whenever something is written, since lists can be replaced.
+	Versions func() (psl, acquisition, clients string) `json:"-"`
 }
 
 // Now returns the provenance of what is written now.
 func (p Provenance) Now() Provenance {
 	if p.Versions != nil {
-		p.PSL, p.Acquisition = p.Versions()
+		p.PSL, p.Acquisition, p.Clients = p.Versions()
 		p.Versions = nil
 	}
 	return p

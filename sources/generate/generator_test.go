@@ -376,3 +376,33 @@ func BenchmarkGenerator(b *testing.B) {
 		})
 	}
 }
+
+// TestVisitsOption checks that records with visits have a user agent, and are the same as without but for that and the referrer.
+func TestVisitsOption(t *testing.T) {
+	plain, visits := newGenerator(t, Options{Seed: 3}), newGenerator(t, Options{Seed: 3, Visits: true})
+	agents, other := map[string]int{}, 0
+	for range 5000 {
+		var a, b map[string]any
+		without, with := plain.Append(nil), visits.Append(nil)
+		if plain.Truth() != visits.Truth() {
+			t.Fatalf("%+v and %+v", plain.Truth(), visits.Truth())
+		}
+		if json.Unmarshal(without, &a) != nil || json.Unmarshal(with, &b) != nil {
+			continue // a malformed record
+		}
+		agent, _ := b["user_agent"].(string)
+		agents[agent]++
+		delete(b, "user_agent")
+		if plain.Truth().Class != Relative && a["referer"] != b["referer"] {
+			other++
+			delete(a, "referer")
+			delete(b, "referer")
+		}
+		if fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Fatalf("%s\n%s", without, with)
+		}
+	}
+	if len(agents) < 15 || agents[""] > 0 || other < 500 {
+		t.Errorf("%d user agents, %d records without one, %d other referrers", len(agents), agents[""], other)
+	}
+}

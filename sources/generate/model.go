@@ -12,13 +12,13 @@ func newSeeds(seed uint64) seeds {
 
 // model is what all generators of the same options share. It does not change.
 type model struct {
-	seeds        seeds
-	lines, crawl bool
+	seeds                seeds
+	lines, crawl, visits bool
 
 	hosts hosts
 	idns  []idn
 
-	suffixes, sections, extensions, parameters, countries, statuses sampler
+	suffixes, sections, extensions, parameters, countries, statuses, agents, referrers sampler
 
 	counts            alias // of parameters, less one
 	queries, trackers int   // share of pages with ordinary parameters and with trackers, in percent
@@ -35,9 +35,10 @@ func newModel(o Options) (*model, error) {
 	o = o.withDefaults()
 	weights, _ := mixOf(o) // validated above
 	m := &model{
-		seeds: newSeeds(o.Seed), lines: o.Format == Lines, crawl: o.Profile == Crawl,
+		seeds: newSeeds(o.Seed), lines: o.Format == Lines, crawl: o.Profile == Crawl, visits: o.Visits,
 		suffixes: newSampler("suffixes"), sections: newSampler("sections"), extensions: newSampler("extensions"),
 		parameters: newSampler("parameters"), countries: newSampler("countries"), statuses: newSampler("statuses"),
+		agents: newSampler("agents"), referrers: newSampler("referrers"),
 		counts: newAlias([]float64{34, 25, 16, 10, 6, 4, 2, 1.5, 1, 0.5}), queries: 50, trackers: 26,
 		classes: newAlias(weights), repeats: uint64(math.Max(o.Repeats, 0) * (1 << 32)), within: uint64(o.RepeatsWithin),
 		start: o.Start.UnixMicro(),

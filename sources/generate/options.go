@@ -74,6 +74,8 @@ type Options struct {
 	// RepeatsWithin is how many records back those are that are repeated, at most: DefaultRepeatsWithin by default, and
 	// 2^32 as the largest.
 	RepeatsWithin int64
+	// Visits adds user_agent to NDJSON records, the same in a session, and draws referrers from a longer list. All else stays the same.
+	Visits bool
 	// Start is the time of the first record, DefaultStart by default. They come a millisecond apart.
 	Start time.Time
 }

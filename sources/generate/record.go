@@ -33,7 +33,11 @@ func (g *Generator) appendRecord(dst []byte, r *rng) []byte {
 	dst = g.appendReferer(append(dst, `,"referer":`...), r)
 	dst = add(dst, `,"status":`, g.m.statuses.draw(r))
 	dst = add(dst, `,"country":"`, g.m.countries.draw(&person))
-	dst = append(dst, `"}`...)
+	dst = append(dst, '"')
+	if g.m.visits {
+		dst = add(dst, `,"user_agent":"`, g.m.agents.draw(&session), `"`)
+	}
+	dst = append(dst, '}')
 	if g.last.Class == MalformedRecord {
 		return malform(dst, start, r)
 	}
@@ -76,6 +80,8 @@ func (g *Generator) appendReferer(dst []byte, r *rng) []byte {
 		end := bytes.IndexByte(g.url[8:], '/') + 8
 		g.referer = append(g.referer[:0], g.url[:end]...)
 		g.referer = m.appendPath(g.referer, r)
+	case kind < 90 && m.visits:
+		return add(dst, `"`, m.referrers.draw(r), `"`)
 	case kind < 90:
 		return append(dst, pick(r, []string{
 			`"https://www.google.com/"`, `"https://www.google.com/"`, `"https://www.bing.com/"`, `"https://duckduckgo.com/"`,

@@ -17,6 +17,7 @@ import (
 //   - parameters: the names of query parameters other than those of trackers
 //   - countries: where users come from
 //   - statuses: HTTP status codes
+//   - agents: user agents of people and of bots, and referrers those of visits that begin, for Options.Visits
 //
 //go:embed lists
 var lists embed.FS

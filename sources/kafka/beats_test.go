@@ -2,9 +2,6 @@ package kafka
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -19,7 +16,7 @@ import (
 // kafka-go does not, and what it then commits counts.
 func TestHeartbeatsWhileDraining(t *testing.T) {
 	noLeaks(t)
-	k := kafkatest.Fake(t, kfake.SeedTopics(2, "t"))
+	k := kafkatest.Fake(t, kfake.NumBrokers(3), kfake.SeedTopics(2, "t"))
 	client := kafkatest.Client(t, k.ListenAddrs())
 	kafkatest.Produce(t, client, numbered("t", 2, 0, 10))
 	c, other := newCollector(t), newCollector(t)
@@ -54,58 +51,4 @@ func TestHeartbeatsWhileDraining(t *testing.T) {
 	if n := len(c.rows) + len(other.rows); n != 10 {
 		t.Errorf("%d rows of 10 records: what the first member committed was lost", n)
 	}
-}
-
-// TestGhostLeaves has the coordinator hang up on a member until that joins under another name: the old one leaves the group, and
-// holds up nobody for its session timeout, which is longer than the test.
-func TestGhostLeaves(t *testing.T) {
-	noLeaks(t)
-	k := kafkatest.Fake(t, kfake.SeedTopics(2, "t"))
-	client := kafkatest.Client(t, k.ListenAddrs())
-	kafkatest.Produce(t, client, numbered("t", 2, 0, 10))
-	var mu sync.Mutex
-	var old string
-	var left []string
-	hangUp := true
-	k.ControlKey(int16(kmsg.Heartbeat), func(r kmsg.Request) (kmsg.Response, error, bool) {
-		k.KeepControl()
-		mu.Lock()
-		defer mu.Unlock()
-		if !hangUp {
-			return nil, nil, false
-		}
-		old = r.(*kmsg.HeartbeatRequest).MemberID
-		return nil, errors.New("hang up"), true
-	})
-	k.ControlKey(int16(kmsg.JoinGroup), func(kmsg.Request) (kmsg.Response, error, bool) {
-		k.KeepControl()
-		mu.Lock()
-		defer mu.Unlock()
-		if old != "" && hangUp { // the rejoin is refused as well, so that the name is forgotten
-			hangUp = false
-			return nil, errors.New("hang up"), true
-		}
-		return nil, nil, false
-	})
-	k.ControlKey(int16(kmsg.LeaveGroup), func(r kmsg.Request) (kmsg.Response, error, bool) {
-		k.KeepControl()
-		mu.Lock()
-		defer mu.Unlock()
-		leave := r.(*kmsg.LeaveGroupRequest)
-		left = append(left, leave.MemberID)
-		for _, m := range leave.Members {
-			left = append(left, m.MemberID)
-		}
-		return nil, nil, false
-	})
-	c := newCollector(t)
-	run := startRun(t, quick(k.ListenAddrs(), "t"), c)
-	c.await("the old name to leave", func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return old != "" && slices.Contains(left, old)
-	})
-	kafkatest.Produce(t, client, numbered("t", 2, 10, 20))
-	c.await("all rows", func() bool { return c.distinct() == 20 })
-	run.stop()
 }

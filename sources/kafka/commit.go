@@ -1,7 +1,6 @@
 package kafka
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +59,7 @@ func (s *session) commit(ctx context.Context, member *kafkago.Generation, topic 
 		GroupID:      member.GroupID,
 		GenerationID: int(member.ID),
 		MemberID:     member.MemberID,
+		InstanceID:   s.opts.InstanceID,
 		Topics:       map[string][]kafkago.OffsetCommit{topic: offsets},
 	})
 	if err != nil {
@@ -79,40 +79,19 @@ func (s *session) commit(ctx context.Context, member *kafkago.Generation, topic 
 // errNoAnswer says that an answer leaves out what was asked for.
 var errNoAnswer = errors.New("the broker's answer leaves out the partition")
 
-// heartbeat tells the group that this member is alive. During a rebalance the answer says that it goes on; that is no
-// error here, since the lanes are draining because of it.
+// heartbeat tells the group that this member is alive. Its error is [kafkago.RebalanceInProgress] while the group waits for members
+// to join again.
 func (s *session) heartbeat(ctx context.Context, member *kafkago.Generation) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.SessionTimeout)
 	defer cancel()
-	resp, err := s.client.Heartbeat(ctx, &kafkago.HeartbeatRequest{GroupID: member.GroupID, GenerationID: member.ID, MemberID: member.MemberID})
-	if err != nil {
+	r := &heartbeatRequest{clientID: s.opts.ClientID, group: member.GroupID, instance: s.opts.InstanceID, member: member.MemberID, generation: member.ID}
+	if _, err := s.transport.RoundTrip(ctx, s.client.Addr, r); err != nil {
 		return err
 	}
-	if errors.Is(resp.Error, kafkago.RebalanceInProgress) {
-		return nil
+	if r.code != 0 {
+		return r.code
 	}
-	return resp.Error
-}
-
-// dismiss takes a former identity of this member out of the group, as soon as the brokers let it. kafka-go forgets its
-// identity when it cannot reach the coordinator, and joins under a new one; the old one would hold up the
-// rebalance, and its partitions, until its session times out. It returns when that is done, cannot be done, or ctx ends.
-func (s *session) dismiss(ctx context.Context, member string) {
-	var pause kafkaconn.Backoff
-	for pause.Wait(ctx, nil) {
-		try, cancel := context.WithTimeout(ctx, kafkaconn.RequestTimeout)
-		resp, err := s.client.LeaveGroup(try, &kafkago.LeaveGroupRequest{
-			GroupID: s.opts.Group,
-			Members: []kafkago.LeaveGroupRequestMember{{ID: member}},
-		})
-		cancel()
-		if err == nil {
-			err = cmp.Or(resp.Error, resp.Members[0].Error)
-		}
-		if err == nil || isFenced(err) || kafkaconn.IsFatal(s.explain(err, 0)) {
-			return
-		}
-	}
+	return nil
 }
 
 // committed returns the offsets that the group has committed for partitions of a topic, -1 where none is. They come in one

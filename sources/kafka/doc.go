@@ -1,8 +1,9 @@
 // Package kafka reads Kafka topics as a member of a consumer group.
 //
 // A [Source] joins the group once per run and hands out one lane per assigned partition and generation of the
-// group. Membership is kafka-go's ConsumerGroup; everything else goes around kafka-go's Reader:
+// group. Connections and small requests are kafka-go's; everything else goes around its ConsumerGroup and its Reader:
 //
+//	membership.go  joining the group, and leaving it
 //	group.go     generations: lanes begin, drain before a rebalance, are lost after the deadline
 //	commit.go    offsets, committed with the generation's own identity so that a stale one is refused
 //	position.go  where a lane begins, and what the policies say if it cannot begin there

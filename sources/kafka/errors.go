@@ -145,6 +145,8 @@ func (s *session) codeAdvice(code kafkago.Error) string {
 		return fmt.Sprintf("the brokers do not accept %q as a group name", o.Group)
 	case kafkago.InvalidTopic:
 		return fmt.Sprintf("the brokers do not accept one of the topic names %q", o.Topics)
+	case kafkago.FencedInstanceID:
+		return fmt.Sprintf("another process has joined the group with instance_id %q: give each process its own", o.InstanceID)
 	case kafkago.InvalidSessionTimeout:
 		return fmt.Sprintf("the brokers do not accept a session timeout of %v: choose one between their group.min.session.timeout.ms and group.max.session.timeout.ms", o.SessionTimeout)
 	case kafkago.InconsistentGroupProtocol:

@@ -44,7 +44,17 @@ type wireFetcher struct {
 	session *session
 	turns   *turns
 	memory  *fetchMemory
+	nearby  *sync.Map // *replica by [pipeline.LaneID]: where leaders have sent this rack
 }
+
+// replica is one that is nearer than the leader, until the leader is asked again.
+type replica struct {
+	broker int32
+	until  time.Time
+}
+
+// nearbyTime is how long records are read from a replica that a leader has named. Another one may be nearer then.
+const nearbyTime = 5 * time.Minute
 
 // fetch implements [fetcher]. The turn at the broker comes first and the memory second: memory that waits for a silent
 // broker would be missing to the lanes of all others.
@@ -65,7 +75,10 @@ func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64
 		clientID: o.ClientID, committed: o.Isolation == ReadCommitted,
 		topic: id.Stream, partition: id.Partition, offset: offset,
 		maxWait: f.turns.wait(o.MaxWait), minBytes: o.MinBytes, maxBytes: maxBytes,
-		buf: buf, leader: noBroker,
+		buf: buf, leader: noBroker, rack: o.Rack, nearby: noBroker, preferred: noBroker,
+	}
+	if near, ok := f.nearby.Load(id); ok && time.Now().Before(near.(*replica).until) {
+		req.nearby = near.(*replica).broker
 	}
 	defer func() { leader = req.leader }()
 	ctx, cancel := context.WithTimeout(ctx, o.MaxWait+kafkaconn.RequestTimeout)
@@ -73,11 +86,20 @@ func (f wireFetcher) fetch(ctx context.Context, id pipeline.LaneID, offset int64
 	if _, err := f.session.transport.RoundTrip(ctx, f.session.client.Addr, req); err != nil {
 		f.memory.pool.Give(reserved)
 		f.session.fetchVersions.Delete(req.leader) // a broker may come back under its number in another version
+		f.nearby.Delete(id)
 		return fetched{}, err
 	}
 	if req.code != nil {
 		f.memory.pool.Give(reserved)
+		if req.leader == req.nearby { // it may be behind: only the leader knows what there is
+			f.nearby.Delete(id)
+			return fetched{}, fmt.Errorf("the replica at broker %d, in place of the leader: %v", req.leader, req.code) //nolint:errorlint // its error counts for nothing
+		}
 		return req.answer, req.code
+	}
+	if req.preferred >= 0 {
+		f.nearby.Store(id, &replica{req.preferred, time.Now().Add(nearbyTime)})
+		f.session.log.Debug("records come from a replica that is nearer than the leader", "lane", id.String(), "broker", req.preferred, "leader", req.leader)
 	}
 	req.answer.held = int64(cap(req.answer.buf))
 	f.memory.answered(reserved, req.answer.held)
@@ -111,11 +133,15 @@ type fetchRequest struct {
 	maxWait            time.Duration
 	minBytes, maxBytes int
 
-	version int16
-	leader  int32 // the broker that was asked, noBroker before
-	buf     []byte
-	answer  fetched
-	code    error // the partition's
+	rack   string
+	nearby int32 // a replica to ask in place of the leader, noBroker for none
+
+	version   int16
+	leader    int32 // the broker that was asked, noBroker before
+	preferred int32 // the replica that the leader says to ask, noBroker for none
+	buf       []byte
+	answer    fetched
+	code      error // the partition's
 }
 
 var (
@@ -126,7 +152,7 @@ var (
 // ApiKey implements [protocol.Message]; its name is kafka-go's.
 func (r *fetchRequest) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
-// Broker implements [protocol.BrokerMessage]: fetches go to the partition's leader.
+// Broker implements [protocol.BrokerMessage]: fetches go to the partition's leader, or to a replica that it has named.
 func (r *fetchRequest) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
 	topic, ok := cluster.Topics[r.topic]
 	if !ok {
@@ -136,7 +162,11 @@ func (r *fetchRequest) Broker(cluster protocol.Cluster) (protocol.Broker, error)
 	if !ok {
 		return protocol.Broker{}, protocol.NewErrNoPartition(r.topic, r.partition)
 	}
-	broker, ok := cluster.Brokers[partition.Leader]
+	broker, ok := cluster.Brokers[r.nearby]
+	if !ok {
+		r.nearby = noBroker
+		broker, ok = cluster.Brokers[partition.Leader]
+	}
 	if !ok {
 		return protocol.Broker{}, protocol.NewErrNoLeader(r.topic, r.partition)
 	}
@@ -274,7 +304,7 @@ func (r *fetchRequest) appendRequest(b []byte) []byte {
 		b = i32(b, 0) // nothing to forget
 	}
 	if r.version >= 11 {
-		b = str(b, "") // no rack
+		b = str(b, r.rack)
 	}
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b
@@ -302,8 +332,10 @@ func (r *fetchRequest) appendByID(b []byte) []byte {
 	b = i32(b, none)    // and that of the last record
 	b = i64(b, 1<<64-1) // log start: for replicas
 	b = i32(b, uint32(r.maxBytes))
-	b = append(b, 0, 0)    // no tags of the partition and the topic
-	b = append(b, 1, 1, 0) // nothing to forget, no rack, no tags
+	b = append(b, 0, 0) // no tags of the partition and the topic
+	b = append(b, 1)    // nothing to forget
+	b = append(binary.AppendUvarint(b, uint64(len(r.rack)+1)), r.rack...)
+	b = append(b, 0) // no tags
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b
 }
@@ -358,7 +390,7 @@ func (r *fetchRequest) parse(body []byte) error {
 	}
 	r.answer.aborted = p.aborted()
 	if r.version >= 11 {
-		p.int32() // preferred replica
+		r.preferred = p.int32()
 	}
 	size := p.array() // of the records, in bytes
 	if err := p.whole(len(body)); err != nil {

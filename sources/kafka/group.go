@@ -17,11 +17,9 @@ import (
 // generation is the time from one rebalance of the group to the next, in which this member owns the same
 // partitions.
 //
-// When the group wants to rebalance, kafka-go closes the generation's context, stops its heartbeats, and rejoins
-// as soon as the function given to Generation.Start returns. All lanes run within that one function: they
-// are told to end, commit what they have read while the generation is still the valid one, and only then it
-// returns. Meanwhile this package sends the heartbeats, since the brokers give up a silent member after the session
-// timeout however long the rebalance may take.
+// When the group wants to rebalance, which the answers to heartbeats say, lanes are told to end, commit what they have read while
+// the generation is still the valid one, and only then this member joins again. Heartbeats go on meanwhile, since the brokers
+// give up a silent member after the session timeout however long the rebalance may take.
 //
 // It ends softly by end, after which lanes commit what they have read, or hard by lose, after which they abandon it. Both may
 // be called from any goroutine and any number of times.
@@ -58,19 +56,14 @@ func newGeneration(ctx context.Context, r *consumer, member *kafkago.Generation)
 // run runs the generation's lanes to their end. The result last says that no other generation is to follow;
 // err is why, nil after a drain.
 func (g *generation) run(drain <-chan struct{}) (last bool, err error) {
-	done := make(chan struct{})
-	g.member.Start(func(over context.Context) {
-		defer close(done)
-		last, err = g.supervise(over, drain)
-		if last {
-			// Leaving from in here, while the generation stands, keeps kafka-go from joining
-			// once more before it leaves.
-			g.group.startLeaving()
-			<-over.Done()
-		}
-	})
-	<-done
-	return last, err
+	over, end := context.WithCancel(context.Background())
+	defer end()
+	beats, stop := context.WithCancel(g.ctx)
+	var beating sync.WaitGroup
+	beating.Go(func() { g.beat(beats, end) })
+	defer beating.Wait()
+	defer stop()
+	return g.supervise(over, drain)
 }
 
 // supervise starts the lanes, waits for a reason to end them, and then for them to have ended.
@@ -85,7 +78,7 @@ func (g *generation) supervise(over context.Context, drain <-chan struct{}) (las
 		g.session.log.Info("partitions were added, or a topic was made anew; rejoining the consumer group", "generation", g.member.ID)
 	case <-g.finished:
 		g.session.log.Info("every partition was read to its end; leaving the consumer group", "partitions", g.lanes())
-		last = true
+		last, g.allDone = true, true
 	case <-g.failed:
 	case <-drain:
 		last, err = true, kafkaconn.ErrStopped
@@ -211,8 +204,6 @@ func (g *generation) lose(why string) {
 
 // awaitLanes waits for the lanes to end. At the deadline they are lost, and it goes on waiting until they have ended. The
 // deadline counts from now if bounded is set, and else from the end of the generation, when the group begins to wait.
-//
-// kafka-go's heartbeats stop at that end, and those that replace them begin.
 func (g *generation) awaitLanes(over context.Context, ended <-chan struct{}, bounded bool) {
 	budget := g.drainBudget()
 	timer := time.NewTimer(budget)
@@ -221,10 +212,6 @@ func (g *generation) awaitLanes(over context.Context, ended <-chan struct{}, bou
 		timer.Stop()
 	}
 	overDone := over.Done()
-	var beating sync.WaitGroup
-	defer beating.Wait()
-	beats, stopBeats := context.WithCancel(g.ctx)
-	defer stopBeats()
 	for {
 		select {
 		case <-ended:
@@ -234,7 +221,6 @@ func (g *generation) awaitLanes(over context.Context, ended <-chan struct{}, bou
 			if !bounded {
 				timer.Reset(budget)
 			}
-			beating.Go(func() { g.heartbeat(beats) })
 		case <-timer.C:
 			g.lose(fmt.Sprintf("they had %v for that", budget))
 		}
@@ -248,16 +234,44 @@ func (g *generation) drainBudget() time.Duration {
 	return max(o.RebalanceTimeout*9/10-o.HeartbeatInterval, o.RebalanceTimeout/4)
 }
 
-// heartbeat keeps the membership alive until ctx ends, and finds out if it is over already: after a long
-// standstill of the process, for example.
-func (g *generation) heartbeat(ctx context.Context) {
-	for {
+// beat keeps the membership alive until ctx ends. It calls over when the group rebalances, and loses the lanes when their
+// generation is over already, after a long standstill of the process for example, or when the coordinator could not be reached
+// for as long as it takes to be given up.
+func (g *generation) beat(ctx context.Context, over func()) {
+	heard, failed := time.Now(), false
+	for kafkaconn.Sleep(ctx, nil, g.session.opts.HeartbeatInterval) {
 		err := g.session.heartbeat(ctx, g.member)
-		if isFenced(err) {
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil || errors.Is(err, kafkago.RebalanceInProgress):
+			heard = time.Now()
+			if failed {
+				failed = false
+				g.source.trouble.end()
+			}
+			if err != nil {
+				over()
+			}
+			continue
+		case isFenced(err):
+			if err = g.session.explain(err, 0); kafkaconn.IsFatal(err) {
+				g.fail(err)
+			}
 			g.lose(err.Error())
 			return
 		}
-		if !kafkaconn.Sleep(ctx, nil, g.session.opts.HeartbeatInterval) {
+		if err = g.session.explain(err, 0); kafkaconn.IsFatal(err) {
+			g.fail(err)
+			return
+		}
+		if failed { // connections that were idle break, and the second try makes a new one
+			g.session.log.Warn("a heartbeat failed; trying again", "error", err)
+			g.source.trouble.add(err)
+		}
+		failed = true
+		if time.Since(heard) > g.session.opts.SessionTimeout {
+			g.lose(fmt.Sprintf("no heartbeat for %v: %v", g.session.opts.SessionTimeout, err))
 			return
 		}
 	}

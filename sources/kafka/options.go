@@ -36,6 +36,11 @@ type Options struct {
 	Topics []string
 	// Group is the consumer group to join.
 	Group string
+	// InstanceID, if not empty, is the name by which this process comes back to the group within SessionTimeout and finds its
+	// partitions again, without a rebalance. No other process may have it.
+	InstanceID string
+	// Rack is where this process runs. Records come from a replica there, if the brokers have one and choose it.
+	Rack string
 	// ClientID is how the brokers' logs and quotas call this client. Default "urlmill".
 	ClientID string
 
@@ -175,6 +180,7 @@ func (o Options) Validate() error {
 	if _, err := parseStart(o.Start); err != nil {
 		p.Join(err)
 	}
+	p.instance(o.InstanceID)
 	p.policies(o)
 	p.Join(o.TLS.Validate())
 	p.Join(o.SASL.Validate())

@@ -24,9 +24,9 @@ func TestValidate(t *testing.T) {
 		want   string
 	}{
 		"no brokers":        {func(o *Options) { o.Brokers = nil }, "brokers: empty"},
-		"no port":           {func(o *Options) { o.Brokers = []string{"kafka"} }, "brokers[0]: is not host:port; give host:port, such as kafka-1:9092"},
-		"bad port":          {func(o *Options) { o.Brokers = []string{"kafka:70000"} }, "brokers[0]: has a port that is not a number from 1 to 65535"},
-		"no host":           {func(o *Options) { o.Brokers = []string{":9092"} }, "brokers[0]: is not host:port"},
+		"no port":           {func(o *Options) { o.Brokers = []string{"kafka"} }, `brokers[0]: "kafka" is not host:port; give host:port, such as kafka-1:9092`},
+		"bad port":          {func(o *Options) { o.Brokers = []string{"kafka:70000"} }, `brokers[0]: "kafka:70000" has a port that is not a number from 1 to 65535`},
+		"no host":           {func(o *Options) { o.Brokers = []string{":9092"} }, `brokers[0]: ":9092" is not host:port`},
 		"no topics":         {func(o *Options) { o.Topics = nil }, "topics: empty"},
 		"empty topic":       {func(o *Options) { o.Topics = []string{""} }, `topics: "" is no topic name`},
 		"pattern":           {func(o *Options) { o.Topics = []string{"a*"} }, "patterns are not supported"},

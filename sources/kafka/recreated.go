@@ -90,13 +90,34 @@ func (g *generation) watchTopics() (stop func()) {
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
+		named := g.session.opts.InstanceID != ""
 		for kafkaconn.Sleep(ctx, g.ending, g.source.watch) && !g.look(ctx) {
+			if named && g.lookForUnassigned(ctx) {
+				return
+			}
 		}
 	}()
 	return func() {
 		cancel()
 		<-finished
 	}
+}
+
+// lookForUnassigned reports whether partitions belong to no member. Then the generation ends, and the next one is another
+// generation for all members.
+func (g *generation) lookForUnassigned(ctx context.Context) bool {
+	g.looking.Lock()
+	partitions := g.partitions
+	g.looking.Unlock()
+	missing, err := g.session.unassigned(ctx, partitions)
+	if err != nil || !missing {
+		return false // heartbeats say what is wrong
+	}
+	g.changeOnce.Do(func() {
+		g.anew = true
+		close(g.changed)
+	})
+	return true
 }
 
 // look reports whether topics have more partitions than they had, or are others than the lanes read: then the generation ends,

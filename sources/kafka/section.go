@@ -27,6 +27,7 @@ const (
 var aliases = map[string]string{
 	"topic": "topics", "topic.name": "topics", "subscribe": "topics",
 	"group.id": "group", "consumer.group": "group", "consumer.group.id": "group",
+	"group.instance.id": instanceKey, "client.rack": "rack", "broker.rack": "rack",
 	"auto.offset.reset": "start", "offset.reset": "start", "start.from": "start", "starting.offsets": "start",
 	"isolation.level":    "isolation",
 	"session.timeout.ms": "session_timeout", "heartbeat.interval.ms": heartbeatKey, "max.poll.interval.ms": "rebalance_timeout",
@@ -34,7 +35,7 @@ var aliases = map[string]string{
 	"max.partition.fetch.bytes": "max_bytes", "fetch.message.max.bytes": "max_bytes", "fetch.max.bytes": fetchMemoryKey,
 }
 
-const heartbeatKey, fetchMemoryKey = "heartbeat_interval", "fetch_memory"
+const heartbeatKey, fetchMemoryKey, instanceKey = "heartbeat_interval", "fetch_memory", "instance_id"
 
 // Section implements [sources.Options].
 func (o *Options) Section() config.Section {
@@ -44,6 +45,8 @@ func (o *Options) Section() config.Section {
 		brokers,
 		{Name: "topics", Doc: "Topics to read; each partition is a lane of its own.", Value: config.Texts(&o.Topics, "[clicks]"), Example: "topics: [clicks]"},
 		{Name: "group", Doc: "The consumer group; processes with the same one share the partitions.", Value: config.Text(&o.Group, "urlmill-clicks"), Example: "group: urlmill-clicks"},
+		{Name: instanceKey, Doc: "A name that this process alone has, and has again after a restart: it then gets its partitions back without a rebalance.", Value: config.Text(&o.InstanceID, "urlmill-0")},
+		{Name: "rack", Doc: "Where this process runs, as in broker.rack: records come from replicas there, if the brokers allow it.", Value: config.Text(&o.Rack, "eu-central-1a")},
 		kafkaconn.ClientID(&o.ClientID),
 		{Name: "start", Doc: "Where a partition begins for which there is no position yet.", Value: startValue(&o.Start)},
 	}

@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
-
 	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
@@ -22,7 +20,7 @@ import (
 const (
 	// partitionWatchInterval is the time between two looks for partitions that were added, and topics that were made anew.
 	partitionWatchInterval = 5 * time.Second
-	// leaveTimeout is how long leaving the group may take before its connections are broken off.
+	// leaveTimeout is how long leaving the group may take.
 	leaveTimeout = 5 * time.Second
 )
 
@@ -135,7 +133,7 @@ func (s *Source) run(ctx context.Context, drain <-chan struct{}, each func(conte
 		s.mu.Unlock()
 		err = read(&consumer{
 			source: s, session: session, decompressor: decompressor,
-			fetcher: wireFetcher{session, turns, memory}, turns: turns, memory: memory,
+			fetcher: wireFetcher{session, turns, memory, new(sync.Map)}, turns: turns, memory: memory,
 			each: each, known: known,
 		})
 	}
@@ -160,10 +158,11 @@ type consumer struct {
 	turns        *turns
 	memory       *fetchMemory
 	each         func(context.Context, pipeline.Lane) error
-	group        *groupMember
 	known        layout              // what there was when last looked
 	seen         map[string]identity // of the topics, as of the last generation
 	ends         ends                // nil in a run without end
+	allDone      bool                // every lane of the last generation has come to its end
+	anew         bool                // the group has to assign partitions anew, also where nobody else asks for it
 }
 
 // consume joins the group and runs its generations until one is the last.
@@ -173,16 +172,15 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 			return err
 		}
 	}
-	group, err := joinGroup(r.session)
-	if err != nil {
-		return err
-	}
-	r.group = group
-	defer group.leave()
+	group := &membership{session: r.session}
+	defer func() {
+		// A member that is known by its instance ID comes back for its partitions, unless there is nothing left to do.
+		if r.session.opts.InstanceID == "" || r.allDone {
+			group.leave()
+		}
+	}()
 	soft, stop := context.WithCancel(ctx) // ends with a drain as well: a join must not go on then
-	var ghosts sync.WaitGroup
-	defer ghosts.Wait()
-	defer stop() // before ghosts.Wait, which would wait for what soft ends
+	defer stop()
 	go func() {
 		select {
 		case <-drain:
@@ -191,9 +189,8 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 		}
 	}()
 	var pause kafkaconn.Backoff
-	member := "" // identity in the last generation
 	for {
-		next, err := group.Next(soft)
+		next, err := group.join(soft)
 		switch {
 		case soft.Err() != nil:
 			return kafkaconn.ErrStopped
@@ -202,13 +199,6 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 				return err
 			}
 			r.session.log.Warn("no place in the consumer group yet; trying again", "error", err)
-			// kafka-go has forgotten the identity and joins under a new one. It keeps it when the error only says that a
-			// rebalance goes on: dismissing it would then take ourselves out of the group.
-			if member != "" && !errors.Is(err, kafkago.RebalanceInProgress) {
-				ghost := member
-				ghosts.Go(func() { r.session.dismiss(soft, ghost) })
-				member = ""
-			}
 			r.source.trouble.add(err)
 			if !pause.Wait(soft, nil) {
 				return kafkaconn.ErrStopped
@@ -217,63 +207,13 @@ func (r *consumer) consume(ctx context.Context, drain <-chan struct{}) error {
 		}
 		pause.Reset()
 		r.source.trouble.end()
-		member = next.MemberID
 		g := newGeneration(ctx, r, next)
 		if last, err := g.run(drain); last {
 			return err
 		}
-	}
-}
-
-// groupMember is a membership in the consumer group, left only once.
-type groupMember struct {
-	*kafkago.ConsumerGroup
-	session   *session
-	leaveOnce sync.Once
-	left      chan struct{}
-}
-
-func joinGroup(s *session) (*groupMember, error) {
-	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
-		ID:                s.opts.Group,
-		Brokers:           s.opts.Brokers,
-		Dialer:            s.dialer.ForGroup(),
-		Topics:            s.opts.Topics,
-		SessionTimeout:    s.opts.SessionTimeout,
-		HeartbeatInterval: s.opts.HeartbeatInterval,
-		RebalanceTimeout:  s.opts.RebalanceTimeout,
-		// consume paces the tries: kafka-go does not try again before its last error was taken from Next.
-		JoinGroupBackoff: kafkaconn.MinBackoff,
-		// Negative assignments then mean: nothing committed.
-		StartOffset: kafkago.FirstOffset,
-		Logger:      kafkago.LoggerFunc(func(format string, args ...any) { s.log.Debug(fmt.Sprintf(format, args...)) }),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &groupMember{ConsumerGroup: group, session: s, left: make(chan struct{})}, nil
-}
-
-// startLeaving ends the current generation and leaves the group without waiting for that.
-func (m *groupMember) startLeaving() {
-	m.leaveOnce.Do(func() {
-		go func() {
-			defer close(m.left)
-			_ = m.Close() // always nil
-		}()
-	})
-}
-
-// leave leaves the group, and returns when that is done or given up. A join that waits for other members can only be called
-// off by breaking the connection; the group then notices at the session timeout that this member is gone.
-func (m *groupMember) leave() {
-	m.startLeaving()
-	timer := time.NewTimer(leaveTimeout)
-	defer timer.Stop()
-	select {
-	case <-m.left:
-	case <-timer.C:
-		m.session.close()
-		<-m.left
+		if r.anew { // the group keeps what it has assigned to an instance until that leaves
+			r.anew = false
+			group.leave()
+		}
 	}
 }

@@ -27,6 +27,13 @@ func (p *problems) topics(topics []string) {
 	}
 }
 
+// instance adds what is wrong with the name of this process in the group. Brokers take those that topics may have.
+func (p *problems) instance(id string) {
+	if id != "" && !kafkaconn.IsTopic(id) {
+		p.Value(instanceKey, id, "is no name of an instance: those have 1 to 249 of a-z A-Z 0-9 . _ -")
+	}
+}
+
 // What the options of that kind may be.
 var (
 	isolationLevels   = []string{ReadCommitted, ReadUncommitted}

@@ -91,7 +91,9 @@ function bars(id, items, empty) {
 function problems(s) {
   const list = s.problems ?? [];
   state(list.length ? "Not ready" : "Ready", list.length ? "bad" : "good");
-  document.title = list.length ? "urlmill: not ready" : "urlmill";
+  fill("name", [shown(s.name, 80)]);
+  const name = s.name ? `${s.name} - urlmill` : "urlmill";
+  document.title = list.length ? `${name}: not ready` : name;
   fill("problems", list.map((p) => el("li", { class: "card" }, el("b", {}, p.code), " ", shown(p.detail), ...(p.advice ? [el("p", {}, p.advice)] : []))));
 }
 
@@ -110,6 +112,9 @@ function show(s) {
   for (const c of charts) c.draw(history);
   lanes(s);
   bars("domain-list", s.domains.map((d) => ({ name: d.name, amount: d.share, text: share.format(d.share) })), "none yet");
+  at("visits").hidden = !s.channels && !s.bots;
+  for (const [id, list] of [["channel-list", s.channels], ["bot-list", s.bots]])
+    bars(id, (list ?? []).map((c) => ({ name: c.name, amount: c.share, text: share.format(c.share) })), "none");
   const codes = Object.entries(s.errors ?? {}).sort((a, b) => b[1] - a[1]).slice(0, 20);
   bars("codes", codes.map(([code, n]) => ({ name: `${s.kinds[code]}: ${code}`, amount: n, text: whole.format(n) })), "none");
   fill("bad", s.bad.toReversed().map((b) => row(el("td", { class: "brief" }, time.format(Date.parse(b.at))),

@@ -31,7 +31,7 @@ func TestLive(t *testing.T) {
 	b.until(`document.querySelectorAll("#bad tr").length > 3`)
 	b.until(`document.getElementById("state").textContent === "Ready"`)
 	for selector, want := range map[string][]string{
-		"title": {"urlmill"}, "#lane-rows": {"clicks/0", "clicks/3"},
+		"title": {"urlmill", ", group "}, "#name": {", group "}, "#lane-rows": {"clicks/0", "clicks/3"},
 		"#lanes thead": {"Written to", "Committed to", "Behind", "Oldest uncommitted"},
 		"#codes":       {"missing-scheme-non-relative-URL", "domain-to-ASCII"}, "#bad": {"clicks/"},
 		"#figures": {"Rows a second", "Records behind", "Invalid rows a second", "Oldest uncommitted row", "min ago"},

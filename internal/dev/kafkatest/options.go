@@ -12,11 +12,16 @@ import (
 type Options struct {
 	// Brokers is the number of brokers, 1 if zero. The first one is also the controller.
 	Brokers int
+	// Racks are where the brokers say that they are, by which their replicas are chosen for readers that say it, too.
+	Racks []string
 	// Properties are added to server.properties of every broker, over what it has otherwise.
 	Properties map[string]string
 	// Users, when there are any, may log in with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512 at the listener of
 	// [Cluster.SASLAddr], and over TLS at that of [Cluster.SASLTLSAddr] if TLS is set too.
 	Users []User
+	// Tokens, when it is not nil, asks for OAUTHBEARER at the listeners for Users, or at one of its own; it has the options of
+	// Kafka's validator of tokens without a signature, such as unsecuredValidatorRequiredScope.
+	Tokens map[string]string
 	// Proxy asks for a plain-text listener at every broker behind a [Proxy], see [Cluster.ProxyAddrs] and
 	// [Broker.Proxy].
 	Proxy bool
@@ -47,10 +52,10 @@ func (o Options) listeners() []listener {
 	if o.TLS {
 		l = append(l, secure)
 	}
-	if len(o.Users) > 0 {
+	if o.logins() {
 		l = append(l, login)
 	}
-	if o.TLS && len(o.Users) > 0 {
+	if o.TLS && o.logins() {
 		l = append(l, both)
 	}
 	if o.Proxy {
@@ -58,6 +63,9 @@ func (o Options) listeners() []listener {
 	}
 	return l
 }
+
+// logins reports whether there are listeners that ask for a login.
+func (o Options) logins() bool { return len(o.Users) > 0 || o.Tokens != nil }
 
 // fixedProperties are those of every broker: one small machine runs several of these beside the tests.
 var fixedProperties = map[string]string{
@@ -116,12 +124,16 @@ func (c *Cluster) properties(b *Broker) string {
 	p["listeners"] = strings.Join(listen, ",")
 	p["advertised.listeners"] = strings.Join(advertise, ",")
 	p["listener.security.protocol.map"] = strings.Join(append(protocols, control.name+":"+control.protocol), ",")
+	if len(c.opts.Racks) > 0 {
+		p["broker.rack"] = c.opts.Racks[b.id-1]
+		p["replica.selector.class"] = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+	}
 	if c.opts.TLS {
 		p["ssl.keystore.type"] = "PEM"
 		p["ssl.keystore.location"] = filepath.Join(c.dir, keyStoreFile)
 		p["ssl.client.auth"] = "none"
 	}
-	if len(c.opts.Users) > 0 {
+	if c.opts.logins() {
 		c.saslProperties(p)
 	}
 	maps.Copy(p, c.opts.Properties)
@@ -141,6 +153,15 @@ func (c *Cluster) saslProperties(p map[string]string) {
 	for _, l := range []listener{login, both} {
 		prefix := "listener.name." + strings.ToLower(l.name) + "."
 		p[prefix+"plain.sasl.jaas.config"] = "org.apache.kafka.common.security.plain.PlainLoginModule required" + users.String() + ";"
+		if c.opts.Tokens != nil {
+			p["sasl.enabled.mechanisms"] = "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER"
+			var options strings.Builder
+			options.WriteString(` unsecuredLoginStringClaim_sub="broker"`) // of the login module as a client, without which it does not start
+			for _, name := range slices.Sorted(maps.Keys(c.opts.Tokens)) {
+				fmt.Fprintf(&options, " %s=%q", name, c.opts.Tokens[name])
+			}
+			p[prefix+"oauthbearer.sasl.jaas.config"] = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required" + options.String() + ";"
+		}
 		for _, mechanism := range []string{"scram-sha-256", "scram-sha-512"} {
 			p[prefix+mechanism+".sasl.jaas.config"] = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 	"github.com/oschwald/maxminddb-golang/v2"
 
+	"github.com/urlmill/urlmill/internal/dev/alloctest"
 	"github.com/urlmill/urlmill/pipeline/enrich/address"
 )
 
@@ -111,6 +112,36 @@ func TestOpenErrors(t *testing.T) {
 	if _, err := address.Open([]string{path + "x"}); !os.IsNotExist(err) {
 		t.Error(err)
 	}
+}
+
+// FuzzFind asks damaged files. A record that says more than the decoder's own bounds is as one that says nothing.
+func FuzzFind(f *testing.F) {
+	for _, path := range []string{city(f), networks(f)} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	path := filepath.Join(f.TempDir(), "fuzzed.mmdb")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		alloctest.Bound(t, len(data), 64, 32<<20, func() {
+			files, err := address.Open([]string{path})
+			if err != nil {
+				return
+			}
+			for _, text := range []string{"192.0.2.7", "203.0.113.1", "2001:db8::1", "::"} {
+				var p address.Place
+				files.Find(netip.MustParseAddr(text), &p)
+				if n := len(p.Country) + len(p.Region) + len(p.City) + len(p.Org); n > 4*128 {
+					t.Fatalf("%d bytes of names", n)
+				}
+			}
+		})
+	})
 }
 
 func BenchmarkAddress(b *testing.B) {

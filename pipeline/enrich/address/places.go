@@ -5,6 +5,7 @@ package address
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"strings"
@@ -62,6 +63,8 @@ type file struct {
 const (
 	numSlots = 1 << 14
 	maxName  = 128 // bytes of a name; there are none that long
+	// maxDatabase is how large a file of places may be.
+	maxDatabase = 1 << 30
 	// CacheMemory is about what the remembered places of a file hold.
 	CacheMemory = numSlots * int64(unsafe.Sizeof(Place{})+8+4*maxName/4)
 )
@@ -70,7 +73,7 @@ const (
 func Open(paths []string) (*Files, error) {
 	f := new(Files)
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
+		data, err := readFile(path, maxDatabase)
 		if err != nil {
 			return nil, err
 		}
@@ -81,6 +84,27 @@ func Open(paths []string) (*Files, error) {
 		f.files = append(f.files, &file{reader, make([]atomic.Pointer[Place], numSlots)})
 	}
 	return f, nil
+}
+
+// readFile reads a file of at most limit bytes. A device has no end, and no size that says so.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was read alone
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", path)
+	case info.Size() > limit:
+		return nil, fmt.Errorf("%s is larger than %d MiB", path, limit>>20)
+	}
+	data := make([]byte, info.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
 }
 
 // Find puts together what the files say of an address into p.

@@ -2,13 +2,14 @@ package address
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Ranges are addresses of an operator. They are immutable; nil has none.
@@ -24,22 +25,15 @@ func (r *Ranges) Has(addr netip.Addr) bool {
 	return found || i > 0 && r.spans[i-1].to.Compare(addr) >= 0
 }
 
-// MaxRangesFile is how large a file of ranges may be.
-const MaxRangesFile = 16 << 20
+// MaxRangesFile is how large a file of ranges may be. A range takes 48 bytes, and its text three at least.
+const MaxRangesFile = 4 << 20
 
 // ReadRanges returns the ranges in files: JSON, in which every text that is a range counts, such as {"prefixes": [{"ipv4Prefix": …}]}, or
 // lines, of which the first field that is a range counts, with # for comments and a first line that may be names of columns.
 func ReadRanges(paths []string) (*Ranges, error) {
 	r := new(Ranges)
 	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
-		}
-		if info.Size() > MaxRangesFile {
-			return nil, fmt.Errorf("%s is larger than %d MiB", path, MaxRangesFile>>20)
-		}
-		data, err := os.ReadFile(path)
+		data, err := readFile(path, MaxRangesFile)
 		if err != nil {
 			return nil, err
 		}
@@ -69,11 +63,15 @@ func ReadRanges(paths []string) (*Ranges, error) {
 func (r *Ranges) parse(data []byte) error {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') && !bytes.HasPrefix(trimmed, []byte("[::")) {
-		var value any
-		if err := json.Unmarshal(data, &value); err != nil {
+		// Token by token, so that values that are no ranges take no memory.
+		d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		if err := r.walk("", d); err != nil {
 			return err
 		}
-		return r.walk("", value)
+		if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+			return errors.New("more stands behind the JSON value")
+		}
+		return nil
 	}
 	number, header := 0, true // the first line may be names of columns
 	for line := range strings.Lines(string(data)) {
@@ -91,24 +89,33 @@ func (r *Ranges) parse(data []byte) error {
 	return nil
 }
 
-// walk adds all ranges of a JSON value. What is called a prefix has to be one.
-func (r *Ranges) walk(key string, value any) error {
-	switch v := value.(type) {
-	case map[string]any:
-		for k, inner := range v {
-			if err := r.walk(k, inner); err != nil {
+// walk adds all ranges of the JSON value that comes next, whose nesting jsontext bounds. What is called a prefix has to be one.
+func (r *Ranges) walk(key string, d *jsontext.Decoder) error {
+	token, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	switch token.Kind() {
+	case '{', '[':
+		for kind := d.PeekKind(); kind != '}' && kind != ']'; kind = d.PeekKind() {
+			inner := key
+			if token.Kind() == '{' {
+				name, err := d.ReadToken()
+				if err != nil {
+					return err
+				}
+				inner = name.String()
+			}
+			if err := r.walk(inner, d); err != nil {
 				return err
 			}
 		}
-	case []any:
-		for _, inner := range v {
-			if err := r.walk(key, inner); err != nil {
-				return err
-			}
-		}
-	case string:
-		if err := r.add(v); err != nil && strings.Contains(strings.ToLower(key), "prefix") {
-			return fmt.Errorf("%s %q: %w", key, v, err)
+		_, err := d.ReadToken()
+		return err
+	case '"':
+		text := token.String()
+		if err := r.add(text); err != nil && strings.Contains(strings.ToLower(key), "prefix") {
+			return fmt.Errorf("%s %q: %w", key, text, err)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urlmill/urlmill/internal/dev/alloctest"
 	"github.com/urlmill/urlmill/pipeline/enrich/address"
 )
 
@@ -23,6 +24,50 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestFilesWithoutEnd gives devices, which have no size, to what reads files, and one that is too large.
+func TestFilesWithoutEnd(t *testing.T) {
+	large := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(large, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(large, address.MaxRangesFile+1); err != nil {
+		t.Fatal(err)
+	}
+	device := os.DevNull
+	if _, err := os.Stat("/dev/zero"); err == nil {
+		device = "/dev/zero"
+	}
+	_, errRanges := address.ReadRanges([]string{device})
+	_, errPlaces := address.Open([]string{device})
+	for _, err := range []error{errRanges, errPlaces} {
+		if err == nil || !strings.Contains(err.Error(), "is no regular file") {
+			t.Error(err)
+		}
+	}
+	if _, err := address.ReadRanges([]string{large}); err == nil || !strings.Contains(err.Error(), "larger than 4 MiB") {
+		t.Error(err)
+	}
+}
+
+// FuzzRanges reads files of ranges, the largest of which have to fit into the memory that is set aside for them.
+func FuzzRanges(f *testing.F) {
+	f.Add([]byte(`{"prefixes": [{"ipv6Prefix": "2001:db8::/32"}, {"ipv4Prefix": "192.0.2.0/24"}]}`))
+	f.Add([]byte("ip,region\n192.0.2.0/30,x # one\n1::\n"))
+	f.Add([]byte("[" + strings.Repeat("{},", 5000) + "\"1::\"]"))
+	path := filepath.Join(f.TempDir(), "ranges")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		alloctest.Bound(t, len(data), 200, 1<<20, func() {
+			r, err := address.ReadRanges([]string{path})
+			if err == nil {
+				_ = r.Has(netip.MustParseAddr("192.0.2.1"))
+			}
+		})
+	})
+}
+
 // TestRanges reads the forms in which operators publish their addresses.
 func TestRanges(t *testing.T) {
 	const inside, outside = "192.0.2.5", "198.51.100.5"
@@ -37,7 +82,11 @@ func TestRanges(t *testing.T) {
 		"":                                   "has no ranges",
 		"192.0.2.0/24\nnonsense\n":           `line 2: "nonsense"`,
 		"0.0.0.0/0\n192.0.2.0/24\n0.0.0.0/0": "covers every address",
-		`{"prefixes": [`:                     "unexpected end",
+		`{"prefixes": [`:                     "unexpected EOF",
+		`["192.0.2.5"] x`:                    "more stands behind",
+		`["192.0.2.5"`:                       "unexpected EOF",
+		`{"a"}`:                              "invalid character",
+		strings.Repeat("[", 20_000):          "exceeded max depth",
 	} {
 		path := filepath.Join(t.TempDir(), "ranges")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -3,7 +3,9 @@
 package agents
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"fmt"
 	"math/bits"
 	"regexp"
@@ -66,6 +68,12 @@ var Default = sync.OnceValue(func() *Rules {
 		panic(err) // TestLists
 	}
 	return r
+})
+
+// Version is a hash of the lists that are built in.
+var Version = sync.OnceValue(func() string {
+	sum := sha256.Sum256([]byte(userAgentList + botList + crawlerList))
+	return hex.EncodeToString(sum[:16])
 })
 
 // parse reads the lists: that of uap-core, whose lines begin with their group, and those of bots, the first to count first.

@@ -5,11 +5,15 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/dev/dbtest"
 	"github.com/urlmill/urlmill/internal/dev/leaktest"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/database"
 	"github.com/urlmill/urlmill/sinks/database/databasetest"
 )
@@ -87,6 +91,39 @@ func TestFenced(t *testing.T) {
 	}
 	if n := one[int64](t, c, "SELECT next FROM urlmill_positions"); n != 20 {
 		t.Errorf("position %d", n)
+	}
+}
+
+// TestQuoted has names of a table and of columns that would end their quotes.
+func TestQuoted(t *testing.T) {
+	address, name := dbtest.Postgres(t)
+	url := "postgres://urlmill@" + address + name
+	const table, column = `a"b; DROP TABLE x; --`, `c"); DROP TABLE x; --`
+	c := connect(t, url)
+	run(t, c, `DROP TABLE IF EXISTS x, urlmill_positions, "a""b; DROP TABLE x; --"; CREATE TABLE x (n int)`)
+	schema := arrow.NewSchema([]arrow.Field{{Name: column, Type: arrow.PrimitiveTypes.Int64}, {Name: `'"`, Type: arrow.PrimitiveTypes.Int64}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for n := range int64(2) { // the table is made, and is there
+		b.Field(0).(*array.Int64Builder).Append(7)
+		b.Field(1).(*array.Int64Builder).Append(8)
+		s := database.New(database.Options{Table: table, Log: slog.New(slog.DiscardHandler)}, New(Options{URL: config.Secret(url)}))
+		if err := s.Start(t.Context(), pipeline.Schemas{schema}); err != nil {
+			t.Fatal(err)
+		}
+		w, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: table})
+		if err != nil {
+			t.Fatal(err)
+		}
+		databasetest.Contend(t, int(n), b.NewRecord(), w)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := one[string](t, c, `SELECT sum("c""); DROP TABLE x; --") || ' ' || sum("'""") FROM "a""b; DROP TABLE x; --"`); got != "14 16" {
+		t.Errorf("the table has %s", got)
+	}
+	if n := one[int64](t, c, "SELECT count(*) FROM x"); n != 0 {
+		t.Errorf("%d rows", n)
 	}
 }
 

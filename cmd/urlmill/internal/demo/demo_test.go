@@ -54,8 +54,11 @@ func TestReadBack(t *testing.T) {
 	if none, err := Files(filepath.Join(dir, "nothing")); err != nil || len(none) != 0 {
 		t.Error(none, err)
 	}
-	top, err := Top(t.Context(), files, "host", 2)
+	top, err := Top(t.Context(), files, "host", "", 2)
 	if want := []Count{{"x", 2}, {"y", 1}}; err != nil || !reflect.DeepEqual(top, want) {
+		t.Error(top, err)
+	}
+	if top, err := Top(t.Context(), files, "host", "params", 2); err != nil || !reflect.DeepEqual(top, []Count{{"x", 2}, {"z", 1}}) {
 		t.Error(top, err)
 	}
 	if rows, err := Rows(files); err != nil || rows != 5 {
@@ -68,13 +71,13 @@ func TestReadBack(t *testing.T) {
 	if want := "host  id  params\ny      1  k=v\nx      2\n"; b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
-	if _, err := Top(t.Context(), files, "nothing", 2); err == nil || !strings.Contains(err.Error(), "nothing") {
+	if _, err := Top(t.Context(), files, "nothing", "", 2); err == nil || !strings.Contains(err.Error(), "nothing") {
 		t.Error(err)
 	}
-	if _, err := Top(t.Context(), files, "id", 2); err == nil {
+	if _, err := Top(t.Context(), files, "id", "", 2); err == nil {
 		t.Error("a number was counted as text")
 	}
-	if _, err := Top(t.Context(), []string{filepath.Join(dir, "c.parquet")}, "host", 2); err == nil {
+	if _, err := Top(t.Context(), []string{filepath.Join(dir, "c.parquet")}, "host", "", 2); err == nil {
 		t.Error("a missing file was read")
 	}
 }

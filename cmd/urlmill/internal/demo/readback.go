@@ -96,17 +96,23 @@ type Count struct {
 	Rows  int64
 }
 
-// Top returns the most frequent values of a text column over all files, most first.
-func Top(ctx context.Context, files []string, column string, n int) (top []Count, err error) {
+// Top returns the most frequent values of a text column over all files, most first; of rows alone in which the column without is null,
+// if it is not "".
+func Top(ctx context.Context, files []string, column, without string, n int) (top []Count, err error) {
 	counts := map[string]int64{}
 	for _, name := range files {
-		err := read(ctx, name, []string{column}, func(r arrow.Record) (bool, error) {
-			values, ok := r.Column(0).(*array.String)
+		wanted := []string{column}
+		if without != "" {
+			wanted = append(wanted, without)
+		}
+		err := read(ctx, name, wanted, func(r arrow.Record) (bool, error) {
+			at := func(name string) arrow.Array { return r.Column(r.Schema().FieldIndices(name)[0]) }
+			values, ok := at(column).(*array.String)
 			if !ok {
-				return false, fmt.Errorf("column %s is %s", column, r.Column(0).DataType())
+				return false, fmt.Errorf("column %s is %s", column, at(column).DataType())
 			}
 			for i := range values.Len() {
-				if values.IsValid(i) {
+				if values.IsValid(i) && (without == "" || at(without).IsNull(i)) {
 					counts[values.Value(i)]++
 				}
 			}

@@ -47,7 +47,7 @@ var urls = map[string]attack{
 	"drive letter": repeat("file:///C:/", "a/../", ""), "segments": repeat("https://h.com", "/", ""), "backslashes": repeat("https://h.com/", "\\", ""),
 	"pairs": repeat("https://h.com/?", "a=b&", ""), "empty pairs": repeat("https://h.com/?", "&", ""), "names": numbered("https://h.com/?", "k%d=1&", ""),
 	"escaped": repeat("https://h.com/?a=", "%41", ""), "ill-formed when decoded": repeat("https://h.com/?", "a=%ff&", ""), "equals": repeat("https://h.com/?", "=", ""),
-	"digits": repeat("https://h.com/?a=", "1", ""), "tokens": repeat("https://h.com/?a=", "eyJ.", ""), "tracking": repeat("https://h.com/?", "utm_source=a&", ""), "session": repeat("https://h.com/?", "cfid=1&cftoken=", ""),
+	"digits": repeat("https://h.com/?a=", "1", ""), "tokens": repeat("https://h.com/?a=", "eyJ.", ""), "bearers": repeat("https://h.com/?a=", "bearer+", ""), "tracking": repeat("https://h.com/?", "utm_source=a&", ""), "session": repeat("https://h.com/?", "cfid=1&cftoken=", ""),
 	"path session": repeat("https://h.com/", ";jsessionid=", ""), "cookieless": repeat("https://h.com/", "(s(abcdefghij0123456789abcd))/", "x.aspx"),
 	"parentheses": repeat("https://h.com/", "(a(", ".aspx"), "index": repeat("https://h.com", "/index.html", ""), "www": repeat("https://", "www.", "a.com/"),
 	"dots": repeat("https://", ".", "/"), "labels": repeat("https://", "a.", "com/"), "A-labels": repeat("https://", "xn--a.", "com/"),

@@ -79,7 +79,11 @@ func (c *Client) rates() (rows, failed float64) {
 func (c *Client) Lines() []string {
 	s := &c.now
 	up := s.Now.Sub(s.Began).Round(time.Second)
-	lines := []string{fmt.Sprintf("urlmill %s at %s, up %s", plain.Text(s.Build.Version), plain.Text(c.Base.Host), up)}
+	name := plain.Text(s.Name)
+	if name != "" {
+		name += ": "
+	}
+	lines := []string{name + fmt.Sprintf("urlmill %s at %s, up %s", plain.Text(s.Build.Version), plain.Text(c.Base.Host), up)}
 	for _, p := range s.Problems {
 		lines = append(lines, fmt.Sprintf("NOT READY  %s: %s. %s", plain.Text(p.Code), plain.Text(p.Detail), plain.Text(p.Advice)))
 	}

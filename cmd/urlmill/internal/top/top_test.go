@@ -39,6 +39,7 @@ func status() admin.Status {
 			{Name: "clicks/1", Rows: 400_000, Written: 400_000, Committed: 400_000},
 		},
 		LaneCount: 1002, History: []admin.Point{{Rows: 10, Errors: 1}, {Rows: 20_000.9, Errors: 2}}, Build: admin.Build{Version: "v1.2.3"},
+		Name: "clicks\x1b[2J, group g",
 	}
 }
 
@@ -61,7 +62,7 @@ func TestLines(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	first := "urlmill v1.2.3 at " + c.Base.Host + ", up 1m30s"
+	first := `clicks\x1b[2J, group g: urlmill v1.2.3 at ` + c.Base.Host + ", up 1m30s"
 	problem := `NOT READY  stuck: clicks/0\x1b[2J. Look.`
 	check(first, problem,
 		"rows 1,000,000 (20,000/s)  committed 900,000  read 2.5 MB  lag 12,345  files 7 with 8.0 kB  memory 64.0 MB of 1.0 GB",
@@ -73,6 +74,7 @@ func TestLines(t *testing.T) {
 	// Two seconds later.
 	s.Now, s.Rows, s.Invalid, s.Lanes, s.LaneCount, s.HasLag, s.Files, s.MemoryMax = s.Now.Add(2*time.Second), 1_003_000, 40, s.Lanes[1:], 1, false, 0, 0
 	s.Lanes[0].Rows += 3000
+	s.Name = ""
 	check("urlmill v1.2.3 at "+c.Base.Host+", up 1m32s", problem,
 		"rows 1,003,000 (1,500/s)  committed 900,000  read 2.5 MB  memory 64.0 MB",
 		"errors 40 (5/s)  dead letters 4  dropped 5  port-invalid 20  host-missing 10", "",

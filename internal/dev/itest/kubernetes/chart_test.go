@@ -26,6 +26,12 @@ config: {admin: {stuck_after: 10m, max_lag: 10000000}, pipeline: {drain_timeout:
 config: {source: {kafka: {topics: [clicks, views], start: latest, sasl: {mechanism: plain}, max_record_bytes: 32MiB}}}
 autoscaling: {keda: {authentication: {ca: ca.crt}}}
 `,
+	"tokens": `
+config: |
+  source: {kafka: {brokers: [kafka:9092], topics: [clicks], group: urlmill, sasl: {mechanism: oauthbearer, oauth: {token_url: "https://login.example.com/token", client_id: "${KAFKA_USER}", client_secret: "${KAFKA_PASSWORD}"}}}, codec: {lines: {}}}
+  sink: {ndjson: {path: "s3://lake/clicks"}}
+autoscaling: {keda: {authentication: {username: kafka-user, password: kafka-password, scopes: scopes, oauthTokenEndpointUri: token-url}}}
+`,
 	"plain": `
 config: |
   source: {kafka: {brokers: [kafka:9092], topics: [clicks], group: urlmill}, codec: {lines: {}}}
@@ -188,6 +194,7 @@ func TestRefused(t *testing.T) {
 		{"config: {source: {kafka: {sasl: {password: secret}}}}", "a ConfigMap is no place for it"},
 		{"config: {source: {kafka: {brokers: ['${KAFKA_USER}:9092']}}}", "KEDA asks the brokers itself"},
 		{"config: {source: {kafka: {sasl: {mechanism: gssapi}}}}", `KEDA has no "gssapi"`},
+		{"config: {source: {kafka: {instance_id: mill}}}", "run a StatefulSet"},
 		{"secret: {env: null}", "no variable KAFKA_"},
 		{"autoscaling: {keda: {authentication: null}}", "has to log in there"},
 		{"config: {sink: {parquet: {path: out}}}", "would be gone with the pod"},

@@ -191,7 +191,7 @@ func (s *set) scaling() error {
 		want["tls"] = "enable"
 	}
 	if k.SASL != nil {
-		want["sasl"] = map[string]string{"plain": "plaintext", "scram-sha-512": "scram_sha512"}[k.SASL.Mechanism]
+		want["sasl"] = map[string]string{"plain": "plaintext", "scram-sha-512": "scram_sha512", "oauthbearer": "oauthbearer"}[k.SASL.Mechanism]
 	}
 	trigger := o.Triggers[0]
 	if o.ScaleTargetRef.Name != s.deployment.Name || !maps.Equal(trigger.Metadata, want) {

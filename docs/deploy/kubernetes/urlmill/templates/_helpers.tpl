@@ -52,6 +52,9 @@ app.kubernetes.io/version: {{ default .Chart.AppVersion .Values.image.tag | trun
 {{- with (default dict $kafka.sasl).password }}{{ if not (contains "${" .) -}}
 {{- fail "config.source.kafka.sasl.password: a ConfigMap is no place for it. Write ${KAFKA_PASSWORD}, and let secret.env name a key of a Secret" -}}
 {{- end }}{{ end -}}
+{{- if $kafka.instance_id -}}
+{{- fail "config.source.kafka.instance_id: the pods of a Deployment have other names after a restart, and would wait for the partitions of the old ones. Take it out, or run a StatefulSet with instance_id: ${HOSTNAME} in place of this chart" -}}
+{{- end -}}
 {{- $variables := default dict .Values.secret.env | keys -}}
 {{- range .Values.env }}{{ $variables = append $variables .name }}{{ end -}}
 {{- range regexFindAll "\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}" (toJson $config) -1 -}}
