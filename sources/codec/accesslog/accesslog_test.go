@@ -375,14 +375,12 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(strings.Join(seeds[name], "\n"), uint8(i))
 		if name == "alb" || name == "elb" || name == "s3" { // whose older lines end earlier
-			cut := []string{}
-			for _, line := range slices.Concat(seeds[name], families[name]) {
-				for n := range line {
+			var cut []string
+			line := slices.Concat(seeds[name], families[name])[0]
+			for n := 1; n < len(line); n++ {
+				if strings.ContainsAny(line[n-1:n+1], " \"") {
 					cut = append(cut, line[:n])
 				}
-			}
-			if len(cut) == 0 {
-				f.Fatalf("no line of %s", name)
 			}
 			f.Add(strings.Join(cut, "\n"), uint8(i-1)) // there is no auto
 		}
