@@ -244,7 +244,7 @@ func (c *lines) splitLast(rest []byte, at, i, n int) bool {
 	}
 	t := &c.layout.tokens[i]
 	if len(rest)-n > len(t.next) || !strings.HasPrefix(t.next, string(rest[n:])) || i == c.binding.roles[host] ||
-		t.quoted && n == len(rest) || !t.quoted && bytes.IndexAny(rest[:n], " \"]") >= 0 {
+		t.quoted && n == len(rest) || !t.quoted && bytes.ContainsAny(rest[:n], " \"]") {
 		return false
 	}
 	c.spans = append(c.spans[:i], span{at, at + n})
