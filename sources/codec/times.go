@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 )
 
@@ -166,11 +167,13 @@ func date(year []byte, month int, day []byte) (int64, bool) {
 
 // clockOf reads a time of the day such as 13:55:36.5 as microseconds since midnight, and returns what follows.
 func clockOf(s []byte) (micros int64, rest []byte, ok bool) {
-	if len(s) < len("15:04:05") || s[2] != ':' || s[5] != ':' {
+	if len(s) < len("15:04:05") {
 		return 0, nil, false
 	}
-	hour, minute, second := twoDigits(s), twoDigits(s[3:]), twoDigits(s[6:])
-	if hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60 {
+	// Every digit becomes its value, and a colon 0. What is added is 0x80 less the first value that is none.
+	x := binary.LittleEndian.Uint64(s) ^ 0x30303a30303a3030
+	hour, minute, second := x&0xff*10+x>>8&0xff, x>>24&0xff*10+x>>32&0xff, x>>48&0xff*10+x>>56
+	if (x|(x+0x76767f76767f7676))&0x8080808080808080 != 0 || hour > 23 || minute > 59 || second > 60 {
 		return 0, nil, false
 	}
 	micros, rest, ok = fraction(s[8:])
@@ -314,22 +317,14 @@ func isDecimal(s []byte) bool {
 	return digits > 0
 }
 
-// daysSince1970 counts the days to a date of the proleptic Gregorian calendar. Years are counted from March, so
-// that the leap day is the last of its year and a month's start is (153m+2)/5 days into it.
+// daysSince1970 counts the days to a date of the proleptic Gregorian calendar, of the year 0 or later. Years are counted from March,
+// so that the leap day is the last of its year and a month's start is (153m+2)/5 days into it.
 func daysSince1970(year, month, day int) int {
 	if month <= 2 {
 		year--
 		month += 12
 	}
-	const marchFirstOfYear0 = 719468 // days before 1970
-	return year*365 + floorYears(year) + (153*(month-3)+2)/5 + day - 1 - marchFirstOfYear0
-}
-
-// floorYears counts the leap days of the years before, the year -1 included, which January of the year 0
-// belongs to.
-func floorYears(year int) int {
-	if u := uint(year); year >= 0 { // division without signs is faster
-		return int(u/4 - u/100 + u/400)
-	}
-	return int(floorDiv(int64(year), 4) - floorDiv(int64(year), 100) + floorDiv(int64(year), 400))
+	const marchFirst = 719468 + 146097    // of the year -400, in days before 1970
+	y, m := uint(year+400), uint(month-3) // division without signs is faster
+	return int(y*365+y/4-y/100+y/400+(153*m+2)/5) + day - 1 - marchFirst
 }

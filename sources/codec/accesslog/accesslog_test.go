@@ -374,6 +374,16 @@ func FuzzDecode(f *testing.F) {
 			f.Add(line, uint8(i))
 		}
 		f.Add(strings.Join(seeds[name], "\n"), uint8(i))
+		if name == "alb" || name == "elb" || name == "s3" { // whose older lines end earlier
+			var cut []string
+			line := slices.Concat(seeds[name], families[name])[0]
+			for n := 1; n < len(line); n++ {
+				if strings.ContainsAny(line[n-1:n+1], " \"") {
+					cut = append(cut, line[:n])
+				}
+			}
+			f.Add(strings.Join(cut, "\n"), uint8(i-1)) // there is no auto
+		}
 	}
 	for _, line := range led {
 		f.Add(line.text, uint8(slices.Index(Formats(), "combined")))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/urlcore/charset"
 )
 
 // span is where a field stands in the line.
@@ -25,6 +26,7 @@ type lines struct {
 	scratch []byte
 	line    []byte
 	plain   bool // it has neither backslashes nor bytes beyond ASCII; false also where nobody looked
+	ascii   bool // it has no bytes beyond ASCII; false also where nobody looked
 	slow    bool // for tests: no line is taken for plain, so that all of them go the readable way
 
 	reader        *codec.PlaceReader // of a format in JSON
@@ -54,8 +56,10 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 	case c.places != nil:
 		at, ok = c.splitJSON(line)
 	case c.w3c:
+		c.ascii = !c.slow && isASCII(line)
 		at, ok = c.splitW3C(line)
 	case c.tabs:
+		c.ascii = !c.slow && isASCII(line)
 		at, ok = c.splitBy(line, '\t')
 	default:
 		at, ok = c.split(line)
@@ -87,7 +91,7 @@ func (c *lines) split(line []byte) (at int, ok bool) {
 		at = syslogEnd(line)
 	}
 	c.plain = !c.slow && isPlain(line)
-	if c.plain && !c.open && !c.padded && c.splitPlain(line, at) && (c.client == 0 || c.isBare(line)) && c.isListed(line) {
+	if c.plain && !c.padded && c.splitPlain(line, at) && (c.client == 0 || c.isBare(line)) && c.isListed(line) && c.isQuoted(line) {
 		return len(line), true
 	}
 	var l lead
@@ -103,7 +107,7 @@ func (c *lines) split(line []byte) (at int, ok bool) {
 		end, ok := c.splitLayout(line, at, &l)
 		switch {
 		case !ok:
-		case c.quotes > 0 && bytes.Count(line, []byte(`"`)) != c.quotes:
+		case !c.isQuoted(line):
 			end, ok = bytes.LastIndexByte(line, '"'), false
 		case c.open && len(c.spans) < c.own && c.binding.roles[host] == len(c.spans)-1:
 			ok = false // the host itself may have been cut
@@ -115,6 +119,11 @@ func (c *lines) split(line []byte) (at int, ok bool) {
 	}
 	c.use(before)
 	return furthest, false
+}
+
+// isQuoted reports whether line has as many quotation marks as it should have.
+func (c *lines) isQuoted(line []byte) bool {
+	return c.quotes == 0 || bytes.Count(line, []byte(`"`)) == c.quotes
 }
 
 // use makes the factory's layout i that of the line.
@@ -207,7 +216,8 @@ func (c *lines) splitPlain(line []byte, at int) bool {
 		return false
 	}
 	at += len(tokens[0].before)
-	spans := c.spans[:len(tokens)]
+	c.spans = c.spans[:len(tokens)]
+	spans := c.spans
 	for i := range spans {
 		t := &tokens[i]
 		rest := line[at:]
@@ -217,14 +227,28 @@ func (c *lines) splitPlain(line []byte, at int) bool {
 				n = t.colon(rest)
 			}
 			if n < 0 || !t.isAt(rest[n:]) {
-				return false
+				return c.open && c.splitLast(rest, at, i, n)
 			}
 		}
 		spans[i] = span{at, at + n}
 		at += n + len(t.next)
 	}
-	c.spans = spans
 	return at == len(line)
+}
+
+// splitLast adds field i, that begins with rest at at, if the line ends with it, or at n of rest within what would follow it, as lines
+// of a vendor's older format do. It returns false where that takes a closer look.
+func (c *lines) splitLast(rest []byte, at, i, n int) bool {
+	if n < 0 {
+		n = len(rest)
+	}
+	t := &c.layout.tokens[i]
+	if len(rest)-n > len(t.next) || !strings.HasPrefix(t.next, string(rest[n:])) || i == c.binding.roles[host] ||
+		t.quoted && n == len(rest) || !t.quoted && bytes.ContainsAny(rest[:n], " \"]") {
+		return false
+	}
+	c.spans = append(c.spans[:i], span{at, at + n})
+	return true
 }
 
 // headerEnd returns where the message behind a syslog header begins, 0 where there is none.
@@ -298,10 +322,11 @@ func indexByte(s []byte, b byte) int {
 
 // isPlain reports whether line has neither a backslash nor a byte beyond ASCII.
 func isPlain(line []byte) bool {
-	if bytes.IndexByte(line, '\\') >= 0 {
-		return false
-	}
-	s := line
+	return bytes.IndexByte(line, '\\') < 0 && isASCII(line)
+}
+
+// isASCII reports whether s has no byte beyond ASCII.
+func isASCII(s []byte) bool {
 	for ; len(s) >= 32; s = s[32:] {
 		le := binary.LittleEndian
 		if (le.Uint64(s)|le.Uint64(s[8:])|le.Uint64(s[16:])|le.Uint64(s[24:]))&high != 0 {
@@ -362,9 +387,16 @@ func (c *lines) appendFields(b *pipeline.Batch) {
 		if c.plain && dst.Field.Type == pipeline.String {
 			dst.Text.Append(value)
 			dst.Valid = append(dst.Valid, true)
-		} else {
-			c.appendField(b, columns[i], i, value)
+			continue
 		}
+		if dst.Field.Type == pipeline.Int64 {
+			if n, ok := codec.ParseInt(value); ok {
+				dst.Ints = append(dst.Ints, n)
+				dst.Valid = append(dst.Valid, true)
+				continue
+			}
+		}
+		c.appendField(b, columns[i], i, value)
 	}
 	for i := range b.Carried {
 		if v := &b.Carried[i]; len(v.Valid) == row {
@@ -379,13 +411,20 @@ func (c *lines) appendField(b *pipeline.Batch, column, i int, value []byte) {
 	f := &c.layout.tokens[i].field
 	var ok bool
 	switch {
+	case dst.Field.Type == pipeline.String:
+		text := c.unescaped(value, f.escape)
+		if c.ascii && len(text) == len(value) { // an escape is longer than what it stands for
+			dst.Text.Data = append(dst.Text.Data, text...)
+		} else {
+			dst.Text.Data = charset.AppendUTF8(dst.Text.Data, text)
+		}
+		dst.Text.End()
+		ok = true
 	case dst.Field.Type == pipeline.Timestamp && f.role.isTime():
 		var t int64
 		if t, ok = c.time(value, f.role); ok {
 			dst.Ints = append(dst.Ints, t)
 		}
-	case dst.Field.Type == pipeline.String:
-		ok = codec.AppendScalar(dst, c.unescaped(value, f.escape), 0)
 	case dst.Field.Type == pipeline.Float64 && c.places != nil:
 		if f.role == seconds {
 			value = bytes.TrimSuffix(value, []byte("s"))

@@ -240,9 +240,9 @@ func (c *lines) unescaped(value []byte, e escape) []byte {
 	if i < 0 {
 		return value
 	}
-	// A text with spaces that were escaped once has %2520 only where the browser sent %20.
-	twice := e == byAgent && bytes.Contains(value, []byte("%2520")) && !bytes.Contains(value, []byte("%20"))
-	dst := append(c.scratch[:0], value[:i]...)
+	twice, known := false, e != byAgent
+	n := i
+	dst := append(c.scratch[:0], value...) // no longer than that
 	for ; i < len(value); i++ {
 		b := value[i]
 		switch {
@@ -251,22 +251,29 @@ func (c *lines) unescaped(value []byte, e escape) []byte {
 			b = ' '
 		case e == byPercent || e == byAgent:
 			digits := i + 1
-			if twice && bytes.HasPrefix(value[i:], []byte("%25")) {
-				digits = i + len("%25")
+			v, ok := hexByte(value[digits:])
+			if v == '%' && !known {
+				// A text with spaces that were escaped once has %2520 only where the browser sent %20.
+				known, twice = true, bytes.Contains(value, []byte("%2520")) && !bytes.Contains(value, []byte("%20"))
 			}
-			if v, ok := hexByte(value[digits:]); ok {
+			if v == '%' && twice {
+				digits = i + len("%25")
+				v, ok = hexByte(value[digits:])
+			}
+			if ok {
 				b, i = v, digits+1
 			}
 		case i+1 < len(value):
 			b, i = unbackslashed(value, i)
 		}
-		dst = append(dst, b)
+		dst[n] = b
+		n++
 	}
 	c.scratch = dst
 	if cap(c.scratch) > maxScratch {
 		c.scratch = nil
 	}
-	return dst
+	return dst[:n]
 }
 
 // maxScratch bounds what a giant field leaves behind, in bytes.

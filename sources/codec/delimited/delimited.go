@@ -11,6 +11,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
+	"github.com/urlmill/urlmill/urlcore/charset"
 )
 
 // Options configures the codec.
@@ -83,11 +84,18 @@ func (f *factory) New() codec.Codec {
 	return l
 }
 
-// value is a value of a line. Quotes that stood around it are gone, and doubled ones are still there.
+// value is line[start:end]. Quotes that stood around it are not in there, and doubled ones are.
 type value struct {
-	text            []byte
-	start           int // in the line
+	start, end      int
 	quoted, doubled bool
+}
+
+// at returns where v begins in its line, with its quote.
+func (v value) at() int64 {
+	if v.quoted {
+		return int64(v.start) - 1
+	}
+	return int64(v.start)
 }
 
 // lines implements [codec.Codec].
@@ -99,6 +107,7 @@ type lines struct {
 	carry     []int
 	values    []value // the first ones, up to keep
 	keep      int
+	line      []byte // that the values are in
 	scratch   []byte
 	lacks     error // see CheckHeader
 }
@@ -136,7 +145,7 @@ func (c *lines) header(line []byte) {
 		return slices.IndexFunc(c.values, func(v value) bool { return string(c.plain(v)) == name })
 	})
 	c.lacks = c.missing()
-	c.values = nil
+	c.line, c.values = nil, nil
 }
 
 // CheckHeader implements [codec.Headed].
@@ -185,6 +194,7 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 	}
 	b.Records.Append(record)
 	if at, ok := c.split(line); !ok {
+		c.line = nil
 		return c.Nulls(b, pipeline.FaultMalformed, at)
 	}
 	c.fault.Reset()
@@ -208,7 +218,7 @@ func (c *lines) Decode(b *pipeline.Batch, record []byte) bool {
 	if cap(c.scratch) > maxScratch {
 		c.scratch = nil
 	}
-	clear(c.values)
+	c.line = nil
 	return true
 }
 
@@ -217,17 +227,16 @@ const maxScratch = 64 << 10
 
 // split finds the values of a line. Where its quotes do not fit it returns the byte at which.
 func (c *lines) split(line []byte) (at int, ok bool) {
-	c.values = c.values[:0]
+	c.line, c.values = line, c.values[:0]
 	for {
 		v := value{start: at}
 		if at < len(line) && line[at] == '"' {
 			at++
-			v.quoted = true
-			start := at
+			v = value{start: at, quoted: true}
 			for {
 				n := bytes.IndexByte(line[at:], '"')
 				if n < 0 {
-					return v.start, false
+					return v.start - 1, false
 				}
 				at += n + 1
 				if at == len(line) || line[at] != '"' {
@@ -236,7 +245,7 @@ func (c *lines) split(line []byte) (at int, ok bool) {
 				v.doubled = true
 				at++
 			}
-			v.text = line[start : at-1]
+			v.end = at - 1
 			if at < len(line) && line[at] != c.Separator {
 				return at, false
 			}
@@ -245,8 +254,8 @@ func (c *lines) split(line []byte) (at int, ok bool) {
 			if n < 0 {
 				n = len(line) - at
 			}
-			v.text = line[at : at+n]
 			at += n
+			v.end = at
 		}
 		if len(c.values) < c.keep {
 			c.values = append(c.values, v)
@@ -264,16 +273,16 @@ func (c *lines) at(i int) (value, bool) {
 		return value{}, false
 	}
 	v := c.values[i]
-	return v, len(v.text) > 0 || v.quoted
+	return v, v.end > v.start || v.quoted
 }
 
 // plain returns the text of v, in scratch memory where quotes were doubled in it.
 func (c *lines) plain(v value) []byte {
 	if !v.doubled {
-		return v.text
+		return c.line[v.start:v.end]
 	}
 	c.scratch = c.scratch[:0]
-	for rest := v.text; ; {
+	for rest := c.line[v.start:v.end]; ; {
 		n := bytes.IndexByte(rest, '"')
 		if n < 0 {
 			c.scratch = append(c.scratch, rest...)
@@ -291,16 +300,20 @@ func (c *lines) appendField(dst *pipeline.Values, i int) {
 		return
 	}
 	text := c.plain(v)
-	if dst.Field.Type == pipeline.Bool {
+	switch dst.Field.Type {
+	case pipeline.String:
+		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, text)
+		dst.Text.End()
+	case pipeline.Bool:
 		yes := bytes.EqualFold(text, []byte("true")) || string(text) == "1"
 		if ok = yes || bytes.EqualFold(text, []byte("false")) || string(text) == "0"; ok {
 			dst.Bools = append(dst.Bools, yes)
 		}
-	} else {
+	default:
 		ok = codec.AppendScalar(dst, text, c.Carry[i].Time)
 	}
 	if !ok {
-		c.fault.NoteField(i, int64(v.start))
+		c.fault.NoteField(i, v.at())
 		dst.AppendNull()
 		return
 	}
