@@ -6,10 +6,10 @@ toolchain go1.27.3
 
 require (
 	github.com/mmcloughlin/avo v0.5.0
-	golang.org/x/mod v0.41.0 // indirect
+	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/tools v0.51.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
 )
 
 require github.com/urlmill/urlmill v0.0.0
