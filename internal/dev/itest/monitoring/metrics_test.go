@@ -235,9 +235,13 @@ func alertQueries(t *testing.T) (all []query) {
 // addOthers adds the metrics of sinks that this mill does not have, as they are in the source, to those that are known.
 func addOthers(t *testing.T, known map[string]metric) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "internal", "admin", "metrics.go"))
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, name := range []string{"metrics.go", "visits.go"} {
+		part, err := os.ReadFile(filepath.Join(root, "internal", "admin", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, part...)
 	}
 	series := regexp.MustCompile(`out\.(?:count|gauge|send)\((?:prometheus\.\w+, )?"(\w+)"(?:[^\n]*prometheus\.Labels\{([^}]*)\})?`)
 	label := regexp.MustCompile(`"(\w+)":`)
