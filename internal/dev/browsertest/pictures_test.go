@@ -64,7 +64,7 @@ admin: {listen: LISTEN, stuck_after: 1s}
 	if text := b.text("#problems"); !strings.Contains(text, "failing for ") || !strings.Contains(text, "look at the brokers") {
 		t.Errorf("problems: %s", text)
 	}
-	if title := eval[string](b, "document.title"); title != "urlmill: not ready" {
+	if title := eval[string](b, "document.title"); title != "pipeline, group g - urlmill: not ready" {
 		t.Errorf("the title is %q", title)
 	}
 	b.until(`document.getElementById("messages").textContent.includes("WARN")`)
