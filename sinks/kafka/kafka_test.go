@@ -328,7 +328,7 @@ func TestValidate(t *testing.T) {
 	}
 	for want, change := range map[string]func(*Options){
 		"brokers: empty":              func(o *Options) { o.Brokers = nil },
-		"brokers[0]: is not":          func(o *Options) { o.Brokers = []string{"a"} },
+		`brokers[0]: "a" is not`:      func(o *Options) { o.Brokers = []string{"a"} },
 		`topic: "a b" is no topic`:    func(o *Options) { o.Topic = "a b" },
 		"tls.server_name: has no":     func(o *Options) { o.TLS.ServerName = "x" },
 		"sasl.username: empty":        func(o *Options) { o.SASL.Mechanism = "plain" },
