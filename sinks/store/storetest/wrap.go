@@ -3,6 +3,7 @@ package storetest
 import (
 	"io"
 	"io/fs"
+	"sync"
 
 	"github.com/urlmill/urlmill/sinks/store"
 )
@@ -24,9 +25,16 @@ func (c Call) Changes() bool {
 	return true
 }
 
-// Wrap returns a file system that calls before ahead of every call to sys. Its error, if there is one, is returned
-// instead of making the call.
-func Wrap(sys store.FS, before func(Call) error) store.FS { return wrapped{sys, before} }
+// Wrap returns a file system that calls before ahead of every call to sys, never twice at a time. Its error, if there is one, is
+// returned instead of making the call.
+func Wrap(sys store.FS, before func(Call) error) store.FS {
+	var one sync.Mutex // compactions are read side by side
+	return wrapped{sys, func(c Call) error {
+		one.Lock()
+		defer one.Unlock()
+		return before(c)
+	}}
+}
 
 type wrapped struct {
 	store.FS
