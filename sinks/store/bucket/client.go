@@ -62,6 +62,7 @@ type Info struct {
 	Size     int64
 	Version  string // of the content, for [Client.ReadAt]
 	Creation string // of [Client.Create]; from Head alone
+	Sum      string // of the content, by which parts are compared; "" where they are no objects
 	Modified time.Time
 }
 

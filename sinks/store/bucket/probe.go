@@ -36,7 +36,7 @@ func (s *Store) probe(ctx context.Context, run string) error {
 // probeUpload looks at an upload that has its only part, and publishes it.
 func (s *Store) probeUpload(ctx context.Context, f store.Pending, parts []Part) error {
 	up, err := s.client.Parts(ctx, f.Name, f.Token)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNoUpload) {
 		return err
 	}
 	if up.bytes() != f.Bytes || !same(parts, up.Parts) {

@@ -35,7 +35,7 @@ func Opener(o Options) store.Opener {
 	shared := bucket.NewShared(common)
 	api := sync.OnceValues(func() (*s3.Client, error) { return newClient(context.Background(), o) })
 	return func(location string, log *slog.Logger) (store.Store, error) {
-		if !store.OnS3(location) {
+		if !strings.HasPrefix(location, Scheme) {
 			return store.Open(location, log)
 		}
 		name, prefix, err := ParseLocation(location)
