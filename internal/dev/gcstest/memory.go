@@ -40,7 +40,7 @@ type memory struct {
 }
 
 // pageSize is small, so that listings have several pages.
-const pageSize = 5
+const pageSize = 20
 
 // RoundTrip implements [http.RoundTripper].
 func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -204,4 +204,12 @@ func (m *memory) list(w http.ResponseWriter, q url.Values) {
 		}
 	}
 	answer(w, page)
+}
+
+// Names returns the names of all objects of [Direct]'s server, in ascending order.
+func (s *Server) Names(of http.RoundTripper) []string {
+	m := of.(*memory)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.objects))
 }

@@ -92,7 +92,13 @@ var service = bucket.Service{
 	Kept: "nothing but urlmill may delete objects below _tmp/; a lifecycle rule of the bucket may do so, see docs/gcs.md",
 }
 
-// Opener returns an opener of places on Google Cloud Storage, and of directories for other locations. The stores share their
+// CheckPlace returns what is wrong with a location.
+func CheckPlace(location string) error {
+	_, _, err := ParseLocation(location)
+	return err
+}
+
+// Opener returns an opener of places on Google Cloud Storage. The stores share their
 // connections and the number of parts that are on their way.
 func Opener(o Options) store.Opener {
 	if o.Trouble == nil {
@@ -101,9 +107,6 @@ func Opener(o Options) store.Opener {
 	http, shared := o.HTTPClient(o.Transport), bucket.NewShared(o.Options)
 	tokens := newTokens(o)
 	return func(location string, log *slog.Logger) (store.Store, error) {
-		if !strings.HasPrefix(location, Scheme) {
-			return store.Open(location, log)
-		}
 		name, prefix, err := ParseLocation(location)
 		if err != nil {
 			return nil, err
