@@ -16,6 +16,7 @@ var services = []struct {
 }{
 	{"S3", "s3://bucket/prefix", []string{"s3", "s3a", "s3n"}},
 	{"Google Cloud Storage", "gs://bucket/prefix", []string{"gs", "gcs"}},
+	{"Azure Blob Storage", "az://account/container/prefix", []string{"az", "azure", "abfs", "abfss", "wasb", "wasbs"}},
 }
 
 // Misplaced returns what is wrong with a text that would be opened as the path of a folder or file with a strange name, although it
@@ -29,7 +30,7 @@ func Misplaced(place string, buckets bool) (reason, advice string) {
 	scheme := strings.ToLower(m[1])
 	var forms []string
 	for _, s := range services {
-		own, _, _ := strings.Cut(s.form, "bucket")
+		own := s.form[:len("s3://")]
 		switch {
 		case !buckets:
 		case strings.HasPrefix(place, own):
@@ -43,7 +44,7 @@ func Misplaced(place string, buckets bool) (reason, advice string) {
 	case scheme == "file":
 		return "is a URL, and not a path", "give the path alone, such as /var/log/x"
 	case buckets:
-		return "is an address that urlmill cannot reach", "give a folder, or " + strings.Join(forms, " or ")
+		return "is an address that urlmill cannot reach", "give a folder, " + strings.Join(forms[:len(forms)-1], ", ") + " or " + forms[len(forms)-1]
 	}
 	return "is an address elsewhere, and only a path of this machine will do", "give one such as /var/lib/urlmill/x"
 }

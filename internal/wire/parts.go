@@ -90,6 +90,7 @@ type missing struct {
 
 // parts has all of them: what a configuration that needs one is told, and what the version names.
 var parts = []missing{
+	{"azure", "Azure Blob Storage", "sink", "azure"},
 	{"dedupe", "the search for duplicates", "", "dedupe"},
 	{"gcs", "Google Cloud Storage", "sink", "gcs"},
 	{"iceberg", "Iceberg tables", "sink.parquet", "iceberg"},

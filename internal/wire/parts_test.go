@@ -15,6 +15,7 @@ import (
 
 // needy are configurations that need a part each, and where they say so.
 var needy = map[string]struct{ text, at string }{
+	"azure":    {"source: {generate: {}}\nsink: {ndjson: {path: 'az://lake/container/clicks'}}\n", "2:23"},
 	"dedupe":   {"source: {generate: {}}\ncolumns: {canonical: {form: dedupe}}\ndedupe: {path: seen}\nsink: {parquet: {path: out}}\n", "3:1"},
 	"duckdb":   {"source: {generate: {}}\nsink: {duckdb: {path: x.duckdb, table: t}}\n", "2:8"},
 	"gcs":      {"source: {generate: {}}\nsink: {ndjson: {path: 'gs://lake/clicks'}}\n", "2:23"},

@@ -33,6 +33,7 @@ type storeKind struct {
 var stores = []storeKind{
 	{"s3", "S3", store.S3, "s3://bucket/prefix", "How to reach the buckets of folders that are s3://bucket/prefix."},
 	{"gcs", "Google Cloud Storage", store.GCS, "gs://bucket/prefix", "How to reach the buckets of folders that are gs://bucket/prefix."},
+	{"azure", "Azure Blob Storage", store.Azure, "az://account/container/prefix", "How to reach the accounts of folders that are az://account/container/prefix."},
 }
 
 // storeOf returns the service of a location, and false for a directory.

@@ -16,9 +16,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/urlmill/urlmill/internal/dev/azuretest"
 	"github.com/urlmill/urlmill/internal/dev/gcstest"
 	"github.com/urlmill/urlmill/internal/dev/s3test"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/azure"
 	"github.com/urlmill/urlmill/sinks/store/gcs"
 	"github.com/urlmill/urlmill/sinks/store/s3"
 	"github.com/urlmill/urlmill/sinks/store/storetest"
@@ -67,6 +69,21 @@ func newGCS(t *testing.T) *bucket {
 		t: t, root: gcs.Scheme + server.Bucket, transport: transport,
 		open:    func(transport http.RoundTripper) store.Opener { o := o; o.Transport = transport; return gcs.Opener(o) },
 		uploads: func() ([]string, error) { return stagedIn(server.Names(transport)), nil },
+	}
+}
+
+func newAzure(t *testing.T) *bucket {
+	server, transport := azuretest.Direct()
+	o := azure.Default()
+	o.Endpoint, o.Attempts, o.Timeout, o.Pause = server.Endpoint, 3, time.Hour, func(int) time.Duration { return 0 }
+	return &bucket{
+		t: t, root: server.Place, transport: transport,
+		open: func(transport http.RoundTripper) store.Opener {
+			o := o
+			o.Transport = transport
+			return azure.Opener(o)
+		},
+		uploads: func() ([]string, error) { return stagedIn(azuretest.Names(transport)), nil },
 	}
 }
 
@@ -157,8 +174,9 @@ func (b *bucket) noUploads() error {
 
 // A process is killed before each of its requests in turn, and another takes over. The request that it was about to make
 // is never made, or arrives when the others have finished, as requests do that were on their way.
-func TestS3InterruptedAtEveryRequest(t *testing.T)  { interruptedAtEveryRequest(t, newS3) }
-func TestGCSInterruptedAtEveryRequest(t *testing.T) { interruptedAtEveryRequest(t, newGCS) }
+func TestS3InterruptedAtEveryRequest(t *testing.T)    { interruptedAtEveryRequest(t, newS3) }
+func TestGCSInterruptedAtEveryRequest(t *testing.T)   { interruptedAtEveryRequest(t, newGCS) }
+func TestAzureInterruptedAtEveryRequest(t *testing.T) { interruptedAtEveryRequest(t, newAzure) }
 
 func interruptedAtEveryRequest(t *testing.T, newBucket func(*testing.T) *bucket) {
 	const end = firstPosition + 8
@@ -210,8 +228,9 @@ func (b *bucket) arrive(late *http.Request, end int64) error {
 
 // The answer to each request in turn is lost, so that nobody knows whether it has had an effect. The process makes it
 // again, and goes on as if nothing had been.
-func TestS3AnswersLost(t *testing.T)  { answersLost(t, newS3) }
-func TestGCSAnswersLost(t *testing.T) { answersLost(t, newGCS) }
+func TestS3AnswersLost(t *testing.T)    { answersLost(t, newS3) }
+func TestGCSAnswersLost(t *testing.T)   { answersLost(t, newGCS) }
+func TestAzureAnswersLost(t *testing.T) { answersLost(t, newAzure) }
 
 func answersLost(t *testing.T, newBucket func(*testing.T) *bucket) {
 	const end = firstPosition + 8
@@ -243,8 +262,9 @@ func answersLost(t *testing.T, newBucket func(*testing.T) *bucket) {
 
 // Which requests lie between reading the head and creating a key, so that a process that stops there is fenced, is the
 // code's: strides that step over all of them are made shorter.
-func TestS3TwoProcesses(t *testing.T)  { twoProcessesIn(t, newS3) }
-func TestGCSTwoProcesses(t *testing.T) { twoProcessesIn(t, newGCS) }
+func TestS3TwoProcesses(t *testing.T)    { twoProcessesIn(t, newS3) }
+func TestGCSTwoProcesses(t *testing.T)   { twoProcessesIn(t, newGCS) }
+func TestAzureTwoProcesses(t *testing.T) { twoProcessesIn(t, newAzure) }
 
 func twoProcessesIn(t *testing.T, newBucket func(*testing.T) *bucket) {
 	for step := stride(13, 17); twoProcesses(t, newBucket, step) == 0; step = step * 2 / 3 {

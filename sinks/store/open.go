@@ -15,15 +15,17 @@ func Open(location string, log *slog.Logger) (Store, error) {
 	return NewLocal(location, System, log), nil
 }
 
-// What the locations begin with that packages s3 and gcs open: s3://bucket/prefix and gs://bucket/prefix.
+// What the locations begin with that packages s3, gcs and azure open: s3://bucket/prefix, gs://bucket/prefix and
+// az://account/container/prefix.
 const (
-	S3  = "s3://"
-	GCS = "gs://"
+	S3    = "s3://"
+	GCS   = "gs://"
+	Azure = "az://"
 )
 
 // Scheme returns what a location in a bucket begins with, "" for a directory.
 func Scheme(location string) string {
-	for _, s := range []string{S3, GCS} {
+	for _, s := range []string{S3, GCS, Azure} {
 		if strings.HasPrefix(location, s) {
 			return s
 		}

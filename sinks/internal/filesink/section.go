@@ -70,7 +70,7 @@ func (f *Files) deadLetters() config.Value {
 
 func (l *Late) section() config.Section {
 	return config.Section{Fields: []config.Field{
-		{Name: pathKey, Doc: "Folder, or s3://bucket/prefix or gs://bucket/prefix, for them, beside that of the other rows.", Value: config.Text(&l.Path, "/var/lib/urlmill/clicks-late"), Example: "path: out-late"},
+		{Name: pathKey, Doc: "Folder, or s3://bucket/prefix or the like (docs/s3.md, docs/gcs.md, docs/azure.md), for them, beside that of the other rows.", Value: config.Text(&l.Path, "/var/lib/urlmill/clicks-late"), Example: "path: out-late"},
 		{Name: "after", Doc: "How far the time of a row is before the newest directory of its lane.", Value: config.Duration(&l.After, 0, 10*365*24*time.Hour)},
 	}}
 }
@@ -79,7 +79,7 @@ func (l *Late) section() config.Section {
 func (f *Files) Section(path *string, stdout *bool, own ...config.Field) config.Section {
 	return config.Section{
 		Fields: slices.Concat([]config.Field{
-			{Name: pathKey, Doc: "Folder, or s3://bucket/prefix or gs://bucket/prefix, for files; or give stdout.", Value: config.Text(path, "/var/lib/urlmill/clicks")},
+			{Name: pathKey, Doc: "Folder, or s3://bucket/prefix or the like (docs/s3.md, docs/gcs.md, docs/azure.md), for files; or give stdout.", Value: config.Text(path, "/var/lib/urlmill/clicks")},
 			{Name: stdoutKey, Doc: "Whether rows go to standard output instead.", Value: config.Bool(stdout)},
 		}, f.Fields(), own),
 		Aliases: Aliases(nil),

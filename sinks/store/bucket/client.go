@@ -101,6 +101,8 @@ type Service struct {
 	Docs    string // the page, such as docs/s3.md
 	// MaxParts is how many parts an upload may have.
 	MaxParts int
+	// NoEmptyParts says that a part has at least a byte, so that an empty file has none.
+	NoEmptyParts bool
 	// Kept says what may remove uploads that are not completed, besides urlmill.
 	Kept string
 }

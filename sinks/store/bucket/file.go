@@ -196,7 +196,7 @@ func (f *file) Finish() (store.Pending, error) {
 	if f.over {
 		return store.Pending{}, f.fail(fmt.Errorf("finishing %s: it is finished: %w", f.store.URL(f.name), fs.ErrClosed))
 	}
-	if f.Err() == nil && (len(f.buf) > 0 || f.parts == 0) {
+	if f.Err() == nil && (len(f.buf) > 0 || f.parts == 0 && !f.store.service.NoEmptyParts) {
 		_ = f.send() // its error stays
 	}
 	f.group.Wait()

@@ -183,6 +183,9 @@ func (q *Requests) try(ctx context.Context, c Call) (*Answer, error) {
 // readBody reads an answer to its end, and does not take a part of it for the whole. The buffer grows with what arrives: the length
 // is no more than what the server claims.
 func readBody(resp *http.Response) ([]byte, error) {
+	if resp.Request.Method == http.MethodHead {
+		return nil, nil
+	}
 	if resp.ContentLength > MaxRead {
 		return nil, errTooLarge
 	}
@@ -192,7 +195,7 @@ func readBody(resp *http.Response) ([]byte, error) {
 		return nil, err
 	case len(content) > MaxRead:
 		return nil, errTooLarge
-	case resp.ContentLength >= 0 && resp.Request.Method != http.MethodHead && int64(len(content)) != resp.ContentLength:
+	case resp.ContentLength >= 0 && int64(len(content)) != resp.ContentLength:
 		return nil, io.ErrUnexpectedEOF
 	}
 	return content, nil

@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -13,6 +14,7 @@ import (
 type Staged struct {
 	Put    func(ctx context.Context, key string, content []byte) error
 	List   func(ctx context.Context, dir, after string, deep bool, f func(Info)) error
+	Head   func(ctx context.Context, key string) (Info, error)
 	Delete func(ctx context.Context, key string) error
 }
 
@@ -79,6 +81,15 @@ func (s Staged) Abort(ctx context.Context, name, id string) error {
 		}
 	}
 	return nil
+}
+
+// Disturbed removes what is left of an upload whose file is there, as after an answer that was lost, and else says that it cannot be
+// completed.
+func (s Staged) Disturbed(ctx context.Context, name, id string, size int64, err error) error {
+	if o, unknown := s.Head(ctx, name); unknown == nil && o.Size == size {
+		return s.Abort(ctx, name, id)
+	}
+	return errors.Join(ErrDisturbed, err)
 }
 
 // Uploads is for [Client.Uploads].

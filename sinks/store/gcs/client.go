@@ -37,7 +37,7 @@ type client struct {
 
 func newClient(name string, q bucket.Requests, endpoint string) *client {
 	c := &client{Requests: q, objects: endpoint + "/storage/v1/b/" + name + "/o", uploads: endpoint + "/upload/storage/v1/b/" + name + "/o"}
-	c.Staged = bucket.Staged{Put: c.Put, List: c.List, Delete: c.remove}
+	c.Staged = bucket.Staged{Put: c.Put, List: c.List, Head: c.Head, Delete: c.remove}
 	return c
 }
 
@@ -255,7 +255,7 @@ type source struct {
 
 // Complete implements [bucket.Client]. That the file is there, or that parts are not, may be the work of another process. Of the latter
 // some servers say that something has gone wrong.
-func (c *client) Complete(ctx context.Context, name, id string, parts []bucket.Part, _ int64) error {
+func (c *client) Complete(ctx context.Context, name, id string, parts []bucket.Part, size int64) error {
 	if err := bucket.CheckID(name, id); err != nil {
 		return err
 	}
@@ -267,10 +267,10 @@ func (c *client) Complete(ctx context.Context, name, id string, parts []bucket.P
 	case !errors.As(err, &answer):
 		return err
 	case answer.Status == http.StatusPreconditionFailed, answer.Status == http.StatusNotFound:
-		return errors.Join(bucket.ErrDisturbed, err)
+		return c.Disturbed(ctx, name, id, size, err)
 	case answer.Status >= http.StatusInternalServerError:
 		if up, gone := c.Parts(ctx, name, id); errors.Is(gone, bucket.ErrNoUpload) || gone == nil && len(up.Parts) < len(parts) {
-			return errors.Join(bucket.ErrDisturbed, err)
+			return c.Disturbed(ctx, name, id, size, err)
 		}
 	}
 	return err

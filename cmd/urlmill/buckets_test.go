@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urlmill/urlmill/internal/dev/azuretest"
 	"github.com/urlmill/urlmill/internal/dev/gcstest"
 )
 
@@ -15,6 +16,13 @@ func TestGCS(t *testing.T) {
 	server := gcstest.Start(t)
 	testBuckets(t, "gs://"+server.Bucket, "gs://nowhere-at-all", "STORAGE_EMULATOR_HOST="+server.Endpoint,
 		fmt.Sprintf("gcs: {endpoint: %q, attempts: 2}", server.Endpoint), "gcs: {endpoint: 'http://127.0.0.1:1', attempts: 2}")
+}
+
+// Commands take places on Azure, too.
+func TestAzure(t *testing.T) {
+	server := azuretest.Start(t)
+	testBuckets(t, server.Place, strings.Replace(server.Place, "urlmill", "nowhere", 1), "AZURE_STORAGE_ENDPOINT="+server.Endpoint,
+		fmt.Sprintf("azure: {endpoint: %q, attempts: 2}", server.Endpoint), "azure: {endpoint: 'http://127.0.0.1:1', attempts: 2}")
 }
 
 // testBuckets delivers to a bucket and looks at it, with a section of the sink and a variable that say how to reach it. missing is a
