@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"time"
 
@@ -56,7 +57,7 @@ func tableJob() (*job, error) {
 		}
 		b.Reset()
 		f.New().Prepare(b)
-		if n, err := t.Append(b); n != batchRows || err != nil {
+		if n, err := t.Append(context.Background(), b, 0); n != batchRows || err != nil {
 			panic(fmt.Sprintf("%d rows, %v", n, err))
 		}
 		if err := t.Close(); err != nil {

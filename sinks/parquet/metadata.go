@@ -22,6 +22,13 @@ const (
 	keyUnicode  = "urlmill.unicode"  // the version of Unicode in domains
 )
 
+// KeyTable is the key of the metadata under which a file that a pipeline has written has its table, and KeyReplay that of
+// [commit.Provenance.Replay]. A file into which others were merged has neither.
+const (
+	KeyTable  = "urlmill.table"
+	KeyReplay = "urlmill.replay"
+)
+
 // lastingKeys are those keys.
 var lastingKeys = []string{keyConfig, keyPSL, keyStandard, keyUnicode}
 
@@ -50,7 +57,7 @@ var describeColumns = []string{
 func metadataOf(s *arrow.Schema, o *Options, p filesink.Provenance) ([]encode.KeyValue, error) {
 	kvs, err := describe(s, o)
 	return append(kvs,
-		encode.KeyValue{Key: "urlmill.table", Value: p.Table.String()},
+		encode.KeyValue{Key: KeyTable, Value: p.Table.String()},
 		encode.KeyValue{Key: "urlmill.stream", Value: strings.ToValidUTF8(p.Lane.Stream, "\ufffd")},
 		encode.KeyValue{Key: "urlmill.partition", Value: strconv.Itoa(int(p.Lane.Partition))},
 		encode.KeyValue{Key: "urlmill.first", Value: strconv.FormatInt(p.Span.First, 10)},
@@ -78,6 +85,7 @@ func describe(s *arrow.Schema, o *Options) ([]encode.KeyValue, error) {
 		{Key: keyPSL, Value: provenance.PSL},
 		{Key: keyStandard, Value: provenance.Standard},
 		{Key: keyUnicode, Value: provenance.Unicode},
+		{Key: KeyReplay, Value: provenance.Replay},
 	} {
 		if kv.Value != "" && md.FindKey(kv.Key) < 0 {
 			kvs = append(kvs, kv)
