@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources"
+	"github.com/urlmill/urlmill/sources/file"
 )
 
 func newRun(a *app) *cobra.Command {
@@ -71,7 +74,7 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 			return err
 		}
 		if replay != "" {
-			if err := wire.Check(c); err != nil {
+			if err := errors.Join(checkFolder("--replay", replay), wire.Check(c)); err != nil {
 				return err
 			}
 			if err := c.Replay(replay); err != nil {
@@ -105,6 +108,18 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 	cmd.Flags().StringVar(&replay, "replay", "", "read the dead letters in this folder of Parquet files instead of the source")
 	choiceFlag(cmd, cmd.Flags(), &summary, "summary", "text", "what was done: text on standard error, or json on standard output too", "text", "json")
 	return cmd
+}
+
+// checkFolder returns what is wrong with a folder that a flag names, or with the files that a pattern does.
+func checkFolder(flag, place string) error {
+	files, err := file.Expand([]string{place})
+	if err != nil {
+		return usagef("%s: %v", flag, err)
+	}
+	if _, err = os.Stat(files[0]); errors.Is(err, fs.ErrNotExist) {
+		return usagef("%s: %s is not there; give the folder that has the dead letters", flag, files[0])
+	}
+	return nil
 }
 
 // view says what of a pipeline shows on the console.

@@ -41,11 +41,12 @@ func (c *Config) Replay(folder string) error {
 		}
 	}
 	if !out.Positions {
-		problems.add(sink, "%s keeps no positions, so that every replay would deliver the dead letters once more; give a sink that has every record once, such as parquet", sink)
+		problems.add(sink, "%s keeps no positions, so that every replay would deliver the dead letters once more; give a sink that has every record once, such as parquet with delivery: exactly_once", sink)
 	}
 	if err := c.Errors(problems.all); err != nil {
 		return err
 	}
+	c.Admin = nil // the listener is that of the pipeline, which may be running
 	c.Source = Chosen[sources.Options]{"file", &replayed{Options: file.Options{Paths: []string{folder}}, of: asks}}
 	return nil
 }
@@ -100,19 +101,16 @@ func (f letterFactory) OpenTable(r io.ReaderAt, size int64, _ int) (codec.Table,
 	}
 	t := &letters{codec: f.New(), Reader: reader}
 	t.resolver, _ = t.codec.(codec.Resolver)
-	table := ""
+	said := map[string]string{}
 	for _, kv := range reader.Metadata() {
-		switch {
-		case kv.Key == parquet.KeyTable:
-			table = kv.Value
-		case kv.Key == parquet.KeyReplay && kv.Value == f.mark:
-			f.log.Info("left out: dead letters that a replay with this configuration has made; change the configuration to have them read", "rows", reader.Rows())
-			t.ended = true
-		}
+		said[kv.Key] = kv.Value
 	}
-	if table != pipeline.DeadLetters.String() {
+	if said[parquet.KeyTable] != pipeline.DeadLetters.String() {
 		return nil, errors.New("it is no file of dead letters as a run has written it; of a file into which a compaction has merged others, " +
 			"it is not known which rows were replayed: \"urlmill parquet lines\" prints them")
+	}
+	if t.ended = said[parquet.KeyReplay] == f.mark; t.ended {
+		f.log.Info("left out: dead letters that a replay with this configuration has made; change the configuration to have them read", "rows", reader.Rows())
 	}
 	return t, t.choose(f.origin)
 }
