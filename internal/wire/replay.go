@@ -105,9 +105,12 @@ func (f letterFactory) OpenTable(r io.ReaderAt, size int64, _ int) (codec.Table,
 	for _, kv := range reader.Metadata() {
 		said[kv.Key] = kv.Value
 	}
-	if said[parquet.KeyTable] != pipeline.DeadLetters.String() {
-		return nil, errors.New("it is no file of dead letters as a run has written it; of a file into which a compaction has merged others, " +
-			"it is not known which rows were replayed: \"urlmill parquet lines\" prints them")
+	switch {
+	case said[parquet.KeyTable] != pipeline.DeadLetters.String():
+		return nil, errors.New("it has no dead letters of a run")
+	case said[parquet.KeyMerged] != "":
+		return nil, errors.New("a compaction has merged dead letters into it, and nobody knows which of them were replayed; " +
+			"\"urlmill parquet lines\" prints them, for source.file")
 	}
 	if t.ended = said[parquet.KeyReplay] == f.mark; t.ended {
 		f.log.Info("left out: dead letters that a replay with this configuration has made; change the configuration to have them read", "rows", reader.Rows())

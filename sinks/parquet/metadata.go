@@ -22,11 +22,12 @@ const (
 	keyUnicode  = "urlmill.unicode"  // the version of Unicode in domains
 )
 
-// KeyTable is the key of the metadata under which a file that a pipeline has written has its table, and KeyReplay that of
-// [commit.Provenance.Replay]. A file into which others were merged has neither.
+// Keys of the metadata by which files are told from each other: the table of the rows, [commit.Provenance.Replay], and, in a file
+// that a compaction has made, of how many files.
 const (
 	KeyTable  = "urlmill.table"
 	KeyReplay = "urlmill.replay"
+	KeyMerged = "urlmill.merged"
 )
 
 // lastingKeys are those keys.
