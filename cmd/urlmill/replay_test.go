@@ -59,8 +59,11 @@ sink: {parquet: {path: "%s/rows", dead_letters: "%[4]s/dead"}}
 	k := kafkatest.Fake(t, kfake.SeedTopics(3, "clicks"))
 	var records []*kgo.Record
 	for i := range 60 {
-		values := [][]byte{fmt.Appendf(nil, "https://example.com/%d", i), fmt.Appendf(nil, "bare.example/%d", i), []byte("http://[/"), nil,
-			[]byte("bare.example/" + strings.Repeat("x", 2000)), {}}
+		values := [][]byte{
+			fmt.Appendf(nil, "https://example.com/%d", i), fmt.Appendf(nil, "bare.example/%d", i), []byte("http://[/"), nil,
+			[]byte("bare.example/" + strings.Repeat("x", 2000)),
+			{},
+		}
 		r := &kgo.Record{
 			Topic: "clicks", Partition: int32(i % 3), Value: values[i/3%len(values)], Timestamp: time.UnixMilli(1_780_000_000_000 + int64(i)),
 			Headers: []kgo.RecordHeader{{Key: "a", Value: []byte{byte(i)}}, {Key: "b"}}[:i%2*2],
