@@ -187,12 +187,10 @@ func (d *Describer) agent(clients *Clients, field, addresses *pipeline.Values, i
 	if len(text) > maxUserAgent {
 		return agentMalformed
 	}
-	for _, b := range text {
-		if b < ' ' {
-			return agentMalformed
-		}
-	}
 	a := clients.agents.Find(&d.scanner, text)
+	if a == nil {
+		return agentMalformed
+	}
 	d.putText(UABrowser, i, a.Browser)
 	d.putText(UABrowserVersion, i, a.BrowserVersion)
 	d.putText(UAOS, i, a.OS)
