@@ -14,10 +14,10 @@ import (
 type program struct {
 	insts    []inst
 	start    int32
-	saves    int   // positions of groups
+	saves    int      // positions of groups
 	first    *byteSet // what a match begins with
-	prefix   string // what every match begins with, perhaps ""
-	anchored bool   // a match begins where the text begins
+	prefix   string   // what every match begins with, perhaps ""
+	anchored bool     // a match begins where the text begins
 }
 
 // maxSteps is how often a match may go back, for all places where it may begin.
