@@ -30,7 +30,7 @@ func agentGroups(folder string, rows int) ([]group, func(), error) {
 	for i, text := range log {
 		logBytes[i] = []byte(text)
 	}
-	plain, err := uaparser.New()
+	plain, err := uaparser.New(uaparser.WithCacheSize(1))
 	if err != nil {
 		return nil, nil, err
 	}

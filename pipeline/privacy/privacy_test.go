@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -198,6 +199,44 @@ func TestFalsePositives(t *testing.T) {
 func TestPrefilter(t *testing.T) {
 	r := policy(t, nil).newRedactor()
 	eachClean(t, generate.Clickstream, 100_000, func(url []byte) { holdPrefilter(t, r, url) })
+}
+
+// TestMarking looks at every byte in every place of a word. The highest bit does not count.
+func TestMarking(t *testing.T) {
+	for c := range 256 {
+		for at := range 8 {
+			for _, beside := range []uint64{0, ^uint64(0), spaces} {
+				w := beside&^(0xff<<(8*at)) | uint64(c)<<(8*at)
+				if got, want := marking(w)>>(8*at)&0xff != 0, strings.ContainsRune("@ABGJ_", rune(c&0x7f)); got != want {
+					t.Fatalf("%q at %d is marking: %t", byte(c), at, got)
+				}
+			}
+		}
+	}
+}
+
+// TestWords compares names that are remembered by their words with those that are looked up.
+func TestWords(t *testing.T) {
+	r, plain := policy(t, nil).newRedactor(), policy(t, nil).newRedactor()
+	rng := rand.New(rand.NewPCG(19, 1))
+	pieces := []string{"token", "sid", "utm_source", "a", "%", "&", "?", "&amp;", "/", "email", "user[email]", "x_token_y", "=", "é", "page", "aspsessionidABC", ";", "\x00"}
+	for range 100_000 {
+		var text []byte
+		for range 1 + rng.IntN(8) {
+			text = append(text, pieces[rng.IntN(len(pieces))]...)
+		}
+		text = append(text, "="...)
+		want := false
+		for from, to := 0, 0; to < len(text); to++ {
+			if text[to] == '=' {
+				want = want || plain.namedAt(text, from, to)
+				from = to + 1
+			}
+		}
+		if got := r.named(text); got != want {
+			t.Fatalf("%q has a name: %t, want %t", text, got, want)
+		}
+	}
 }
 
 func holdPrefilter(t *testing.T, r *redactor, text []byte) {
