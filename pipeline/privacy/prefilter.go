@@ -46,9 +46,11 @@ func (r *redactor) suspect(text []byte, url bool) bool {
 			return true
 		}
 		before = m >> 32
-		for up := marking(w); up != 0; up &= up - 1 {
-			if marks(text, i+bits.TrailingZeros64(up)>>3) {
-				return true
+		if up := w &^ (w << 1) & bit6; up != 0 { // bytes from @ to underscore
+			for up &= marking(w); up != 0; up &= up - 1 {
+				if marks(text, i+bits.TrailingZeros64(up)>>3) {
+					return true
+				}
 			}
 		}
 	}
@@ -58,11 +60,11 @@ func (r *redactor) suspect(text []byte, url bool) bool {
 	return !url && (bytes.IndexByte(text, '"') >= 0 || bytes.IndexByte(text, '\\') >= 0 || bytes.Contains(text, []byte("bearer")) || bytes.Contains(text, []byte("ya29"))) || percent != 0 && hides(text) || r.named(text)
 }
 
-// marking returns a bit for each byte of @ABGJ_, of which something may be, and for some beyond ASCII, which marks leaves out. Shifted to the sixth bit of its byte, the lower five bits of
-// these say which of the 32 from @ to underscore it is: 0, 1, 2 and 7; 10; 31.
+// marking returns the sixth bit of each byte from @ to underscore that is one of @ABGJ_, of which something may be. What it returns for
+// other bytes means nothing. Of the lower five bits, shifted to the sixth of their byte, these have 0, 1, 2 and 7; 10; 31.
 func marking(w uint64) uint64 {
 	b0, b1, b2, b3, b4 := w<<6, w<<5, w<<4, w<<3, w<<2
-	return (^(b4 | b3 | (b2 ^ b0&b1)) | b3&b1&^(b4|b2|b0) | b4&b3&b2&b1&b0) & (w &^ (w << 1) & bit6)
+	return (^(b4 | b3 | (b2 ^ b0&b1)) | b3&b1&^(b4|b2|b0) | b4&b3&b2&b1&b0) & bit6
 }
 
 // marks reports whether the byte at i, of those that marking has, may be of something.
