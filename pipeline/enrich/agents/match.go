@@ -24,7 +24,7 @@ type program struct {
 const maxSteps = 4096
 
 // maxInsts is how long a program may be.
-const maxInsts = 4096
+const maxInsts = 2048
 
 // byteSet has the bytes that may come next, and at endOfText whether the end may.
 type byteSet [endOfText + 1]bool
@@ -82,6 +82,9 @@ func compile(expr string, groups bool) *program {
 	}
 	c := &compiler{insts: []inst{{op: opMatch}}, groups: groups}
 	start := c.add(re, 0)
+	if c.refused {
+		return nil
+	}
 	p := &program{start: start}
 	for i := range c.insts {
 		in := &c.insts[i]
@@ -306,8 +309,6 @@ func (c *compiler) first(at int32) *byteSet {
 			for _, b := range in.branches {
 				visit(b)
 			}
-		case opEnd:
-			set[endOfText] = true
 		default:
 			visit(in.next)
 		}
