@@ -15,7 +15,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline/enrich/address"
 )
 
-// countries and networks are the names of the files of places.
+// placeFiles returns the names of the files of places.
 func placeFiles(folder string) (countries, networks string) {
 	return filepath.Join(folder, "countries.mmdb"), filepath.Join(folder, "networks.mmdb")
 }
@@ -44,7 +44,7 @@ func writePlaces(path string, n, records int, record func(i int) mmdbtype.Map) e
 	return f.Close()
 }
 
-// clientAddresses are addresses of the networks, of which neighbours are often seen together, as in a log.
+// clientAddresses returns n random addresses.
 func clientAddresses(n int) [][]byte {
 	r := rand.New(rand.NewPCG(seed, 4))
 	texts := make([][]byte, n)

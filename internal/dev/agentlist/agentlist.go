@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// form is a user agent with what varies in braces. Forms of equal weight are equally frequent.
+// form is a user agent with what varies in braces: {n:FROM:TO} is a number below TO. It is as frequent as its weight says.
 type form struct {
 	weight int
 	text   string
@@ -99,7 +99,7 @@ func one(r *rand.Rand, text string) string {
 			fmt.Fprintf(out, "%cP1A.%02d%02d%02d.%03d", 'P'+r.IntN(8), 18+r.IntN(8), 1+r.IntN(12), 1+r.IntN(28), r.IntN(100))
 		case "word":
 			for i := range 5 + r.IntN(5) {
-				out.WriteByte("bcdfghklmnprst"[r.IntN(14)]&^byte(0x20*(1-min(i, 1))) | 0)
+				out.WriteByte("bcdfghklmnprst"[r.IntN(14)]&^byte(0x20*(1-min(i, 1)))) // the first letter is a capital
 				out.WriteByte("aeiou"[r.IntN(5)])
 			}
 		default:
@@ -130,8 +130,7 @@ func Distinct(n int, seed uint64) []string {
 	return texts
 }
 
-// Stream returns n user agents of a list as logs have them: few are most of the rows, and each row a hundred times as many are rare. The
-// k-th of the list is seen about 1/k times as often as the first.
+// Stream returns n user agents of a list as logs have them: the k-th of the list is seen about 1/k times as often as the first.
 func Stream(list []string, n int, seed uint64) []string {
 	r := rand.New(rand.NewPCG(seed, 19))
 	texts := make([]string, n)

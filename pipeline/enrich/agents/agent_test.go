@@ -277,8 +277,15 @@ func TestProgram(t *testing.T) {
 // FuzzProgram compares programs of any expression with regexp, on any text.
 func FuzzProgram(f *testing.F) {
 	for _, c := range [][2]string{
-		{`^.{0,3}?((?:[a-z][a-z -]{0,5}|)[^c][Bb]ot)\b`, "x bbot abcbot"}, {`(a|ab)(c|bcd)(d*)`, "abcd"}, {`(?:(a)|b)*$`, "abab"}, {`(?i)(ab){1,2}?c|\Bx`, "aBABc"},
-		{`(a*)*|b`, "aab"}, {`(a|b|)+c`, "abc"}, {`(?:(x+)y?){2,3}`, "xxyxxx"}, {`[^a]+?(b+)$`, "cbbb"}, {`$+`, "0x"},
+		{`^.{0,3}?((?:[a-z][a-z -]{0,5}|)[^c][Bb]ot)\b`, "x bbot abcbot"},
+		{`(a|ab)(c|bcd)(d*)`, "abcd"},
+		{`(?:(a)|b)*$`, "abab"},
+		{`(?i)(ab){1,2}?c|\Bx`, "aBABc"},
+		{`(a*)*|b`, "aab"},
+		{`(a|b|)+c`, "abc"},
+		{`(?:(x+)y?){2,3}`, "xxyxxx"},
+		{`[^a]+?(b+)$`, "cbbb"},
+		{`$+`, "0x"},
 	} {
 		f.Add(c[0], c[1])
 	}
