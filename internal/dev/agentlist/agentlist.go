@@ -99,7 +99,7 @@ func one(r *rand.Rand, text string) string {
 			fmt.Fprintf(out, "%cP1A.%02d%02d%02d.%03d", 'P'+r.IntN(8), 18+r.IntN(8), 1+r.IntN(12), 1+r.IntN(28), r.IntN(100))
 		case "word":
 			for i := range 5 + r.IntN(5) {
-				out.WriteByte("bcdfghklmnprst"[r.IntN(14)]&^byte(0x20*(1-min(i, 1)))) // the first letter is a capital
+				out.WriteByte("bcdfghklmnprst"[r.IntN(14)] &^ byte(0x20*(1-min(i, 1)))) // the first letter is a capital
 				out.WriteByte("aeiou"[r.IntN(5)])
 			}
 		default:
