@@ -337,6 +337,11 @@ bench-consume: ## CPU and allocations of getting records out of Kafka, beside ka
 bench-codecs: ## how fast every codec takes its records apart; QUICK=1, ONLY=NAME[,NAME]
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-codecs ./codecs && QUICK=$(QUICK) ONLY=$(ONLY) ../$(BIN)/bench-codecs -out $(RESULTS)/codecs.json
 
+.PHONY: bench-enrich
+bench-enrich: ## what columns of enrich and redaction cost, beside uap-go, uap-rust and maxminddb; QUICK=1, ONLY=TEXT
+	@if command -v cargo >/dev/null; then cargo build --quiet --release --locked --manifest-path benchmarks/native/rust/Cargo.toml; fi
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-enrich ./enrich && QUICK=$(QUICK) ONLY=$(ONLY) PEERS=$$(test -x $(PEERS) && echo $(PEERS)) ../$(BIN)/bench-enrich -out $(RESULTS)/enrich.json
+
 .PHONY: bench-delivery
 bench-delivery: ## what exactly-once delivery costs against at-least-once; QUICK=1
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-delivery ./delivery && QUICK=$(QUICK) ../$(BIN)/bench-delivery -out $(RESULTS)/delivery.json
