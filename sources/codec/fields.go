@@ -65,6 +65,8 @@ func (c *ndjson) appendText(dst []byte, v capture) []byte {
 	if v.escaped {
 		c.scratch = appendUnescaped(c.scratch[:0], value)
 		value = c.scratch
+	} else if c.ascii() {
+		return append(dst, value...)
 	}
 	return charset.AppendUTF8(dst, value)
 }

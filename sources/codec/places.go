@@ -68,6 +68,9 @@ func (r *PlaceReader) Scan(record []byte) (at int, ok bool) {
 // maxKeptKey bounds the memory for keys that a giant record leaves behind, in bytes.
 const maxKeptKey = 64 << 10
 
+// Plain reports whether the record has neither escapes nor bytes beyond ASCII.
+func (r *PlaceReader) Plain() bool { return r.ascii() && !r.escapes }
+
 // Place is where a value stands in its record: record[Start:End], of a string what is between the quotes.
 type Place struct {
 	Start, End int

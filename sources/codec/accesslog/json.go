@@ -334,11 +334,12 @@ func (c *lines) splitJSON(record []byte) (at int, ok bool) {
 	if at, ok = c.reader.Scan(record); !ok {
 		return at, false
 	}
-	c.plain = !c.slow && !c.encoded && isPlain(record)
-	c.spans = c.spans[:0]
+	c.ascii = !c.slow && c.reader.Plain()
+	c.plain = c.ascii && !c.encoded
+	c.spans = c.spans[:len(c.layout.tokens)]
 	c.unescapedLine = c.unescapedLine[:0]
-	for i := range c.layout.tokens {
-		c.spans = append(c.spans, c.find(record, i))
+	for i := range c.spans {
+		c.spans[i] = c.find(record, i)
 	}
 	if len(c.unescapedLine) > 0 {
 		c.line = c.unescapedLine
