@@ -101,7 +101,7 @@ func keySlot[T string | []byte](key T) int {
 	if n == 0 {
 		return 0
 	}
-	return (n<<2 ^ int(key[0]) ^ int(key[n-1])<<3 ^ int(key[n/2])<<1) % keySlots
+	return (n<<2 ^ int(key[0]) ^ int(key[n-1])<<3) % keySlots
 }
 
 // ArrayIndex reads an array index as RFC 6901 section 4 has it: digits without leading zeros. "-" is the

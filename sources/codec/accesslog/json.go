@@ -339,6 +339,12 @@ func (c *lines) splitJSON(record []byte) (at int, ok bool) {
 	c.spans = c.spans[:len(c.layout.tokens)]
 	c.unescapedLine = c.unescapedLine[:0]
 	for i := range c.spans {
+		t := &c.layout.tokens[i]
+		// Most values are strings of several bytes, in the first place.
+		if p := c.reader.At(t.places[0]); p.Text() && !p.Escaped && p.End-p.Start > 1 {
+			c.spans[i] = span{p.Start, p.End}
+			continue
+		}
 		c.spans[i] = c.find(record, i)
 	}
 	if len(c.unescapedLine) > 0 {
@@ -354,8 +360,8 @@ func (c *lines) find(record []byte, i int) span {
 	for _, place := range t.places {
 		p := c.reader.At(place)
 		switch {
-		case !p.There || p.Start == p.End || p.End == p.Start+1 && record[p.Start] == '-':
-		case !p.Scalar || !p.Text && t.field.role.ofURL():
+		case !p.There() || p.Start == p.End || p.End == p.Start+1 && record[p.Start] == '-':
+		case !p.Scalar() || !p.Text() && t.field.role.ofURL():
 			wrong = p.Start
 		case p.Escaped:
 			if len(c.unescapedLine) == 0 {
@@ -384,7 +390,7 @@ func (c *lines) position(i int) int64 {
 		return int64(c.spans[i].start)
 	}
 	for _, place := range c.layout.tokens[i].places {
-		if p := c.reader.At(place); p.There {
+		if p := c.reader.At(place); p.There() {
 			return int64(p.Start)
 		}
 	}

@@ -223,6 +223,8 @@ func (c *lines) splitPlain(line []byte, at int) bool {
 		if t.next != "" {
 			if t.until != 0 {
 				n = t.colon(rest)
+			} else if hit, ok := firstByte(rest, t.first); ok {
+				n = hit
 			} else {
 				n = indexByte(rest, t.next[0])
 			}
@@ -253,8 +255,16 @@ func (c *lines) splitLast(rest []byte, at, i, n int) bool {
 
 // headerEnd returns where the message behind a syslog header begins, 0 where there is none.
 func headerEnd(line []byte) int {
-	colon := bytes.Index(line, []byte("]: "))
-	if colon < 0 || bytes.IndexByte(line[:colon], '[') != bytes.LastIndexByte(line[:colon], '[') {
+	colon := bytes.IndexByte(line, ']')
+	if colon < 0 {
+		return 0
+	}
+	if !hasPrefix(line[colon:], "]: ") { // which takes longer to find
+		if colon = bytes.Index(line, []byte("]: ")); colon < 0 {
+			return 0
+		}
+	}
+	if open := bytes.IndexByte(line[:colon], '['); bytes.IndexByte(line[open+1:colon], '[') >= 0 {
 		return 0
 	}
 	return colon + len("]: ")
@@ -305,19 +315,28 @@ func hasPrefix(s []byte, prefix string) bool {
 const ones, high = 0x0101010101010101, 0x8080808080808080
 
 // indexByte is bytes.IndexByte for fields, most of which are short: their end is among the first sixteen bytes, which takes
-// less than a call. (x - 0x01…) & ^x & 0x80… flags the zero bytes of x, exactly up to the first.
+// less than a call.
 func indexByte(s []byte, b byte) int {
 	if len(s) >= 16 {
-		x := binary.LittleEndian.Uint64(s) ^ ones*uint64(b)
-		if hit := (x - ones) &^ x & high; hit != 0 {
-			return bits.TrailingZeros64(hit) / 8
+		if at, ok := firstByte(s, ones*uint64(b)); ok {
+			return at
 		}
-		x = binary.LittleEndian.Uint64(s[8:]) ^ ones*uint64(b)
-		if hit := (x - ones) &^ x & high; hit != 0 {
-			return bits.TrailingZeros64(hit)/8 + 8
+		if at, ok := firstByte(s[8:], ones*uint64(b)); ok {
+			return at + 8
 		}
 	}
 	return bytes.IndexByte(s, b)
+}
+
+// firstByte returns where among the first eight bytes of s the byte is that word has eight times, and whether it is there.
+// (x - 0x01…) & ^x & 0x80… flags the zero bytes of x, exactly up to the first.
+func firstByte(s []byte, word uint64) (at int, ok bool) {
+	if len(s) < 8 {
+		return 0, false
+	}
+	x := binary.LittleEndian.Uint64(s) ^ word
+	hit := (x - ones) &^ x & high
+	return bits.TrailingZeros64(hit) / 8, hit != 0
 }
 
 // isPlain reports whether line has neither a backslash nor a byte beyond ASCII.
