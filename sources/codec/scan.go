@@ -139,8 +139,7 @@ func (s *scanner) object(n *node) bool {
 		return ok
 	}
 	for {
-		s.space()
-		if !s.at('"') {
+		if !s.find('"') {
 			return false
 		}
 		start := s.pos + 1
@@ -152,8 +151,7 @@ func (s *scanner) object(n *node) bool {
 		if n != nil && len(n.next) > 0 {
 			child = s.member(n, s.data[start:s.pos-1], escaped)
 		}
-		s.space()
-		if !s.at(':') {
+		if !s.find(':') {
 			return false
 		}
 		s.pos++
@@ -219,15 +217,11 @@ func (n *node) element(i int) *node {
 // more reads what follows a member or an element: a comma, or the closing bracket. It is not ok when neither is
 // there.
 func (s *scanner) more(closing byte) (more, ok bool) {
-	s.space()
-	if s.pos == len(s.data) {
-		return false, false
-	}
-	switch s.data[s.pos] {
-	case ',':
+	if s.find(',') {
 		s.pos++
 		return true, true
-	case closing:
+	}
+	if s.at(closing) {
 		s.pos++
 		s.depth--
 		return false, true
@@ -269,6 +263,15 @@ func (s *scanner) number() bool {
 		return s.digits()
 	}
 	return true
+}
+
+// find skips white space, which most records do not have, and reports whether c follows.
+func (s *scanner) find(c byte) bool {
+	if s.at(c) {
+		return true
+	}
+	s.space()
+	return s.at(c)
 }
 
 func (s *scanner) at(c byte) bool { return s.pos < len(s.data) && s.data[s.pos] == c }

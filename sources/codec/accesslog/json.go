@@ -340,12 +340,14 @@ func (c *lines) splitJSON(record []byte) (at int, ok bool) {
 	c.unescapedLine = c.unescapedLine[:0]
 	for i := range c.spans {
 		t := &c.layout.tokens[i]
-		// Most values are strings of several bytes, in the first place.
-		if p := c.reader.At(t.places[0]); p.Text() && !p.Escaped && p.End-p.Start > 1 {
+		switch p := c.reader.At(t.places[0]); { // most take no closer look
+		case p.Scalar() && !p.Escaped && p.End-p.Start > 1 && (p.Text() || !t.field.role.ofURL()):
 			c.spans[i] = span{p.Start, p.End}
-			continue
+		case !p.There() && len(t.places) == 1:
+			c.spans[i] = span{}
+		default:
+			c.spans[i] = c.find(record, i)
 		}
-		c.spans[i] = c.find(record, i)
 	}
 	if len(c.unescapedLine) > 0 {
 		c.line = c.unescapedLine

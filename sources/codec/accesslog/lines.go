@@ -228,7 +228,7 @@ func (c *lines) splitPlain(line []byte, at int) bool {
 			} else {
 				n = indexByte(rest, t.next[0])
 			}
-			if n < 0 || !t.isAt(rest[n:]) {
+			if n < 0 || len(t.next) > 1 && !t.isAt(rest[n:]) {
 				return c.open && c.splitLast(rest, at, i, n)
 			}
 		}
