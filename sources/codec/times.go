@@ -188,6 +188,9 @@ func twoDigits(s []byte) int {
 	return int(s[0]-'0')*10 + int(s[1]-'0')
 }
 
+// ParseFraction reads the fraction of a second that s begins with, in microseconds, and returns what follows.
+func ParseFraction(s []byte) (micros int64, rest []byte, ok bool) { return fraction(s) }
+
 // fraction reads the fraction of a second, which may be missing, in microseconds.
 func fraction(s []byte) (micros int64, rest []byte, ok bool) {
 	if len(s) == 0 || s[0] != '.' {

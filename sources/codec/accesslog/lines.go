@@ -497,19 +497,32 @@ func (r role) format() codec.TimeFormat {
 // isTime reports whether the role is that of a time which [lines.time] reads.
 func (r role) isTime() bool { return r == timeCLF || r == timeISO || r == timeAny || r == clock }
 
-// time reads a time as access logs alone have them. Many lines have that of the line before.
+// time reads a time as access logs alone have them. Many lines have the second of the line before, whose text is not read again.
 func (c *lines) time(value []byte, r role) (micros int64, ok bool) {
-	last := &c.lastTime
-	if r == last.role && string(value) == string(last.text[:last.size]) {
-		return last.micros, true
+	if r == clock {
+		return c.parseTime(value, r)
 	}
-	if micros, ok = c.parseTime(value, r); ok && r != clock && len(value) <= len(last.text) {
+	last, seconds, fraction := &c.lastTime, len(value), int64(0)
+	if r == timeCLF {
+		seconds = len("02/Jan/2006:15:04:05")
+	}
+	if len(value) > seconds && value[seconds] == '.' {
+		rest := value
+		if fraction, rest, ok = codec.ParseFraction(value[seconds:]); !ok || len(rest) > 0 {
+			return c.parseTime(value, r)
+		}
+		value = value[:seconds]
+	}
+	if r != last.role || string(value) != string(last.text[:last.size]) {
+		if micros, ok = c.parseTime(value, r); !ok || len(value) > len(last.text) {
+			return micros + fraction, ok
+		}
 		last.role, last.size, last.micros = r, copy(last.text[:], value), micros
 	}
-	return micros, ok
+	return last.micros + fraction, true
 }
 
-// readTime is a time that has been read. It is plain, a role that has none, before the first.
+// readTime is a time that has been read. Its role is one that has none before the first.
 type readTime struct {
 	role   role
 	text   [32]byte // its first size bytes
