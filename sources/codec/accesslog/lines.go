@@ -507,11 +507,11 @@ func (c *lines) time(value []byte, r role) (micros int64, ok bool) {
 		seconds = len("02/Jan/2006:15:04:05")
 	}
 	if len(value) > seconds && value[seconds] == '.' {
-		rest := value
-		if fraction, rest, ok = codec.ParseFraction(value[seconds:]); !ok || len(rest) > 0 {
+		of, rest, isFraction := codec.ParseFraction(value[seconds:])
+		if !isFraction || len(rest) > 0 {
 			return c.parseTime(value, r)
 		}
-		value = value[:seconds]
+		fraction, value = of, value[:seconds]
 	}
 	if r != last.role || string(value) != string(last.text[:last.size]) {
 		if micros, ok = c.parseTime(value, r); !ok || len(value) > len(last.text) {
