@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urlmill/urlmill/internal/dev/alloctest"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/generate"
 	"github.com/urlmill/urlmill/urlcore"
@@ -224,7 +225,8 @@ func FuzzRedact(f *testing.F) {
 	r := policy(f, nil).newRedactor()
 	f.Fuzz(func(t *testing.T, text string) {
 		holdPrefilter(t, r, []byte(text))
-		out := redact(r, text, asURL)
+		var out string
+		alloctest.Bound(t, len(text), 256, 1<<20, func() { out = redact(r, text, asURL) })
 		before, errBefore := urlcore.Parse(text)
 		after, errAfter := urlcore.Parse(out)
 		_, rest, _ := strings.Cut(text, ":")

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/urlmill/urlmill/internal/decoded"
+	"github.com/urlmill/urlmill/internal/dev/alloctest"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -292,7 +294,9 @@ func FuzzOpenTable(f *testing.F) {
 		if len(data) > 64<<10 {
 			return
 		}
-		_, _ = rowsOf(t, options(), data, 0, 50)
-		_, _ = rowsOf(t, options(), data, 10, 50)
+		alloctest.Bound(t, len(data), 64, 16*decoded.MinLimit, func() {
+			_, _ = rowsOf(t, options(), data, 0, 50)
+			_, _ = rowsOf(t, options(), data, 10, 50)
+		})
 	})
 }
