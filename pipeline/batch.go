@@ -189,6 +189,10 @@ type Batch struct {
 
 	// Lane is where the records came from.
 	Lane LaneID
+	// File is what the records are in, where a lane reads one file after the other, and Base the position of its first record;
+	// "" where it is the stream of the lane. All records of a batch are of one.
+	File string
+	Base int64
 	// First and Next are the span of positions covered; Next is where reading goes on. Positions may
 	// have holes.
 	First, Next int64
@@ -212,6 +216,14 @@ type Batch struct {
 
 // Len returns the number of records.
 func (b *Batch) Len() int { return len(b.Offsets) }
+
+// Name returns the name of the file, topic or other stream that the records are in.
+func (b *Batch) Name() string {
+	if b.File != "" {
+		return b.File
+	}
+	return b.Lane.Stream
+}
 
 // Raw returns record i as received and false for a tombstone. It aliases the batch.
 func (b *Batch) Raw(i int) ([]byte, bool) {
@@ -257,7 +269,7 @@ func (b *Batch) Full() bool {
 
 // Reset empties every column and keeps the memory, the limits, and the fields of Carried.
 func (b *Batch) Reset() {
-	b.First, b.Next, b.Of = 0, 0, ""
+	b.First, b.Next, b.Of, b.File, b.Base = 0, 0, "", "", 0
 	b.URLs.Reset()
 	b.Bases.Reset()
 	b.Records.Reset()

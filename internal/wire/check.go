@@ -11,6 +11,7 @@ import (
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sources"
+	"github.com/urlmill/urlmill/sources/file"
 )
 
 // source and sink return what the chosen components ask of the rest, and the path that their keys are below.
@@ -163,7 +164,7 @@ func (c *Config) ReadsOutput() (key string, path int, ok bool) {
 // underscore are left out of it.
 func IsRead(read, output string) bool {
 	if strings.Contains(output, "://") {
-		return false
+		return file.Holds(read, output)
 	}
 	read, errRead := filepath.Abs(read)
 	output, errOutput := filepath.Abs(output)

@@ -5,12 +5,19 @@ package wire
 import (
 	"log/slog"
 
+	"github.com/urlmill/urlmill/internal/bucket"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/s3"
 )
 
 func init() {
-	add("s3", func(r *Components) { r.s3 = func() Buckets { return &buckets{s3.Default()} } })
+	add("s3", func(r *Components) {
+		r.s3 = func() Buckets { return &buckets{s3.Default()} }
+		r.buckets = append(r.buckets, bucket.Kind{
+			Scheme: s3.Scheme, Name: "s3", Doc: "How to reach the bucket of paths that are s3://bucket/prefix.",
+			New: func() bucket.Options { return s3.DefaultReader() },
+		})
+	})
 }
 
 // buckets implements [Buckets].

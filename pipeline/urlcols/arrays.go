@@ -129,7 +129,15 @@ func (s *state) headers() *array.Data {
 }
 
 func (s *state) offset() *array.Data {
-	return s.data(int64Type, s.batch.Len(), 0, nil, s.ints64(s.batch.Offsets))
+	numbers := s.batch.Offsets
+	if base := s.batch.Base; base > 0 { // of a later file of a lane, whose records are counted anew
+		s.numbers = append(s.numbers[:0], numbers...)
+		numbers = s.numbers
+		for i := range numbers {
+			numbers[i] -= base
+		}
+	}
+	return s.data(int64Type, s.batch.Len(), 0, nil, s.ints64(numbers))
 }
 
 func (s *state) timestamp() *array.Data {
@@ -151,10 +159,10 @@ func (s *state) partition() *array.Data {
 	return s.data(int32Type, len(values), 0, nil, s.ints32(values))
 }
 
-// stream builds the constant column of the lane's stream. The name of a file need not be UTF-8.
+// stream builds the constant column of the name of the stream or file. The name of a file need not be UTF-8.
 func (s *state) stream() *array.Data {
 	start := len(s.texts)
-	s.texts = charset.AppendUTF8(s.texts, []byte(s.batch.Lane.Stream))
+	s.texts = charset.AppendUTF8(s.texts, []byte(s.batch.Name()))
 	name := s.texts[start:]
 	n := s.batch.Len()
 	offsets := s.scratch.takeInts(n + 1)

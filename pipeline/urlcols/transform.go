@@ -59,6 +59,7 @@ type state struct {
 	derived derived
 	scratch scratch
 	fault   error          // of building columns of this batch
+	numbers []int64        // of records in a later file of their lane
 	texts   []byte         // of the record: what is not UTF-8 where it comes from, and the name of the stream
 	bases   pipeline.Bytes // the bases where some rows have no URL
 
@@ -206,7 +207,7 @@ func (t *transform) stopAtFirst() *pipeline.RowError {
 		if stop == nil && t.plan.goes(e) == pipeline.Fail {
 			input, _ := t.rows.guard.Raw(b, i)
 			stop = &pipeline.RowError{
-				Lane: b.Lane, Offset: b.Offsets[i],
+				Lane: b.Lane, Offset: b.Offsets[i], File: b.File, Base: b.Base,
 				Numbered: b.Lane.Session != "" && len(b.Timestamps) == 0, // those of topics have times
 				Code:     t.plan.errorNames[e.code], Pos: e.pos,
 				Input: string(input[:min(len(input), 200)]),
@@ -224,7 +225,7 @@ func (t *transform) stopAtFirst() *pipeline.RowError {
 func (t *transform) copyDeadLetters() {
 	src, dst := t.rows.batch, &t.deadBatch
 	dst.Reset()
-	dst.Lane = src.Lane
+	dst.Lane, dst.File, dst.Base = src.Lane, src.File, src.Base
 	t.dead.errs = t.dead.errs[:0]
 	for i, e := range t.rows.errs {
 		if t.plan.goes(e) != pipeline.ToDeadLetters {

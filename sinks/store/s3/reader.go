@@ -1,0 +1,121 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/bucket"
+)
+
+// ReaderOptions are how to reach a bucket whose objects are read. They implement [bucket.Options].
+type ReaderOptions struct {
+	Options
+	// Anonymous sends requests without credentials, for buckets that everybody may read.
+	Anonymous bool
+	// RequesterPays says that the owner of the credentials pays for requests and bytes.
+	RequesterPays bool
+}
+
+// DefaultReader returns the options of a configuration that says nothing.
+func DefaultReader() *ReaderOptions {
+	o := &ReaderOptions{Options: Default()}
+	o.section = "source.file.s3"
+	return o
+}
+
+// Section returns the section that the options are bound to.
+func (o *ReaderOptions) Section() config.Section {
+	s := o.Options.Section()
+	reads := map[string]bool{"endpoint": true, "region": true, "addressing": true, "profile": true, "attempts": true, "timeout": true}
+	var fields []config.Field
+	for _, f := range s.Fields {
+		if reads[f.Name] {
+			fields = append(fields, f)
+		}
+	}
+	return config.Section{Fields: append(fields,
+		config.Field{Name: "anonymous", Doc: "Requests without credentials, for buckets that everybody may read.", Value: config.Bool(&o.Anonymous)},
+		config.Field{Name: "requester_pays", Doc: "The owner of the credentials pays for requests and bytes, where the bucket's owner does not.", Value: config.Bool(&o.RequesterPays)},
+	)}
+}
+
+// CheckBucket implements [bucket.Options].
+func (o *ReaderOptions) CheckBucket(name string) error {
+	_, _, err := ParseLocation(Scheme + name)
+	return err
+}
+
+// Open implements [bucket.Options].
+func (o *ReaderOptions) Open(name string, log *slog.Logger) (bucket.Store, bucket.Trouble, error) {
+	options := o.Options.withDefaults()
+	options.Trouble, options.Log = new(Trouble), log
+	options.Trouble.log = log
+	if o.Anonymous {
+		options.Credentials = aws.AnonymousCredentials{}
+	}
+	client, err := newClient(context.Background(), options)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &reader{at: &Store{client: client, opts: options, bucket: name, log: log, now: time.Now}}
+	if o.RequesterPays {
+		r.payer = types.RequestPayerRequester
+	}
+	return r, options.Trouble, nil
+}
+
+// reader implements [bucket.Store].
+type reader struct {
+	at    *Store // the whole bucket
+	payer types.RequestPayer
+}
+
+// List implements [bucket.Store]. A page begins at a key and not at a token, so that it may be asked for by another process.
+func (r *reader) List(ctx context.Context, prefix, after string, limit int) (page []bucket.Object, more bool, err error) {
+	out, err := r.at.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{
+		Bucket: &r.at.bucket, Prefix: &prefix, StartAfter: optional(after), MaxKeys: aws.Int32(int32(limit)), RequestPayer: r.payer,
+	})
+	if err != nil {
+		return nil, false, r.at.explain("ListObjectsV2", "", err)
+	}
+	page = make([]bucket.Object, 0, len(out.Contents))
+	for _, o := range out.Contents {
+		page = append(page, bucket.Object{Key: aws.ToString(o.Key), Size: aws.ToInt64(o.Size), ETag: aws.ToString(o.ETag)})
+	}
+	return page, aws.ToBool(out.IsTruncated), nil
+}
+
+// Open implements [bucket.Store]. The store compares the ETag, and the SDK the checksum of an object that is read whole.
+func (r *reader) Open(ctx context.Context, o bucket.Object, off, n int64) (io.ReadCloser, error) {
+	in := &s3.GetObjectInput{Bucket: &r.at.bucket, Key: &o.Key, IfMatch: optional(o.ETag), RequestPayer: r.payer, ChecksumMode: types.ChecksumModeEnabled}
+	switch {
+	case n >= 0:
+		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", off, off+n-1))
+	case off > 0:
+		in.Range = aws.String(fmt.Sprintf("bytes=%d-", off))
+	}
+	out, err := r.at.client.GetObject(ctx, in, func(s *s3.Options) { s.DisableLogOutputChecksumValidationSkipped = true })
+	if err == nil {
+		return out.Body, nil
+	}
+	switch c := code(err); {
+	case c == codePrecondition:
+		return nil, bucket.ErrChanged
+	case c == "InvalidObjectState":
+		return nil, fmt.Errorf("%w: it is archived; restore it, or leave it out of the paths: %w", bucket.ErrUnreadable, err)
+	case c == "AccessDenied", strings.HasPrefix(c, "KMS."):
+		return nil, errors.Join(bucket.ErrUnreadable, r.at.explain("GetObject", o.Key, err), fs.ErrPermission)
+	}
+	return nil, r.at.explain("GetObject", o.Key, err)
+}
