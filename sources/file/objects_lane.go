@@ -121,7 +121,7 @@ func (l *objectLane) recall(ctx context.Context, next int64) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at, last := int64(pipeline.Unknown), new(objectMark)
+	at, last := int64(0), new(objectMark) // a lane that was begun, and nothing committed, is at 0
 	err := l.source.history.History(ctx, l.id, func(m pipeline.Mark) (err error) {
 		if last, err = parseObjectMark(m.Of); err != nil {
 			return err
@@ -139,7 +139,7 @@ func (l *objectLane) recall(ctx context.Context, next int64) error {
 		return pipeline.ErrLaneLost
 	}
 	l.at, l.from = next, last.Key
-	if !last.ended(next) {
+	if next > 0 && !last.ended(next) {
 		l.next, l.base, l.resume = &fetched{Object: last.object()}, last.Base, next-last.Base
 		l.known.old = append(l.known.old, fingerprint(last.object()))
 	}

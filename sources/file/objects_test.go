@@ -338,6 +338,24 @@ func TestObjectsPoll(t *testing.T) {
 	k.holds(t, c)
 }
 
+// A process that died between the beginning of a lane and its first commit has read nothing.
+func TestObjectsBegun(t *testing.T) {
+	c, k := new(cloud), newChains()
+	c.put("p/a", lines("a", 3))
+	s, err := openCloud(c, nil, "s3://b/p/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newObjectLane(s, 0, nil)
+	s.Resume(k)
+	if err := l.Start(t.Context(), 0); err != nil || l.next != nil {
+		t.Error(err)
+	}
+	if err := newObjectLane(s, 0, nil).Start(t.Context(), 5); !errors.Is(err, pipeline.ErrLaneLost) {
+		t.Error(err)
+	}
+}
+
 // A record that stops the run leaves a position within an object, from which reading goes on.
 func TestObjectsStopWithin(t *testing.T) {
 	c, k := new(cloud), newChains()

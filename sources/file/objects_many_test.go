@@ -1,0 +1,136 @@
+package file
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/urlmill/urlmill/internal/bucket"
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// many is a bucket of n objects of one record, which are made up when they are listed, and what was committed of all but the last
+// of them.
+type many struct {
+	n, done int
+	page    time.Duration // that a listing takes
+	lists   atomic.Int64
+	next    [objectLanes]int64
+}
+
+const manyKeys = "logs/%09d.log"
+
+func (m *many) object(i int) bucket.Object {
+	return bucket.Object{Key: fmt.Sprintf(manyKeys, i), Size: 2, ETag: `"d41d8cd98f00b204e9800998ecf8427e"`}
+}
+
+func slotOf(key string) int { return int(xxh3.HashString(key) % objectLanes) }
+
+// List implements [bucket.Store].
+func (m *many) List(_ context.Context, _, after string, limit int) (page []bucket.Object, more bool, err error) {
+	m.lists.Add(1)
+	time.Sleep(m.page)
+	at := 0
+	if after != "" {
+		at, _ = strconv.Atoi(after[len("logs/") : len(after)-len(".log")])
+		at++
+	}
+	for ; at < m.n && len(page) < limit; at++ {
+		page = append(page, m.object(at))
+	}
+	return page, at < m.n, nil
+}
+
+// Open implements [bucket.Store].
+func (m *many) Open(context.Context, bucket.Object, int64, int64) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader("x\n")), nil
+}
+
+// Position implements [pipeline.Positions].
+func (m *many) Position(_ context.Context, id pipeline.LaneID) (pipeline.Mark, error) {
+	return pipeline.Mark{Next: m.next[m.slot(id)]}, nil
+}
+
+func (m *many) slot(id pipeline.LaneID) (slot int) {
+	_, _ = fmt.Sscanf(id.Session, "objects%dof", &slot)
+	return slot - 1
+}
+
+// History implements [pipeline.Historian], with a commit for a thousand objects.
+func (m *many) History(_ context.Context, id pipeline.LaneID, each func(pipeline.Mark) error) error {
+	slot, last := m.slot(id), objectMark{Version: objectMarkVersion}
+	for i := range m.done {
+		o := m.object(i)
+		if slotOf(o.Key) != slot {
+			continue
+		}
+		if last.End > 0 {
+			last.Done = binary.LittleEndian.AppendUint64(last.Done, fingerprint(last.object()))
+		}
+		last.Key, last.Size, last.ETag, last.Base, last.End = o.Key, o.Size, o.ETag, last.End, last.End+2
+		if len(last.Done) == 8000 {
+			if err := each(pipeline.Mark{Next: last.End, Of: last.text()}); err != nil {
+				return err
+			}
+			last.Done = last.Done[:0]
+		}
+	}
+	return each(pipeline.Mark{Next: last.End, Of: last.text()})
+}
+
+// A start after millions of objects reads what was committed of them, and reads the first new object after few requests; then it
+// has looked at all the others, of which it reads none. URLMILL_OBJECTS is another number of them, and with it they are timed.
+func TestObjectsMany(t *testing.T) {
+	m := &many{n: 200_000}
+	if n, err := strconv.Atoi(os.Getenv("URLMILL_OBJECTS")); err == nil {
+		m.n, m.page = n, 20*time.Millisecond
+	}
+	m.done = m.n - 10
+	for i := range m.done {
+		m.next[slotOf(m.object(i).Key)] += 2
+	}
+	s, err := openCloud(m, nil, "s3://b/logs/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Resume(m)
+	start := time.Now()
+	var first time.Duration
+	var requests, read atomic.Int64
+	err = s.Run(t.Context(), make(chan struct{}), func(ctx context.Context, l pipeline.Lane) error {
+		if err := l.Start(ctx, m.next[m.slot(l.ID())]); err != nil {
+			return err
+		}
+		b := &pipeline.Batch{MaxRows: 10, MaxBytes: 1 << 20}
+		for {
+			l.(pipeline.Waiter).Wait(ctx)
+			if err := l.Next(ctx, b); err != nil {
+				return nil
+			}
+			if read.Add(int64(b.Len())) == 1 {
+				first = time.Since(start)
+				requests.Store(m.lists.Load())
+			}
+		}
+	})
+	if err != nil || read.Load() != 10 || requests.Load() > 10 {
+		t.Errorf("%d of 10 new objects, the first after %d requests: %v", read.Load(), requests.Load(), err)
+	}
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	status, _ := os.ReadFile("/proc/self/status")
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	peak, _, _ = strings.Cut(peak, "\n")
+	t.Logf("%d objects: the first new one after %v and %d requests, all listed after %v and %d; peak %s, heap %d MiB",
+		m.n, first, requests.Load(), time.Since(start), m.lists.Load(), strings.TrimSpace(peak), memory.HeapSys>>20)
+}
