@@ -15,7 +15,7 @@ func init() {
 		r.s3 = func() Buckets { return &buckets{s3.Default()} }
 		r.buckets = append(r.buckets, bucket.Kind{
 			Scheme: s3.Scheme, Name: "s3", Doc: "How to reach the bucket of paths that are s3://bucket/prefix.",
-			New: func() bucket.Options { return s3.DefaultReader() },
+			New: func() bucket.Options { return s3.NewReader() },
 		})
 	})
 }

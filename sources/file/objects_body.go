@@ -81,7 +81,7 @@ func (b *body) Read(p []byte) (int, error) {
 		switch {
 		case n > 0:
 			b.failed = 0
-			if b.off == b.o.Size && err != nil && err != io.EOF { //nolint:errorlint // as readers return it
+			if b.off == b.o.Size && err != nil && err != io.EOF {
 				return n, &bodyError{err} // a checksum that is another
 			}
 			return n, nil

@@ -1,11 +1,13 @@
 package file
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -26,6 +28,7 @@ type many struct {
 	page    time.Duration // that a listing takes
 	lists   atomic.Int64
 	next    [objectLanes]int64
+	dir     string // of files with the commits
 }
 
 const manyKeys = "logs/%09d.log"
@@ -33,8 +36,6 @@ const manyKeys = "logs/%09d.log"
 func (m *many) object(i int) bucket.Object {
 	return bucket.Object{Key: fmt.Sprintf(manyKeys, i), Size: 2, ETag: `"d41d8cd98f00b204e9800998ecf8427e"`}
 }
-
-func slotOf(key string) int { return int(xxh3.HashString(key) % objectLanes) }
 
 // List implements [bucket.Store].
 func (m *many) List(_ context.Context, _, after string, limit int) (page []bucket.Object, more bool, err error) {
@@ -66,26 +67,62 @@ func (m *many) slot(id pipeline.LaneID) (slot int) {
 	return slot - 1
 }
 
-// History implements [pipeline.Historian], with a commit for a thousand objects.
-func (m *many) History(_ context.Context, id pipeline.LaneID, each func(pipeline.Mark) error) error {
-	slot, last := m.slot(id), objectMark{Version: objectMarkVersion}
+// commit writes what was committed of the first objects into a file for each lane, a line for a thousand objects.
+func (m *many) commit(t *testing.T) {
+	t.Helper()
+	var last [objectLanes]objectMark
+	var files [objectLanes]*os.File
+	m.dir = t.TempDir()
+	write := func(slot int) {
+		if _, err := fmt.Fprintf(files[slot], "%d %s\n", last[slot].End, last[slot].text()); err != nil {
+			t.Fatal(err)
+		}
+		m.next[slot], last[slot].Done = last[slot].End, last[slot].Done[:0]
+	}
 	for i := range m.done {
 		o := m.object(i)
-		if slotOf(o.Key) != slot {
-			continue
-		}
-		if last.End > 0 {
-			last.Done = binary.LittleEndian.AppendUint64(last.Done, fingerprint(last.object()))
-		}
-		last.Key, last.Size, last.ETag, last.Base, last.End = o.Key, o.Size, o.ETag, last.End, last.End+2
-		if len(last.Done) == 8000 {
-			if err := each(pipeline.Mark{Next: last.End, Of: last.text()}); err != nil {
-				return err
+		slot := int(xxh3.HashString(o.Key) % objectLanes)
+		l := &last[slot]
+		if files[slot] == nil {
+			f, err := os.Create(filepath.Join(m.dir, strconv.Itoa(slot)))
+			if err != nil {
+				t.Fatal(err)
 			}
-			last.Done = last.Done[:0]
+			defer f.Close()
+			files[slot] = f
+		} else {
+			l.Done = binary.LittleEndian.AppendUint64(l.Done, fingerprint(l.object()))
+		}
+		l.Version, l.Key, l.Size, l.ETag, l.Base, l.End = objectMarkVersion, o.Key, o.Size, o.ETag, l.End, l.End+2
+		if len(l.Done) == 8000 {
+			write(slot)
 		}
 	}
-	return each(pipeline.Mark{Next: last.End, Of: last.text()})
+	for slot := range files {
+		write(slot)
+	}
+}
+
+// History implements [pipeline.Historian].
+func (m *many) History(_ context.Context, id pipeline.LaneID, each func(pipeline.Mark) error) error {
+	f, err := os.Open(filepath.Join(m.dir, strconv.Itoa(m.slot(id))))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	marks := bufio.NewScanner(f)
+	marks.Buffer(nil, 1<<20)
+	for marks.Scan() {
+		next, of, _ := strings.Cut(marks.Text(), " ")
+		n, err := strconv.ParseInt(next, 10, 64)
+		if err == nil {
+			err = each(pipeline.Mark{Next: n, Of: of})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return marks.Err()
 }
 
 // A start after millions of objects reads what was committed of them, and reads the first new object after few requests; then it
@@ -96,9 +133,7 @@ func TestObjectsMany(t *testing.T) {
 		m.n, m.page = n, 20*time.Millisecond
 	}
 	m.done = m.n - 10
-	for i := range m.done {
-		m.next[slotOf(m.object(i).Key)] += 2
-	}
+	m.commit(t)
 	s, err := openCloud(m, nil, "s3://b/logs/")
 	if err != nil {
 		t.Fatal(err)

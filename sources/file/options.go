@@ -61,7 +61,7 @@ type Options struct {
 
 	// Poll is how often new objects are looked for; with 0, the source ends when all that there are have been read.
 	Poll time.Duration
-	// Relist is how often all keys are listed when that takes many requests. Between, only keys behind the greatest one are.
+	// Relist is how often all keys are listed when that takes many requests, DefaultRelist by default. Between, only keys behind the greatest one are.
 	Relist time.Duration
 	// Shard is the share of the objects that this process reads, such as 1/4; "" is all of them.
 	Shard string
@@ -212,6 +212,9 @@ func (o Options) withDefaults(log *slog.Logger) (Options, *slog.Logger) {
 	o.shard, _ = parseShard(o.Shard)
 	if o.OnChanged == "" {
 		o.OnChanged = Stop
+	}
+	if o.Relist == 0 {
+		o.Relist = DefaultRelist
 	}
 	if o.Parallel == 0 {
 		o.Parallel = runtime.GOMAXPROCS(0)

@@ -17,7 +17,7 @@ const DefaultRelist = 10 * time.Minute
 // Kind returns the source of files, and of objects in stores of some kinds.
 func Kind(stores ...bucket.Kind) sources.Kind {
 	return sources.Kind{Name: "file", Doc: "Files, objects in a bucket, or standard input.", New: func() sources.Options {
-		o := &Options{MaxRecordBytes: DefaultMaxRecordBytes, OnChanged: Stop, Relist: DefaultRelist, kinds: stores, buckets: map[string]bucket.Options{}}
+		o := &Options{MaxRecordBytes: DefaultMaxRecordBytes, OnChanged: Stop, kinds: stores, buckets: map[string]bucket.Options{}}
 		for _, k := range stores {
 			o.buckets[k.Name] = k.New()
 		}
@@ -37,7 +37,7 @@ func (o *Options) Section() config.Section {
 		{Name: "max_record_bytes", Doc: "The longest record; a longer one is a row with the error record-too-large.", Value: config.Size(&o.MaxRecordBytes, 1<<10, MaxMaxRecordBytes)},
 		{Name: "on_changed", Doc: "What to do with a file that was delivered and has changed since: stop (the others are read), whole (read it once more, as a new file), or skip it.", Value: config.Names(&o.OnChanged, Stop, Whole, Skip)},
 		{Name: "poll", Doc: "How often a bucket is looked at for new objects; 0s: the run ends when all that there are have been read.", Value: config.Duration(&o.Poll, 0, 24*time.Hour)},
-		{Name: "relist", Doc: "How often all keys are listed, to find those that came late, where that takes more than 10 requests; between, only keys behind the last one are.", Value: config.Duration(&o.Relist, time.Second, 7*24*time.Hour)},
+		{Name: "relist", Doc: "How often all keys are listed, to find those that came late, where that takes more than 10 requests; between, only keys behind the last one are. Not set: 10m.", Value: config.Duration(&o.Relist, time.Second, 7*24*time.Hour)},
 		{Name: "shard", Doc: "The share of a bucket's objects that this process reads, where several share them. Not set: all of them.", Value: config.Text(&o.Shard, "1/4")},
 	}}
 	for _, k := range o.kinds {

@@ -27,20 +27,20 @@ type ReaderOptions struct {
 	RequesterPays bool
 }
 
-// DefaultReader returns the options of a configuration that says nothing.
-func DefaultReader() *ReaderOptions {
-	o := &ReaderOptions{Options: Default()}
-	o.section = "source.file.s3"
-	return o
-}
+// NewReader returns the options of a configuration that says nothing.
+func NewReader() *ReaderOptions { return &ReaderOptions{Options: Options{section: "source.file.s3"}} }
 
 // Section returns the section that the options are bound to.
 func (o *ReaderOptions) Section() config.Section {
 	s := o.Options.Section()
-	reads := map[string]bool{"endpoint": true, "region": true, "addressing": true, "profile": true, "attempts": true, "timeout": true}
+	reads := map[string]string{
+		"endpoint": "", "region": "", "addressing": "", "profile": "",
+		"attempts": fmt.Sprintf(" Not set: %d.", DefaultAttempts), "timeout": fmt.Sprintf(" Not set: %s.", DefaultTimeout),
+	}
 	var fields []config.Field
 	for _, f := range s.Fields {
-		if reads[f.Name] {
+		if unset, ok := reads[f.Name]; ok {
+			f.Doc += unset
 			fields = append(fields, f)
 		}
 	}
