@@ -98,15 +98,20 @@ func (r *reader) List(ctx context.Context, prefix, after string, limit int) (pag
 
 // Open implements [bucket.Store]. The store compares the ETag, and the SDK the checksum of an object that is read whole.
 func (r *reader) Open(ctx context.Context, o bucket.Object, off, n int64) (io.ReadCloser, error) {
-	in := &s3.GetObjectInput{Bucket: &r.at.bucket, Key: &o.Key, IfMatch: optional(o.ETag), RequestPayer: r.payer, ChecksumMode: types.ChecksumModeEnabled}
+	in := &s3.GetObjectInput{Bucket: &r.at.bucket, Key: &o.Key, IfMatch: optional(o.ETag), RequestPayer: r.payer}
 	switch {
 	case n >= 0:
 		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", off, off+n-1))
 	case off > 0:
 		in.Range = aws.String(fmt.Sprintf("bytes=%d-", off))
+	default: // some servers send the checksum of the whole object with a part of it
+		in.ChecksumMode = types.ChecksumModeEnabled
 	}
 	out, err := r.at.client.GetObject(ctx, in, func(s *s3.Options) { s.DisableLogOutputChecksumValidationSkipped = true })
-	if err == nil {
+	switch {
+	case err == nil && unquote(out.ETag) != unquote(&o.ETag) && out.ETag != nil: // of a server that ignores If-Match
+		return nil, errors.Join(bucket.ErrChanged, out.Body.Close())
+	case err == nil:
 		return out.Body, nil
 	}
 	switch c := code(err); {
