@@ -189,15 +189,16 @@ type Batch struct {
 
 	// Lane is where the records came from.
 	Lane LaneID
-	// File is what the records are in, where a lane reads one file after the other, and Base the position of its first record;
-	// "" where it is the stream of the lane. All records of a batch are of one.
-	File string
-	Base int64
 	// First and Next are the span of positions covered; Next is where reading goes on. Positions may
 	// have holes.
 	First, Next int64
 	// Of is the identity of what the positions are of, as in [Mark]; empty for a source without.
 	Of string
+
+	// Origin is the lane that the records were in before they became dead letters, and Origins their positions there, in a batch that
+	// has them again. Of a lane that reads one file after the other it is the file, in the session of the lane, and the number in it. Columns that say where a record comes from have these instead of Lane and Offsets; Origins is empty elsewhere.
+	Origin  LaneID
+	Origins []int64
 
 	// URLs holds the URL text of every record as it was read, null for a record that has none.
 	URLs NullBytes
@@ -217,14 +218,6 @@ type Batch struct {
 // Len returns the number of records.
 func (b *Batch) Len() int { return len(b.Offsets) }
 
-// Name returns the name of the file, topic or other stream that the records are in.
-func (b *Batch) Name() string {
-	if b.File != "" {
-		return b.File
-	}
-	return b.Lane.Stream
-}
-
 // Raw returns record i as received and false for a tombstone. It aliases the batch.
 func (b *Batch) Raw(i int) ([]byte, bool) {
 	if b.Records.Len() > 0 {
@@ -241,11 +234,19 @@ func (b *Batch) size() int64 {
 	return int64(len(b.URLs.Data))
 }
 
+// From returns the lane that the records came from at first, and their positions in it. These alias the batch.
+func (b *Batch) From() (LaneID, []int64) {
+	if len(b.Origins) > 0 {
+		return b.Origin, b.Origins
+	}
+	return b.Lane, b.Offsets
+}
+
 // Memory returns the bytes that the batch holds, used or not.
 func (b *Batch) Memory() int64 {
 	n := b.URLs.memory() + b.Bases.memory() + b.Records.memory() + b.Keys.memory()
 	n += b.Headers.Keys.memory() + b.Headers.Values.memory() + 4*cap(b.Headers.Ends)
-	n += 8*(cap(b.Offsets)+cap(b.Timestamps)) + 24*cap(b.Faults)
+	n += 8*(cap(b.Offsets)+cap(b.Origins)+cap(b.Timestamps)) + 24*cap(b.Faults)
 	for i := range b.Carried {
 		v := &b.Carried[i]
 		n += cap(v.Valid) + cap(v.Bools) + v.Text.memory() + 8*(cap(v.Ints)+cap(v.Floats))
@@ -269,11 +270,11 @@ func (b *Batch) Full() bool {
 
 // Reset empties every column and keeps the memory, the limits, and the fields of Carried.
 func (b *Batch) Reset() {
-	b.First, b.Next, b.Of, b.File, b.Base = 0, 0, "", "", 0
+	b.First, b.Next, b.Of = 0, 0, ""
 	b.URLs.Reset()
 	b.Bases.Reset()
 	b.Records.Reset()
-	b.Offsets, b.Timestamps, b.Faults = b.Offsets[:0], b.Timestamps[:0], b.Faults[:0]
+	b.Offsets, b.Origins, b.Timestamps, b.Faults = b.Offsets[:0], b.Origins[:0], b.Timestamps[:0], b.Faults[:0]
 	b.Keys.Reset()
 	b.Headers.Reset()
 	for i := range b.Carried {

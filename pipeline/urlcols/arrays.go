@@ -129,15 +129,8 @@ func (s *state) headers() *array.Data {
 }
 
 func (s *state) offset() *array.Data {
-	numbers := s.batch.Offsets
-	if base := s.batch.Base; base > 0 { // of a later file of a lane, whose records are counted anew
-		s.numbers = append(s.numbers[:0], numbers...)
-		numbers = s.numbers
-		for i := range numbers {
-			numbers[i] -= base
-		}
-	}
-	return s.data(int64Type, s.batch.Len(), 0, nil, s.ints64(numbers))
+	_, offsets := s.batch.From()
+	return s.data(int64Type, len(offsets), 0, nil, s.ints64(offsets))
 }
 
 func (s *state) timestamp() *array.Data {
@@ -152,17 +145,19 @@ func (s *state) key() *array.Data { return s.nullBytes(binaryType, &s.batch.Keys
 func (s *state) rawRecord() *array.Data { return s.nullBytes(binaryType, &s.batch.Records) }
 
 func (s *state) partition() *array.Data {
+	lane, _ := s.batch.From()
 	values := s.scratch.takeInts(s.batch.Len())
 	for i := range values {
-		values[i] = s.batch.Lane.Partition
+		values[i] = lane.Partition
 	}
 	return s.data(int32Type, len(values), 0, nil, s.ints32(values))
 }
 
-// stream builds the constant column of the name of the stream or file. The name of a file need not be UTF-8.
+// stream builds the constant column of the lane's stream. The name of a file need not be UTF-8.
 func (s *state) stream() *array.Data {
+	lane, _ := s.batch.From()
 	start := len(s.texts)
-	s.texts = charset.AppendUTF8(s.texts, []byte(s.batch.Name()))
+	s.texts = charset.AppendUTF8(s.texts, []byte(lane.Stream))
 	name := s.texts[start:]
 	n := s.batch.Len()
 	offsets := s.scratch.takeInts(n + 1)

@@ -10,7 +10,7 @@ func (t *transform) Memory() int64 {
 
 func (s *state) memory() int {
 	c := &s.cols
-	n := cap(s.texts) + cap(s.bases.Data) + 4*cap(s.bases.Ends) + cap(s.absolute.Data) + 4*cap(s.absolute.Ends) + cap(s.added) + 8*cap(s.numbers) + 16*(cap(s.errs)+cap(c.Errors))
+	n := cap(s.texts) + cap(s.bases.Data) + 4*cap(s.bases.Ends) + cap(s.absolute.Data) + 4*cap(s.absolute.Ends) + cap(s.added) + 16*(cap(s.errs)+cap(c.Errors))
 	for _, t := range [...]*columns.Text{
 		&c.Href, &c.Scheme, &c.Host, &c.Origin, &c.RegistrableDomain, &c.PublicSuffix, &c.Path, &c.Query, &c.Fragment,
 		&c.Params.Keys, &c.Params.Values,

@@ -59,7 +59,6 @@ type state struct {
 	derived derived
 	scratch scratch
 	fault   error          // of building columns of this batch
-	numbers []int64        // of records in a later file of their lane
 	texts   []byte         // of the record: what is not UTF-8 where it comes from, and the name of the stream
 	bases   pipeline.Bytes // the bases where some rows have no URL
 
@@ -206,9 +205,13 @@ func (t *transform) stopAtFirst() *pipeline.RowError {
 	for i, e := range t.rows.errs {
 		if stop == nil && t.plan.goes(e) == pipeline.Fail {
 			input, _ := t.rows.guard.Raw(b, i)
+			file, base := "", int64(0)
+			if len(b.Origins) > 0 && b.Origin.Session == b.Lane.Session { // one of several files of the lane
+				file, base = b.Origin.Stream, b.Offsets[i]-b.Origins[i]
+			}
 			stop = &pipeline.RowError{
-				Lane: b.Lane, Offset: b.Offsets[i], File: b.File, Base: b.Base,
-				Numbered: b.Lane.Session != "" && len(b.Timestamps) == 0, // those of topics have times
+				Lane: b.Lane, Offset: b.Offsets[i], File: file, Base: base,
+				Numbered: b.Lane.Session != "" && (len(b.Timestamps) == 0 || len(b.Origins) > 0), // those of topics have times
 				Code:     t.plan.errorNames[e.code], Pos: e.pos,
 				Input: string(input[:min(len(input), 200)]),
 			}
@@ -225,7 +228,7 @@ func (t *transform) stopAtFirst() *pipeline.RowError {
 func (t *transform) copyDeadLetters() {
 	src, dst := t.rows.batch, &t.deadBatch
 	dst.Reset()
-	dst.Lane, dst.File, dst.Base = src.Lane, src.File, src.Base
+	dst.Lane, dst.Origin = src.Lane, src.Origin
 	t.dead.errs = t.dead.errs[:0]
 	for i, e := range t.rows.errs {
 		if t.plan.goes(e) != pipeline.ToDeadLetters {
@@ -233,6 +236,9 @@ func (t *transform) copyDeadLetters() {
 		}
 		t.dead.errs = append(t.dead.errs, e)
 		dst.Offsets = append(dst.Offsets, src.Offsets[i])
+		if len(src.Origins) > 0 {
+			dst.Origins = append(dst.Origins, src.Origins[i])
+		}
 		if len(src.Timestamps) > 0 {
 			dst.Timestamps = append(dst.Timestamps, src.Timestamps[i])
 		}

@@ -224,11 +224,12 @@ func (l *objectLane) deliverLast(b *pipeline.Batch) {
 }
 
 func (l *objectLane) shift(b *pipeline.Batch) {
+	b.Origins = append(b.Origins[:0], b.Offsets...)
 	for i := range b.Offsets {
 		b.Offsets[i] += l.base
 	}
+	b.Origin = pipeline.LaneID{Stream: l.source.address(l.object.Key), Session: l.id.Session}
 	b.Lane, b.First, b.Next = l.id, b.First+l.base, b.Next+l.base
-	b.File, b.Base = l.source.address(l.object.Key), l.base
 	l.at = b.Next
 }
 
@@ -354,10 +355,13 @@ func (l *objectLane) release() {
 // current still where it counts as read from now on, and is not where nothing is said of it.
 func (l *objectLane) failed(ctx context.Context, err error) error {
 	var store *bodyError
+	var unresolved *codec.UnresolvedError
 	delivered := l.at - l.base
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.As(err, &unresolved):
+		return err
 	case !errors.As(err, &store):
 		l.source.report(err, l.source.address(l.object.Key))
 		return nil

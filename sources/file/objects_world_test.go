@@ -239,7 +239,7 @@ func (k *chains) each(ctx context.Context, l pipeline.Lane) error {
 		}
 		for i := range b.Len() {
 			text, _ := b.Raw(i)
-			rows = append(rows, fmt.Sprintf("%s %d %s", b.Name(), b.Offsets[i]-b.Base, text))
+			rows = append(rows, fmt.Sprintf("%s %d %s", b.Origin.Stream, b.Origins[i], text))
 		}
 		next, of = b.Next, b.Of
 		if open++; open >= k.every {
