@@ -43,6 +43,7 @@ type ObjectSource struct {
 	history pipeline.Historian // nil: every object is read each time
 	noFuel  error              // why positions cannot be gone on with
 	wait    func(ctx context.Context, failed int) error
+	turn    int // turnObjects; tests have others
 
 	ctx      context.Context // of Run
 	lanes    [objectLanes]*objectLane
@@ -58,7 +59,7 @@ type ObjectSource struct {
 
 // newObjects returns the source of addresses in a bucket.
 func newObjects(o Options, f codec.Factory, log *slog.Logger) (*ObjectSource, error) {
-	s := &ObjectSource{o: o, codec: f, log: log, wait: pause, permits: make(chan struct{}, o.Parallel)}
+	s := &ObjectSource{o: o, codec: f, log: log, wait: pause, turn: turnObjects, permits: make(chan struct{}, o.Parallel)}
 	s.files = Source{o: o, codec: f, log: log}
 	var name string
 	var p pipeline.Problems

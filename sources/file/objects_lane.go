@@ -262,7 +262,7 @@ func (l *objectLane) begin(ctx context.Context) error {
 	if err := pipeline.Stopped(ctx, l.drain); err != nil {
 		return err
 	}
-	if l.forget(); len(l.done) >= turnObjects {
+	if l.forget(); len(l.done) >= l.source.turn {
 		l.turn = true
 		return io.EOF
 	}

@@ -82,6 +82,9 @@ func TestObjectsKilled(t *testing.T) {
 				late()
 			}
 			s, err := openCloud(c, func(o *Options) { o.Parallel = 1 + r.IntN(5) }, "s3://b/p/")
+			if err == nil {
+				s.turn = 1 + r.IntN(10)
+			}
 			if err = k.read(t, s, err); err == nil && run > 5 {
 				break
 			} else if err != nil && !errors.Is(err, errKilled) {
