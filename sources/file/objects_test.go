@@ -300,6 +300,7 @@ func TestObjectsStoreFails(t *testing.T) {
 // New objects are found, behind the last key by a look at the end, and before it by a look at everything.
 func TestObjectsPoll(t *testing.T) {
 	c, k := new(cloud), newChains()
+	k.every = 1
 	for i := range 12_000 {
 		c.put(fmt.Sprintf("p/%05d", i), "")
 	}
@@ -315,7 +316,6 @@ func TestObjectsPoll(t *testing.T) {
 		defer k.mu.Unlock()
 		return len(k.rows)
 	}
-	k.every = 1
 	within(t, time.Minute, "the first listing", func() bool { return c.lists.Load() > 14 })
 	c.put("p/9", lines("behind", 3))
 	c.put("p/0", lines("before", 2))
