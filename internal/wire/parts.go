@@ -97,6 +97,7 @@ var parts = []missing{
 	{"postgres", "PostgreSQL", "sink", "postgres"},
 	{"protobuf", "Protobuf", "source.codec", "protobuf"},
 	{"s3", "S3", "sink", "s3"},
+	{"s3", "S3", "source.file", "s3"},
 	{"tracing", "tracing", "", "tracing"},
 }
 
@@ -141,7 +142,7 @@ func (r Components) LeftOut() []string {
 		}
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // checkParts adds what the configuration needs that the binary is built without.

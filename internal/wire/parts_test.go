@@ -70,6 +70,7 @@ func TestLinked(t *testing.T) {
 	for _, p := range parts {
 		named = append(named, "with_"+p.name+".go")
 	}
+	named = slices.Compact(named) // S3 is needed in two places
 	if !slices.Equal(files, named) {
 		t.Errorf("the files are %v, and the parts %v", files, named)
 	}

@@ -411,6 +411,14 @@ func (s *Sink) Position(ctx context.Context, id pipeline.LaneID) (pipeline.Mark,
 	return s.chain.Position(ctx, id)
 }
 
+// History implements [pipeline.Historian].
+func (s *Sink) History(ctx context.Context, id pipeline.LaneID, each func(pipeline.Mark) error) error {
+	if s.chain == nil {
+		return nil
+	}
+	return s.chain.History(ctx, id, each)
+}
+
 // Lanes implements [pipeline.Lister].
 func (s *Sink) Lanes(ctx context.Context) ([]pipeline.LaneID, error) {
 	if s.chain == nil {
