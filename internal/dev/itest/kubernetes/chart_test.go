@@ -160,7 +160,7 @@ func TestPlanted(t *testing.T) {
 		"network policy, field": {"podSelector:", "podSelectors:", "unknown field"},
 		"network policy, port":  {"- port: 9092", "- port: 90920", "between 1 and 65535"},
 		"network policy, type":  {"policyTypes: [Ingress,", "policyTypes: [Inward,", "policyTypes[0]"},
-		"behaviour":             {"type: Pods", "type: Pod", "policies[0].type: Unsupported value"},
+		"behaviour":             {"type: Percent", "type: Percents", "policies[0].type: Unsupported value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := string(read(t, manifests))

@@ -201,7 +201,7 @@ func (s *set) scaling() error {
 		"lagThreshold": o.Triggers[0].Metadata["lagThreshold"],
 	}
 	if len(k.Topics) == 1 {
-		want["topic"], want["limitToPartitionsWithLag"] = k.Topics[0], "true"
+		want["topic"], want["ensureEvenDistributionOfPartitions"] = k.Topics[0], "true"
 	}
 	if k.Start == "latest" {
 		want["offsetResetPolicy"] = "latest"
