@@ -228,6 +228,19 @@ docs: ## docs/reference.md and the tables of error codes and of codecs anew
 kubernetes-docs: ## docs/deploy/kubernetes.yaml anew, from the chart beside it, and the figures of docs/plugins/kubernetes.md
 	cd internal/dev/itest/kubernetes && UPDATE_KUBERNETES=1 $(GO) test -count=1 -run 'TestManifests|TestBurst' ./...
 
+# dbt and Airflow ask for other versions of the same packages.
+SCHEDULERS := dbt airflow
+
+$(BIN)/venv-%/.installed: internal/dev/doctest/requirements-%.txt
+	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
+	python3 -m venv $(@D) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
+	$(AGAIN) $(@D)/bin/python3 $(PIP_INSTALL) --no-compile -r $<
+	@touch $@
+
+.PHONY: schedulers
+schedulers: $(SCHEDULERS:%=$(BIN)/venv-%/.installed) ## the examples of dbt and Airflow in the docs, run by them (python3; 650 MB)
+	URLMILL_REQUIRE_SCHEDULERS=1 $(GO) test -count=1 -timeout 30m -run 'TestDbt|TestAirflow' ./internal/dev/doctest
+
 .PHONY: docs-test
 docs-test: ## every command of README and docs, run
 	$(GO) test -count=1 -v ./internal/dev/doctest
@@ -323,6 +336,11 @@ bench-consume: ## CPU and allocations of getting records out of Kafka, beside ka
 .PHONY: bench-codecs
 bench-codecs: ## how fast every codec takes its records apart; QUICK=1, ONLY=NAME[,NAME]
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-codecs ./codecs && QUICK=$(QUICK) ONLY=$(ONLY) ../$(BIN)/bench-codecs -out $(RESULTS)/codecs.json
+
+.PHONY: bench-enrich
+bench-enrich: ## what columns of enrich and redaction cost, beside uap-go, uap-rust and maxminddb; QUICK=1, ONLY=TEXT
+	@if command -v cargo >/dev/null; then cargo build --quiet --release --locked --manifest-path benchmarks/native/rust/Cargo.toml; fi
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-enrich ./enrich && QUICK=$(QUICK) ONLY=$(ONLY) PEERS=$$(test -x $(PEERS) && echo $(PEERS)) ../$(BIN)/bench-enrich -out $(RESULTS)/enrich.json
 
 .PHONY: bench-delivery
 bench-delivery: ## what exactly-once delivery costs against at-least-once; QUICK=1

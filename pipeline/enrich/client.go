@@ -73,11 +73,14 @@ type Describer struct {
 type knownAddress struct {
 	hash  uint64
 	wrong []byte
-	place address.Place
+	place *address.Place
 }
 
+// nowhere is the place of an address that is none.
+var nowhere = new(address.Place)
+
 const (
-	knownSlots  = 4096
+	knownSlots  = 1 << 14
 	knownMemory = knownSlots * int64(unsafe.Sizeof(knownAddress{}))
 )
 
@@ -187,12 +190,10 @@ func (d *Describer) agent(clients *Clients, field, addresses *pipeline.Values, i
 	if len(text) > maxUserAgent {
 		return agentMalformed
 	}
-	for _, b := range text {
-		if b < ' ' {
-			return agentMalformed
-		}
-	}
 	a := clients.agents.Find(&d.scanner, text)
+	if a == nil {
+		return agentMalformed
+	}
 	d.putText(UABrowser, i, a.Browser)
 	d.putText(UABrowserVersion, i, a.BrowserVersion)
 	d.putText(UAOS, i, a.OS)
@@ -224,14 +225,14 @@ func (d *Describer) setPlace(field *pipeline.Values, i int) []byte {
 	}
 	hash := maphash.Bytes(d.seed, field.Text.At(i))
 	known := &d.known[hash%knownSlots]
-	if known.hash != hash {
-		*known = knownAddress{hash: hash}
+	if known.hash != hash || known.place == nil {
 		addr, wrong := addressOf(field, i)
-		if known.wrong = wrong; wrong == nil {
-			d.clients.places.Find(addr, &known.place)
+		*known = knownAddress{hash, wrong, nowhere}
+		if wrong == nil {
+			known.place = d.clients.places.Find(addr)
 		}
 	}
-	p := &known.place
+	p := known.place
 	d.putText(GeoCountry, i, p.Country)
 	d.putText(GeoRegion, i, p.Region)
 	d.putText(GeoCity, i, p.City)

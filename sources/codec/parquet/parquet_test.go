@@ -104,7 +104,8 @@ func rowsOf(t testing.TB, o Options, data []byte, from int64, max int) (rows []s
 	for {
 		b.Reset()
 		c.Prepare(b)
-		n, err := table.Append(b)
+		next, err := table.Append(t.Context(), b, 0)
+		n := int(next)
 		if n > max || b.URLs.Len() != n || b.Records.Len() != 0 || f.HasBase() && b.Bases.Len() != n {
 			t.Fatalf("%d rows, %d URLs, %d bases", n, b.URLs.Len(), b.Bases.Len())
 		}
@@ -214,7 +215,8 @@ func TestLarge(t *testing.T) {
 	}
 	defer table.Close()
 	b := &pipeline.Batch{MaxRows: 1000, MaxBytes: 500_000}
-	n, err := table.Append(b)
+	next, err := table.Append(t.Context(), b, 0)
+	n := int(next)
 	if err != nil || n < 5 || n > 12 || len(b.URLs.At(0)) != 50_000 || len(b.Faults) != n || b.Faults[0].Code != pipeline.FaultTooLarge {
 		t.Errorf("%d rows of %d bytes, %v", n, len(b.URLs.Data), err)
 	}
