@@ -42,7 +42,12 @@ func New(o Options) (codec.Tables, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return &factory{codec.NewShape(codec.FieldsOf(o.Carry), o.Base != "", false), o}, nil // a row has no bytes
+	return &factory{o.Shape(), o}, nil
+}
+
+// Shape implements [codec.Shaped].
+func (o Options) Shape() codec.Shape {
+	return codec.NewShape(codec.FieldsOf(o.Carry), o.Base != "", false) // a row has no bytes
 }
 
 type factory struct {
