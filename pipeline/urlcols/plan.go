@@ -152,7 +152,10 @@ func New(opts Options) (*Plan, error) {
 			return nil, err
 		}
 	}
-	errs = append(append(errs, checkPromoted(opts.Promote)...), checkAlso(&opts)...)
+	errs = append(errs, checkAlso(&opts)...)
+	if wrong := checkPromoted(opts.Promote); wrong != nil { // a column without parameters has no comment
+		return nil, errors.Join(append(errs, wrong...)...)
+	}
 	if opts.Canonical != nil {
 		c := *opts.Canonical
 		if _, err := canon.New(c); err != nil {
