@@ -124,19 +124,20 @@ func (c *Config) checkCodec(d *config.Check) {
 	}
 }
 
-// checkBuckets reports settings for S3 when no folder is there.
+// checkBuckets reports settings for a service when no folder is there.
 func (c *Config) checkBuckets(d *config.Check) {
-	const at = "s3"
-	if d.Given(at) && len(c.OnS3()) == 0 {
-		d.Conflict(at, nil, "%s has no effect, as no folder of the sink is on S3; give path: s3://bucket/prefix, or take it out", d.Path(at))
+	for _, k := range stores {
+		if d.Given(k.name) && len(c.foldersAt(k)) == 0 {
+			d.Conflict(k.name, nil, "%s has no effect, as no folder of the sink is on %s; give path: %s, or take it out", d.Path(k.name), k.what, k.form)
+		}
 	}
 }
 
-// OnS3 returns the keys of the folders that are places on S3.
-func (c *Config) OnS3() (keys []string) {
+// foldersAt returns the keys of the folders that are places of a service.
+func (c *Config) foldersAt(k storeKind) (keys []string) {
 	asks, path := c.sink()
 	for _, f := range asks.Folders {
-		if store.OnS3(f.Path) {
+		if store.Scheme(f.Path) == k.scheme {
 			keys = append(keys, config.Join(path, f.Key))
 		}
 	}

@@ -41,7 +41,7 @@ type Components struct {
 	// What there is one kind of is nil in a binary without it; see parts.
 	dedupe  func() Dedupe
 	tracing func() Tracing
-	s3      func() Buckets
+	stores  map[string]func() Buckets // by the names of their parts
 	inspect verify.TableReader
 	tables  []parquet.TableKind
 
@@ -61,7 +61,7 @@ func newComponents(parts map[string]func(*Components)) Components {
 	r := Components{
 		Sources: []sources.Kind{kafkasource.Kind, file.Kind, generate.Kind},
 		Codecs:  []codec.Kind{codec.LinesKind, codec.NDJSONKind, accesslog.Kind, delimited.Kind, parquetcodec.Kind, avro.Kind, schema.JSONKind},
-		has:     map[string]bool{},
+		has:     map[string]bool{}, stores: map[string]func() Buckets{},
 	}
 	letters := kafka.Letters
 	r.Sinks = []sinks.Kind{arrowipc.Kind(&letters), ndjson.Kind(&letters), kafka.Kind, clickhouse.Kind, duckdb.Kind}

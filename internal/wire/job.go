@@ -19,6 +19,7 @@ import (
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 	"github.com/urlmill/urlmill/sources"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/urlcore"
@@ -34,7 +35,7 @@ type Setting struct {
 	Version string // urlmill's
 	// Standard is the state of the URL Standard, for commit records and the metadata of files.
 	Standard string
-	// Stores opens the folders of sinks. Default are directories and, with the options of the configuration, places on S3.
+	// Stores opens the folders of sinks. Default are directories and, with the options of the configuration, places in buckets.
 	Stores store.Opener
 	// DedupeStep is asked before every step of a commit of rows without duplicates; see [DedupeEnv].
 	DedupeStep func(string) error
@@ -64,7 +65,7 @@ type Job struct {
 	lists    Lists
 	acquired atomic.Pointer[enrich.Rules]   // of lists, for commit records, which other goroutines write
 	clients  atomic.Pointer[enrich.Clients] // the same
-	trouble  Trouble                        // nil in a binary without S3
+	trouble  *bucket.Trouble                // of requests to object stores
 	tracer   Tracer                         // nil: no spans
 }
 
@@ -81,13 +82,15 @@ func Check(c *Config) error {
 // there: the sink's check of rows needs a plan of the columns. Where a codec is wrong, the plan is made with what is known of its
 // fields; see carried. Of a configuration that could be read in part alone, what rests on the rest is left out. It makes neither source nor sink; Open does.
 func Prepare(c *Config, s Setting) (*Job, error) {
-	j := &Job{config: c, setting: s, limiter: throttle.New(c.Rate)}
+	j := &Job{config: c, setting: s, limiter: throttle.New(c.Rate), trouble: new(bucket.Trouble)}
 	problems := problems{c: c}
 	c.checkParts(&problems)
 	j.memory = memoryOf(c, &problems)
 	j.files = budget.New(j.memory.Files)
-	if c.Buckets != nil {
-		problems.note("sink.s3", c.Buckets.Validate())
+	for _, k := range stores {
+		if b := c.Buckets[k.name]; b != nil {
+			problems.note("sink."+k.name, b.Validate())
+		}
 	}
 	asks, source := c.source()
 	if c.Source.Options != nil {
@@ -144,13 +147,9 @@ func (p *problems) note(path string, err error) {
 func (j *Job) sinkEnv(source sources.Asks) sinks.Env {
 	c, s := j.config, j.setting
 	e := sinks.Env{
-		Log: s.Log, Out: s.Out, Version: s.Version, Stores: openLocal, FileBytes: c.Pipeline.Roll.Bytes, OpenFiles: j.files,
+		Log: s.Log, Out: s.Out, Version: s.Version, Stores: openWith(c.Buckets, s.Log, j.trouble), CheckPlace: c.checkPlace, FileBytes: c.Pipeline.Roll.Bytes, OpenFiles: j.files,
 		Memory: j.memory.Files, Cluster: source.Cluster,
 		Provenance: commit.Provenance{Urlmill: s.Version, Config: c.Hash(), Versions: j.versions, Standard: s.Standard, Unicode: urlcore.UnicodeVersion, Replay: j.replayMark()},
-	}
-	if c.Buckets != nil {
-		e.Stores, j.trouble = c.Buckets.Open(s.Log)
-		e.CheckPlace = c.Buckets.CheckPlace
 	}
 	if s.Stores != nil {
 		e.Stores = s.Stores
@@ -230,8 +229,8 @@ func (j *Job) AvroSchema() (text, subject string, err error) {
 	return avro.AvroSchema(j.Rows)
 }
 
-// SinkTrouble is that of requests to S3; nil for a binary without S3.
-func (j *Job) SinkTrouble() Trouble { return j.trouble }
+// SinkTrouble is that of requests to object stores.
+func (j *Job) SinkTrouble() *bucket.Trouble { return j.trouble }
 
 // StartTracing starts sending spans of batches and commits, if the configuration asks for it. It has to be called before Run.
 // closeTracer sends what is left, and is never nil without an error.

@@ -99,7 +99,6 @@ func (o Options) withDefaults() Options {
 	if o.Trouble == nil {
 		o.Trouble = new(Trouble)
 	}
-	o.Trouble.log = o.Log
 	return o
 }
 

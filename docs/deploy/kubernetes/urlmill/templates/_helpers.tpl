@@ -64,8 +64,8 @@ app.kubernetes.io/version: {{ default .Chart.AppVersion .Values.image.tag | trun
 {{- end -}}
 {{- end -}}
 {{- range $sink, $options := $config.sink -}}
-{{- if and (kindIs "map" $options) (hasKey $options "path") (not (hasPrefix "s3://" (toString $options.path))) (not $.Values.volumeMounts) -}}
-{{- fail (printf "config.sink.%s.path: %s would be gone with the pod. Write to s3://, or mount a volume that all processes share: volumes, volumeMounts" $sink $options.path) -}}
+{{- if and (kindIs "map" $options) (hasKey $options "path") (not (regexMatch "^(s3|gs|az)://" (toString $options.path))) (not $.Values.volumeMounts) -}}
+{{- fail (printf "config.sink.%s.path: %s would be gone with the pod. Write to s3://, gs:// or az://, or mount a volume that all processes share: volumes, volumeMounts" $sink $options.path) -}}
 {{- end -}}
 {{- end -}}
 {{- if $config.dedupe -}}
