@@ -79,8 +79,8 @@ func Check(c *Config) error {
 // Prepare checks c and returns its job. The error is a [*config.Error] with every problem.
 //
 // It collects problems instead of stopping at the first, so each part is checked as far as the parts that it depends on are
-// there: the plan of the columns needs a codec, and the sink's check of rows needs a plan. Of a configuration that could be read in
-// part alone, what rests on the rest is left out. It makes neither source nor sink; Open does.
+// there: the sink's check of rows needs a plan of the columns. Where a codec is wrong, the plan is made with what is known of its
+// fields; see carried. Of a configuration that could be read in part alone, what rests on the rest is left out. It makes neither source nor sink; Open does.
 func Prepare(c *Config, s Setting) (*Job, error) {
 	j := &Job{config: c, setting: s, limiter: throttle.New(c.Rate), trouble: new(bucket.Trouble)}
 	problems := problems{c: c}
@@ -106,15 +106,16 @@ func Prepare(c *Config, s Setting) (*Job, error) {
 		j.sink = c.Sink.Options.With(j.sinkEnv(asks))
 		problems.note(sink, j.sink.Validate())
 	}
-	j.privacy = newPrivacy(c, j.codec, &problems)
-	if codecErr == nil && c.Source.Options != nil && c.Sound("columns", "enrich", "source.codec", "on_field_error") {
-		if j.Plan = newPlan(c, asks, j.codec, j.lists, j.guards(), &problems); j.Plan != nil {
+	in := newCarried(c, j.codec, &problems)
+	j.privacy = newPrivacy(c, in, &problems)
+	if c.Source.Options != nil && c.Sound("columns", "enrich", "on_field_error") {
+		if j.Plan = newPlan(c, asks, &in, j.lists, j.guards(in.fields), &problems); j.Plan != nil {
 			j.Rows = j.Plan.Schemas()[pipeline.Rows]
 		}
 	}
-	j.addDedupe(&problems)
+	j.addDedupe(in, &problems)
 	if j.sink != nil && j.Rows != nil {
-		problems.note(sink, j.sink.CheckRows(j.Rows))
+		problems.note(sink, in.sure(j.Rows, j.sink.CheckRows(j.Rows)))
 	}
 	return j, c.Errors(problems.all)
 }
@@ -168,7 +169,7 @@ func (j *Job) versions() (suffixes, acquisition, clients string) {
 }
 
 // addDedupe checks how duplicates are found, and changes Rows, if they are known, to what comes out.
-func (j *Job) addDedupe(problems *problems) {
+func (j *Job) addDedupe(in carried, problems *problems) {
 	c := j.config
 	if c.Dedupe == nil {
 		return
@@ -180,7 +181,7 @@ func (j *Job) addDedupe(problems *problems) {
 		HideKey: j.setting.HideKey, AnyOutput: j.setting.AnyOutput, Step: j.setting.DedupeStep,
 	})
 	rows, err := j.dedupe.Validate(j.Rows)
-	problems.note("dedupe", err)
+	problems.note("dedupe", in.sure(j.Rows, err))
 	j.Rows = rows
 }
 

@@ -53,7 +53,15 @@ func New(o Options) (codec.Tables, error) {
 	if o.Format != "" {
 		return newLogFactory(o), nil
 	}
-	return &factory{codec.NewShape(codec.FieldsOf(o.Carry), o.Base != "", false), o, o.columns(), o.URL, nil}, nil // a row has no bytes
+	return &factory{o.Shape(), o, o.columns(), o.URL, nil}, nil
+}
+
+// Shape implements [codec.Shaped].
+func (o Options) Shape() codec.Shape {
+	if o.Format != "" {
+		return newLogFactory(o).Shape
+	}
+	return codec.NewShape(codec.FieldsOf(o.Carry), o.Base != "", false) // a row has no bytes
 }
 
 type factory struct {
