@@ -136,10 +136,11 @@ plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## th
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider
 
 .PHONY: compat
-compat: $(PLUGINS_VENV)/.chdb ## package urlcore/compat beside Spark and ClickHouse themselves, a million URLs each (python3, Java 17); QUICK=1
+compat: $(PLUGINS_VENV)/.chdb ## package urlcore/compat beside Spark and ClickHouse themselves, a million URLs each, and the queries of docs/sessions.md in them (C compiler, python3, Java 17); QUICK=1
 	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
 	URLMILL_REQUIRE_COMPAT=1 URLMILL_COMPAT_PYTHON=$(PLUGINS_PYTHON) URLMILL_COMPAT_URLS=$(if $(QUICK),30000,1000000) \
 	  $(GO) test -count=1 -v -timeout 120m -run 'TestEngines|TestFatal' ./urlcore/compat
+	cd internal/dev/itest && URLMILL_REQUIRE_ENGINES=1 URLMILL_PYTHON=$(PLUGINS_PYTHON) $(GO) test -count=1 -run TestSessions .
 
 # Wheels of other platforms, into a folder beside the interpreter that is to import them.
 SITE := $(PIP_INSTALL) --target
