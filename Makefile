@@ -136,11 +136,10 @@ plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## th
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider
 
 .PHONY: compat
-compat: $(PLUGINS_VENV)/.chdb ## package urlcore/compat beside Spark and ClickHouse themselves, a million URLs each, and the queries of docs/sessions.md in them (C compiler, python3, Java 17); QUICK=1
+compat: $(PLUGINS_VENV)/.chdb ## package urlcore/compat beside Spark and ClickHouse themselves, a million URLs each (python3, Java 17); QUICK=1
 	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
 	URLMILL_REQUIRE_COMPAT=1 URLMILL_COMPAT_PYTHON=$(PLUGINS_PYTHON) URLMILL_COMPAT_URLS=$(if $(QUICK),30000,1000000) \
 	  $(GO) test -count=1 -v -timeout 120m -run 'TestEngines|TestFatal' ./urlcore/compat
-	cd internal/dev/itest && URLMILL_REQUIRE_ENGINES=1 URLMILL_PYTHON=$(PLUGINS_PYTHON) $(GO) test -count=1 -run TestSessions .
 
 # Wheels of other platforms, into a folder beside the interpreter that is to import them.
 SITE := $(PIP_INSTALL) --target
@@ -228,6 +227,19 @@ docs: ## docs/reference.md and the tables of error codes and of codecs anew
 .PHONY: kubernetes-docs
 kubernetes-docs: ## docs/deploy/kubernetes.yaml anew, from the chart beside it
 	cd internal/dev/itest/kubernetes && UPDATE_KUBERNETES=1 $(GO) test -count=1 -run TestManifests ./...
+
+# dbt and Airflow ask for other versions of the same packages.
+SCHEDULERS := dbt airflow
+
+$(BIN)/venv-%/.installed: internal/dev/doctest/requirements-%.txt
+	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
+	python3 -m venv $(@D) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
+	$(AGAIN) $(@D)/bin/python3 $(PIP_INSTALL) -r $<
+	@touch $@
+
+.PHONY: schedulers
+schedulers: $(SCHEDULERS:%=$(BIN)/venv-%/.installed) ## the examples of dbt and Airflow in the docs, run by them (python3; 650 MB)
+	URLMILL_REQUIRE_SCHEDULERS=1 $(GO) test -count=1 -timeout 30m -run 'TestDbt|TestAirflow' ./internal/dev/doctest
 
 .PHONY: docs-test
 docs-test: ## every command of README and docs, run
@@ -324,6 +336,11 @@ bench-consume: ## CPU and allocations of getting records out of Kafka, beside ka
 .PHONY: bench-codecs
 bench-codecs: ## how fast every codec takes its records apart; QUICK=1, ONLY=NAME[,NAME]
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-codecs ./codecs && QUICK=$(QUICK) ONLY=$(ONLY) ../$(BIN)/bench-codecs -out $(RESULTS)/codecs.json
+
+.PHONY: bench-enrich
+bench-enrich: ## what columns of enrich and redaction cost, beside uap-go, uap-rust and maxminddb; QUICK=1, ONLY=TEXT
+	@if command -v cargo >/dev/null; then cargo build --quiet --release --locked --manifest-path benchmarks/native/rust/Cargo.toml; fi
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-enrich ./enrich && QUICK=$(QUICK) ONLY=$(ONLY) PEERS=$$(test -x $(PEERS) && echo $(PEERS)) ../$(BIN)/bench-enrich -out $(RESULTS)/enrich.json
 
 .PHONY: bench-delivery
 bench-delivery: ## what exactly-once delivery costs against at-least-once; QUICK=1
