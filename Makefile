@@ -234,7 +234,7 @@ SCHEDULERS := dbt airflow
 $(BIN)/venv-%/.installed: internal/dev/doctest/requirements-%.txt
 	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
 	python3 -m venv $(@D) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
-	$(AGAIN) $(@D)/bin/python3 $(PIP_INSTALL) -r $<
+	$(AGAIN) $(@D)/bin/python3 $(PIP_INSTALL) --no-compile -r $<
 	@touch $@
 
 .PHONY: schedulers

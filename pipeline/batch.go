@@ -195,6 +195,11 @@ type Batch struct {
 	// Of is the identity of what the positions are of, as in [Mark]; empty for a source without.
 	Of string
 
+	// Origin is the lane that the records were in before they became dead letters, and Origins their positions there, in a batch that
+	// has them again. Columns that say where a record comes from have these instead of Lane and Offsets; Origins is empty elsewhere.
+	Origin  LaneID
+	Origins []int64
+
 	// URLs holds the URL text of every record as it was read, null for a record that has none.
 	URLs NullBytes
 	// Bases holds the base URL of every record; empty for a source without.
@@ -229,11 +234,19 @@ func (b *Batch) size() int64 {
 	return int64(len(b.URLs.Data))
 }
 
+// From returns the lane that the records came from at first, and their positions in it. These alias the batch.
+func (b *Batch) From() (LaneID, []int64) {
+	if len(b.Origins) > 0 {
+		return b.Origin, b.Origins
+	}
+	return b.Lane, b.Offsets
+}
+
 // Memory returns the bytes that the batch holds, used or not.
 func (b *Batch) Memory() int64 {
 	n := b.URLs.memory() + b.Bases.memory() + b.Records.memory() + b.Keys.memory()
 	n += b.Headers.Keys.memory() + b.Headers.Values.memory() + 4*cap(b.Headers.Ends)
-	n += 8*(cap(b.Offsets)+cap(b.Timestamps)) + 24*cap(b.Faults)
+	n += 8*(cap(b.Offsets)+cap(b.Origins)+cap(b.Timestamps)) + 24*cap(b.Faults)
 	for i := range b.Carried {
 		v := &b.Carried[i]
 		n += cap(v.Valid) + cap(v.Bools) + v.Text.memory() + 8*(cap(v.Ints)+cap(v.Floats))
@@ -261,7 +274,7 @@ func (b *Batch) Reset() {
 	b.URLs.Reset()
 	b.Bases.Reset()
 	b.Records.Reset()
-	b.Offsets, b.Timestamps, b.Faults = b.Offsets[:0], b.Timestamps[:0], b.Faults[:0]
+	b.Offsets, b.Origins, b.Timestamps, b.Faults = b.Offsets[:0], b.Origins[:0], b.Timestamps[:0], b.Faults[:0]
 	b.Keys.Reset()
 	b.Headers.Reset()
 	for i := range b.Carried {

@@ -19,6 +19,7 @@ func (b *Batch) Compact(keep []bool) {
 	b.compactFaults(keep)
 	b.Timestamps = compact(b.Timestamps, keep)
 	b.Offsets = compact(b.Offsets, keep)
+	b.Origins = compact(b.Origins, keep)
 }
 
 // compact keeps the values whose entry in keep is true; an absent column stays absent.

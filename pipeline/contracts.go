@@ -17,7 +17,7 @@ const Unknown int64 = -1
 // ErrLaneLost is the cause of a lane context that was cancelled because the lane now belongs to another
 // process, or will before its rows could be committed. What was written since the last commit is abandoned;
 // the next owner of the lane reads it again.
-var ErrLaneLost = errors.New("lane lost: it was reassigned before its rows were committed")
+var ErrLaneLost = errors.New("another process has taken over what this one was reading, before its rows were committed")
 
 // LaneID names one ordered stream of records.
 type LaneID struct {

@@ -3,6 +3,8 @@
 package sources
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"time"
@@ -66,6 +68,16 @@ type Asks struct {
 	Fetch   int64
 	// LowerKey is that of an option which takes less memory when it is lower, "" if there is none.
 	LowerKey string
+}
+
+// Taken returns err, unless it says that another process has committed positions of what a source reads: then what happened, and what
+// to do. It is for sources whose lanes nothing else takes away. what is the thing that is read, and does what with it.
+func Taken(err error, what, does string) error {
+	if !errors.Is(err, pipeline.ErrLaneLost) {
+		return err
+	}
+	return fmt.Errorf("%s: another process is %s into the same output; what both have committed is there once: "+
+		"let one run at a time, and start this one again when the other has ended", what, does)
 }
 
 // Origin says where records come from.

@@ -11,13 +11,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/urlmill/urlmill/benchmarks/internal/results"
-	"github.com/urlmill/urlmill/internal/dev/cputime"
+	"github.com/urlmill/urlmill/benchmarks/internal/turns"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/codectest"
@@ -30,32 +29,14 @@ const batchRows = 8192
 // report is the JSON file.
 type report struct {
 	results.Head
-	Repetitions int      `json:"repetitions"`
-	Codecs      []result `json:"codecs"`
+	Repetitions int            `json:"repetitions"`
+	Codecs      []turns.Result `json:"codecs"`
 	// Combined are lines of the Combined Log Format, step by step: each has the steps before it in it.
-	Combined []result `json:"combined"`
-}
-
-// result is what was measured of a codec, per record.
-type result struct {
-	Name      string  `json:"name"`
-	MeanBytes float64 `json:"mean_bytes"`
-	NsMin     float64 `json:"ns_min"`
-	NsMedian  float64 `json:"ns_median"`
-	MBPerS    float64 `json:"mb_per_s"` // by the median
-	Allocs    float64 `json:"allocs"`
-}
-
-// job is something that works through its records once.
-type job struct {
-	result
-	rows  int
-	work  func()
-	times []float64
+	Combined []turns.Result `json:"combined"`
 }
 
 // newJob makes the job of a codec. after, if given, takes every full batch.
-func newJob(name string, c codectest.Case, after func(*pipeline.Batch)) *job {
+func newJob(name string, c codectest.Case, after func(*pipeline.Batch)) *turns.Job {
 	records := make([][]byte, batchRows)
 	total := 0
 	for i := range records {
@@ -67,15 +48,15 @@ func newJob(name string, c codectest.Case, after func(*pipeline.Batch)) *job {
 	for _, line := range c.Prologue {
 		k.Decode(b, []byte(line))
 	}
-	j := &job{rows: len(records)}
+	j := &turns.Job{Rows: len(records)}
 	j.Name, j.MeanBytes = name, float64(total)/float64(len(records))
-	j.work = func() {
+	j.Work = func() {
 		decode(k, b, records)
 		if after != nil {
 			after(b)
 		}
 	}
-	j.work()
+	j.Work()
 	if len(b.Faults) > 0 || b.URLs.Len() != len(records) {
 		panic(fmt.Sprintf("%s: %d faults in %d rows of %d records", name, len(b.Faults), b.URLs.Len(), len(records)))
 	}
@@ -99,13 +80,13 @@ func parse(cols *columns.Columns, data []byte, ends []int32) {
 
 // combinedJobs are the steps of a line of the Combined Log Format: the codec, all columns of its URL, those of its
 // referer.
-func combinedJobs(c codectest.Case) []*job {
+func combinedJobs(c codectest.Case) []*turns.Job {
 	referer := slices.IndexFunc(c.Factory().Fields(), func(f pipeline.Field) bool { return f.Name == c.Referer })
 	url := func(cols *columns.Columns) func(*pipeline.Batch) {
 		return func(b *pipeline.Batch) { parse(cols, b.URLs.Data, b.URLs.Ends) }
 	}
 	first, second, other := new(columns.Columns), new(columns.Columns), new(columns.Columns)
-	return []*job{
+	return []*turns.Job{
 		newJob("codec", c, nil),
 		newJob("codec, URL", c, url(first)),
 		newJob("codec, URL, referer", c, func(b *pipeline.Batch) {
@@ -116,40 +97,13 @@ func combinedJobs(c codectest.Case) []*job {
 	}
 }
 
-// measure lets the jobs take turns for repetitions rounds. In a round a job works slice long, and its fastest pass counts.
-func measure(jobs []*job, repetitions int, slice time.Duration) {
-	for _, j := range jobs {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		j.work()
-		runtime.ReadMemStats(&after)
-		j.Allocs = float64(after.Mallocs-before.Mallocs) / float64(j.rows)
-	}
-	for range repetitions {
-		for _, j := range jobs {
-			best := time.Hour
-			for begun := cputime.Used(); cputime.Used()-begun < slice; {
-				start := cputime.Used()
-				j.work()
-				best = min(best, cputime.Used()-start)
-			}
-			j.times = append(j.times, float64(best.Nanoseconds())/float64(j.rows))
-		}
-	}
-	for _, j := range jobs {
-		slices.Sort(j.times)
-		j.NsMin, j.NsMedian = j.times[0], j.times[len(j.times)/2]
-		j.MBPerS = j.MeanBytes / j.NsMedian * 1000
-	}
-}
-
 func run(out string, quick bool) error {
 	r := report{Head: results.NewHead(), Repetitions: 15}
 	slice := 40 * time.Millisecond
 	if quick {
 		r.Repetitions, slice = 7, 20*time.Millisecond
 	}
-	var jobs, steps []*job
+	var jobs, steps []*turns.Job
 	only := strings.FieldsFunc(os.Getenv("ONLY"), func(r rune) bool { return r == ',' })
 	if len(only) > 0 {
 		text, err := os.ReadFile(out)
@@ -176,7 +130,7 @@ func run(out string, quick bool) error {
 		}
 		jobs = append(jobs, j)
 	}
-	measure(append(slices.Clone(jobs), steps...), r.Repetitions, slice)
+	turns.Measure(append(slices.Clone(jobs), steps...), r.Repetitions, slice)
 	fmt.Printf("%-34s %7s %9s %9s %9s %8s\n", "", "bytes", "ns", "least ns", "MB/s", "allocs")
 	for i, j := range append(slices.Clone(jobs), steps...) {
 		if i == len(jobs) {
@@ -184,9 +138,9 @@ func run(out string, quick bool) error {
 		}
 		fmt.Printf("%-34s %7.0f %9.1f %9.1f %9.0f %8.3f\n", j.Name, j.MeanBytes, j.NsMedian, j.NsMin, j.MBPerS, j.Allocs)
 		if i < len(jobs) {
-			r.Codecs = append(slices.DeleteFunc(r.Codecs, func(old result) bool { return old.Name == j.Name }), j.result)
+			r.Codecs = append(slices.DeleteFunc(r.Codecs, func(old turns.Result) bool { return old.Name == j.Name }), j.Result)
 		} else {
-			r.Combined = append(r.Combined, j.result)
+			r.Combined = append(r.Combined, j.Result)
 		}
 	}
 	return results.Write(out, &r)

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/turns"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/codectest"
@@ -25,9 +27,9 @@ type hit struct {
 
 // tableJob reads a Parquet file of batchRows rows from memory, all but the column agent. Its bytes are those of the values
 // that it reads.
-func tableJob() (*job, error) {
+func tableJob() (*turns.Job, error) {
 	rows := make([]hit, batchRows)
-	j := &job{rows: len(rows)}
+	j := &turns.Job{Rows: len(rows)}
 	total := 0
 	for i := range rows {
 		h := codectest.NewHit(i)
@@ -49,14 +51,14 @@ func tableJob() (*job, error) {
 	}
 	j.Name, j.MeanBytes = "parquet", float64(total)/float64(len(rows))
 	b := &pipeline.Batch{MaxRows: batchRows, MaxBytes: 64 << 20}
-	j.work = func() {
+	j.Work = func() {
 		t, err := f.OpenTable(bytes.NewReader(file.Bytes()), int64(file.Len()), 1<<20)
 		if err != nil {
 			panic(err)
 		}
 		b.Reset()
 		f.New().Prepare(b)
-		if n, err := t.Append(b); n != batchRows || err != nil {
+		if n, err := t.Append(context.Background(), b, 0); n != batchRows || err != nil {
 			panic(fmt.Sprintf("%d rows, %v", n, err))
 		}
 		if err := t.Close(); err != nil {

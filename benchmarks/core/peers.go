@@ -1,19 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"fmt"
-	"io"
 	neturl "net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"time"
 
 	"github.com/nlnwa/whatwg-url/url"
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/native"
 	"github.com/urlmill/urlmill/urlcore"
 	"github.com/urlmill/urlmill/urlcore/columns"
 )
@@ -47,14 +42,14 @@ func peersFor(l *list) ([]peer, func(), error) {
 	if program == "" {
 		return peers, func() {}, nil
 	}
-	n, err := startNative(program, l)
+	n, err := native.Start(program, l.text())
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, name := range []string{"ada_url_aggregator", "ada_parts", "rust_url_parse", "rust_url"} {
-		peers = append(peers, peer{name: name, pass: n.pass(name)})
+		peers = append(peers, peer{name: name, pass: n.Pass(name)})
 	}
-	return peers, n.stop, nil
+	return peers, n.Stop, nil
 }
 
 // engine parses the list in batches of some rows.
@@ -169,65 +164,4 @@ func floorSplitAppend(l *list) func() {
 		}
 		Sink += len(ends)
 	}
-}
-
-// native is the running program of the native peers.
-type native struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *bufio.Reader
-	folder string
-}
-
-func startNative(program string, l *list) (*native, error) {
-	folder, err := os.MkdirTemp("", "bench-core")
-	if err != nil {
-		return nil, err
-	}
-	n := &native{folder: folder}
-	file := filepath.Join(folder, "urls.txt")
-	if err := os.WriteFile(file, l.text(), 0o600); err != nil {
-		return nil, err
-	}
-	n.cmd = exec.Command(program, file)
-	n.cmd.Stderr = os.Stderr
-	if n.in, err = n.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := n.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	n.out = bufio.NewReader(out)
-	if err := n.cmd.Start(); err != nil {
-		return nil, err
-	}
-	if line, err := n.out.ReadString('\n'); err != nil {
-		return nil, fmt.Errorf("%s: %q: %w", program, line, err)
-	}
-	return n, nil
-}
-
-// pass asks for one pass of a peer. The program measures it, so that the conversation does not count.
-func (n *native) pass(name string) func() time.Duration {
-	return func() time.Duration {
-		if _, err := fmt.Fprintf(n.in, "%s 1\n", name); err != nil {
-			panic(err)
-		}
-		line, err := n.out.ReadString('\n')
-		if err != nil {
-			panic(err)
-		}
-		var ns int64
-		if _, err := fmt.Sscan(line, &ns); err != nil {
-			panic(fmt.Sprintf("%s: %q: %v", name, line, err))
-		}
-		return time.Duration(ns)
-	}
-}
-
-func (n *native) stop() {
-	_ = n.in.Close()
-	_ = n.cmd.Wait()
-	_ = os.RemoveAll(n.folder)
 }

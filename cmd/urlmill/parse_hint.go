@@ -21,18 +21,22 @@ import (
 
 // judge returns an error if every row has one, and warns if most have: the codec is not that of the records then.
 func (f parseFlags) judge(t pipeline.Totals, files []string, log *slog.Logger) error {
-	if t.Rows == 0 || t.Invalid*2 <= t.Rows {
+	wrong := t.Invalid + t.Nulled
+	if t.Rows == 0 || wrong*2 <= t.Rows {
 		return nil
 	}
 	code := pipeline.Mostly(t.Errors)
 	hint := f.hint(files)
+	if hint == "" && t.Invalid*2 <= t.Rows {
+		return nil // fields that are null are of no other format
+	}
 	if t.Invalid == t.Rows {
 		if hint != "" && f.out != "-" && f.onError == "keep" {
 			hint += "; these rows are in " + f.out + ": remove their files first"
 		}
 		return fmt.Errorf("every row has an error (%s), mostly %s%s", plain.Plural(t.Rows, "row"), code, prefixed("; ", hint))
 	}
-	attrs := []any{"rows", t.Rows, "with_error", t.Invalid, "mostly", code}
+	attrs := []any{"rows", t.Rows, "with_error", wrong, "mostly", code}
 	if hint != "" {
 		attrs = append(attrs, "hint", hint)
 	}
@@ -49,6 +53,14 @@ func prefixed(prefix, s string) string {
 
 // hint says what the records look like, "" where the codec was chosen, or nothing is known.
 func (f parseFlags) hint(files []string) string {
+	if slices.Contains(logCodecs(), f.codec) {
+		for _, name := range files {
+			if line := firstLine(name); line != "" {
+				return otherLog(line, f.codec)
+			}
+		}
+		return ""
+	}
 	if f.codec != "" && f.codec != "lines" || f.urlField != "" || f.nginx != "" || f.apache != "" || f.baseURL != "" {
 		return ""
 	}
@@ -91,6 +103,22 @@ var (
 	requestLine = regexp.MustCompile(`\[[^\]]+\] "[A-Z]+ \S+( HTTP/[0-9.]+)?" [0-9]{3} `)
 	agentEnd    = regexp.MustCompile(`" "[^"]*"$`)
 )
+
+var (
+	commonLine   = regexp.MustCompile(requestLine.String() + `([0-9]+|-)$`)
+	combinedLine = regexp.MustCompile(requestLine.String() + `([0-9]+|-) "[^"]*" "[^"]*"$`)
+)
+
+// otherLog says which of two formats a line of an access log has that was read in another one, "" for neither.
+func otherLog(line, codec string) string {
+	switch {
+	case combinedLine.MatchString(line) && !slices.Contains([]string{"combined", "nginx", "main"}, codec): // the other two read it as well
+		return "these lines have a referrer and a user agent; try --codec combined"
+	case commonLine.MatchString(line) && codec != "common":
+		return "these lines have no referrer and no user agent; try --codec common"
+	}
+	return ""
+}
 
 // lookOf says what a record that is no URL looks like, and how such are parsed; "" if it is not known.
 func lookOf(line string) string {

@@ -29,6 +29,29 @@ func TestLookOf(t *testing.T) {
 	}
 }
 
+// TestOtherLog checks which format lines of an access log have that were read in another.
+func TestOtherLog(t *testing.T) {
+	const common = `1.2.3.4 - - [22/Nov/2026:10:00:00 +0000] "GET /a HTTP/1.1" 200 5`
+	const combined = common + ` "-" "curl/8"`
+	for _, c := range []struct{ line, codec, want string }{
+		{common, "combined", "common"},
+		{common, "nginx", "common"},
+		{common, "w3c", "common"},
+		{common, "common", ""},
+		{combined, "common", "combined"},
+		{combined, "squid", "combined"},
+		{combined, "combined", ""},
+		{combined, "main", ""},
+		{combined + ` 12 "router"`, "traefik", ""},
+		{"else", "combined", ""},
+	} {
+		got := otherLog(c.line, c.codec)
+		if c.want == "" && got != "" || !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s as %s: %q", c.line, c.codec, got)
+		}
+	}
+}
+
 // TestJudge checks when the rows of a run are an error, and when a warning.
 func TestJudge(t *testing.T) {
 	for _, test := range []struct {

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -14,11 +16,12 @@ import (
 	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources"
+	"github.com/urlmill/urlmill/sources/file"
 )
 
 func newRun(a *app) *cobra.Command {
 	v := view{progress: true, summary: true}
-	summary, replace := "", false
+	summary, replay, replace := "", "", false
 	cmd := &cobra.Command{
 		Use:   "run CONFIG",
 		Short: "Run the pipeline that a configuration describes",
@@ -38,6 +41,10 @@ same command then goes on where this one stopped. --summary json prints what was
 take the place of all others in the directories of partition_by that they are in, at one moment. Until then nothing of it can
 be seen; the same command goes on after a crash, and replaces everything again when it is done.
 
+--replay FOLDER reads the dead letters in a folder of Parquet files instead of the source, with the codec of the configuration and into
+its sink, as if they came from where they came from at first, and ends. Each is delivered once, however often the command is run. Dead
+letters that it makes are left out by the next replay with the same configuration, and read by one with another.
+
 Files in a folder have every record exactly once, whatever happens, and however often the command is run: the folder
 keeps the positions, in _commits. A file that was delivered is not delivered again unless it has changed; standard input
 is new each time. A topic as the sink may have records more than once after a crash.
@@ -48,6 +55,7 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 		Example: `  urlmill run examples/clickstream.yaml
   urlmill run clickstream.yaml --until end --summary json
   urlmill run again.yaml --until 2026-07-06T00:00:00Z --replace-partitions
+  urlmill run clickstream.yaml --replay dead-letters/
   KAFKA_BROKERS=kafka-1:9092,kafka-2:9092 urlmill run clickstream.yaml --log-format json`,
 		Args: args(1, 1, "one configuration"),
 	}
@@ -58,9 +66,21 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 		if replace && v.bound.until == "" {
 			return usagef("--replace-partitions replaces when all is read: say where that is with --until end or --until TIME")
 		}
+		if replace && replay != "" {
+			return usagef("--replay adds what was missing, and --replace-partitions takes out what is there: give one of them")
+		}
 		c, err := a.loadConfig(files[0])
 		if err != nil {
 			return err
+		}
+		if replay != "" {
+			if err := errors.Join(checkFolder("--replay", replay), wire.Check(c)); err != nil {
+				return err
+			}
+			if err := c.Replay(replay); err != nil {
+				return err
+			}
+			v.replay = true
 		}
 		if v.json = summary == "json"; v.json && c.Sink.Options.Asks().Place == "" {
 			return usagef("--summary json is written to standard output, where sink.%s writes the rows: write them into files, or leave it out", c.Sink.Name)
@@ -85,14 +105,28 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 	}
 	v.bound.flags(cmd)
 	cmd.Flags().BoolVar(&replace, "replace-partitions", false, "with --until: the rows take the place of all others in the partitions that they are in")
+	cmd.Flags().StringVar(&replay, "replay", "", "read the dead letters in this folder of Parquet files instead of the source")
 	choiceFlag(cmd, cmd.Flags(), &summary, "summary", "text", "what was done: text on standard error, or json on standard output too", "text", "json")
 	return cmd
+}
+
+// checkFolder returns what is wrong with a folder that a flag names, or with the files that a pattern does.
+func checkFolder(flag, place string) error {
+	files, err := file.Expand([]string{place})
+	if err != nil {
+		return usagef("%s: %v", flag, err)
+	}
+	if _, err = os.Stat(files[0]); errors.Is(err, fs.ErrNotExist) {
+		return usagef("%s: %s is not there; give the folder that has the dead letters", flag, files[0])
+	}
+	return nil
 }
 
 // view says what of a pipeline shows on the console.
 type view struct {
 	progress, summary bool
 	json              bool // the summary is also printed to standard output
+	replay            bool // dead letters are read, which are files
 	bound             bound
 	// judge says what the rows as a whole mean for the outcome of a pipeline that had no error; nil: nothing.
 	judge  func(pipeline.Totals) error
@@ -160,7 +194,7 @@ func (a *app) runJob(parent context.Context, c *wire.Config, setting wire.Settin
 	}
 	if v.summary {
 		r := report.New(totals, s.Sink, time.Since(began))
-		r.FromFiles = why == report.AtEnd && fromFiles(c, s.Source)
+		r.FromFiles = why == report.AtEnd && (v.replay || fromFiles(c, s.Source))
 		a.summarize(r, log)
 		if v.json {
 			err = errors.Join(err, r.JSON(a.out, why, s.Stats.Positions, err))

@@ -53,12 +53,14 @@ func Parts(a, b string) []string {
 func queries(one, other *urlcore.URL) (all []string) {
 	x, y := params(one), params(other)
 	side := func(which string, have, lack []string) {
+		left := map[string]int{}
+		for _, p := range lack {
+			left[p]++
+		}
 		for _, p := range have {
-			if i := slices.Index(lack, p); i >= 0 {
-				lack = slices.Delete(slices.Clone(lack), i, i+1)
-				continue
+			if left[p]--; left[p] < 0 {
+				all = append(all, fmt.Sprintf("parameter %s: in the %s alone", p, which))
 			}
-			all = append(all, fmt.Sprintf("parameter %s: in the %s alone", p, which))
 		}
 	}
 	side("first", x, y)

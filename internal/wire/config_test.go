@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/dev/alloctest"
 )
 
 // theSecret must not be in any message.
@@ -208,10 +209,10 @@ func TestLargeSubstitutedFile(t *testing.T) {
 // FuzzParse checks that no input makes Parse panic, that its errors have positions within the file, and that
 // what a variable held is in none of them.
 func FuzzParse(f *testing.F) {
-	for _, pattern := range []string{"testdata/good/*.yaml", "testdata/bad/*.yaml"} {
+	for _, pattern := range []string{"testdata/good/*.yaml", "testdata/bad/*.yaml", "../../examples/*.yaml"} {
 		files, err := filepath.Glob(pattern)
-		if err != nil {
-			f.Fatal(err)
+		if err != nil || len(files) == 0 {
+			f.Fatalf("%s: %d files, %v", pattern, len(files), err)
 		}
 		for _, file := range files {
 			data, err := os.ReadFile(file)
@@ -223,12 +224,20 @@ func FuzzParse(f *testing.F) {
 	}
 	env := testEnv()
 	env.ReadFile = func(string) ([]byte, error) { return nil, os.ErrNotExist }
+	registry := Standard()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := Standard().Parse("f.yaml", data, env)
-		if err == nil {
-			if c.Sink.Options == nil || c.Source.Options == nil {
-				t.Error("accepted without a sink, or without a source")
+		var c *Config
+		var err error
+		parsed := false
+		alloctest.Bound(t, len(data), 16<<10, 64<<20, func() { // rules of user agents take 40 MiB
+			if c, err = registry.Parse("f.yaml", data, env); err == nil {
+				parsed, err = true, Check(c)
 			}
+		})
+		if parsed && (c.Sink.Options == nil || c.Source.Options == nil) {
+			t.Error("accepted without a sink, or without a source")
+		}
+		if err == nil {
 			return
 		}
 		var e *config.Error
@@ -236,6 +245,9 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("error %T %v", err, err)
 		}
 		for _, p := range e.Problems {
+			if p.Message == "" {
+				t.Errorf("no message at %d:%d", p.Line, p.Column)
+			}
 			if p.Line < 1 || p.Column < 1 || p.Line > bytes.Count(data, []byte("\n"))+bytes.Count(data, []byte("\r"))+1 {
 				t.Errorf("position %d:%d of %q", p.Line, p.Column, p.Message)
 			}

@@ -145,7 +145,7 @@ func (j *Job) sinkEnv(source sources.Asks) sinks.Env {
 	e := sinks.Env{
 		Log: s.Log, Out: s.Out, Version: s.Version, Stores: openLocal, FileBytes: c.Pipeline.Roll.Bytes, OpenFiles: j.files,
 		Memory: j.memory.Files, Cluster: source.Cluster,
-		Provenance: commit.Provenance{Urlmill: s.Version, Config: c.Hash(), Versions: j.versions, Standard: s.Standard, Unicode: urlcore.UnicodeVersion},
+		Provenance: commit.Provenance{Urlmill: s.Version, Config: c.Hash(), Versions: j.versions, Standard: s.Standard, Unicode: urlcore.UnicodeVersion, Replay: j.replayMark()},
 	}
 	if c.Buckets != nil {
 		e.Stores, j.trouble = c.Buckets.Open(s.Log)
@@ -217,7 +217,7 @@ func (j *Job) openSource() (pipeline.Source, error) {
 	if sampler, ok := j.config.Source.Options.(sources.Sampler); ok && j.setting.Sample > 0 {
 		return sampler.OpenSample(e, j.codec, j.setting.Sample)
 	}
-	return j.config.Source.Options.Open(e, j.codec)
+	return j.config.Source.Options.Open(e, j.records())
 }
 
 // AvroSchema returns the schema that the rows have in the topic that they go to, and the subject of the registry that it belongs to.

@@ -160,9 +160,9 @@ func (c *Config) pipelineSection() config.Section {
 		{Name: "batch_rows", Doc: "Rows that are parsed at once.", Value: config.Int(&p.BatchRows, 1, 1<<17)},
 		{Name: "batch_bytes", Doc: "Bytes that are parsed at once; less where memory_limit is small.", Value: config.Size(&p.BatchBytes, 1<<10, 64<<20)},
 		{Name: "workers", Doc: "Goroutines that parse and write. Not set: one for each CPU.", Value: config.Int(&p.Workers, 1, 1024)},
-		{Name: "buffers", Doc: "Batches between reading and writing in one lane (a partition, a file). Not set: two more than workers.", Value: config.Int(&p.Buffers, 1, 64)},
+		{Name: "buffers", Doc: "Batches between reading and writing of one partition or file. Not set: two more than workers.", Value: config.Int(&p.Buffers, 1, 64)},
 		{Name: "drain_timeout", Doc: "How long writing and committing may take after SIGTERM, or when a partition moves.", Value: config.Duration(&p.DrainTimeout, time.Second, time.Hour)},
-		{Name: "rate", Live: true, Doc: "Records a second that are read at most, over all lanes; 0 is no limit. For backfills that others are not to suffer from.", Value: config.Number(&c.Rate, 0, 1e9, "a number of records per second from 0 (no limit) to 1e9")},
+		{Name: "rate", Live: true, Doc: "The most records that are read a second, in all; 0 is no limit. For backfills that must not slow others down.", Value: config.Number(&c.Rate, 0, 1e9, "a number of records per second from 0 (no limit) to 1e9")},
 	}}
 }
 

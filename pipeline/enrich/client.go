@@ -74,7 +74,8 @@ type Describer struct {
 // hintedAgent is what a user agent is by its text and its Client Hints, remembered by a seeded hash of all of them.
 type hintedAgent struct {
 	hash  uint64
-	agent *agents.Agent
+	known bool
+	agent *agents.Agent // nil for a malformed text
 	fault []byte
 }
 
@@ -82,11 +83,14 @@ type hintedAgent struct {
 type knownAddress struct {
 	hash  uint64
 	wrong []byte
-	place address.Place
+	place *address.Place
 }
 
+// nowhere is the place of an address that is none.
+var nowhere = new(address.Place)
+
 const (
-	knownSlots  = 4096
+	knownSlots  = 1 << 14
 	knownMemory = knownSlots * int64(unsafe.Sizeof(knownAddress{}))
 
 	hintedSlots = 1024
@@ -195,11 +199,6 @@ func (d *Describer) agent(f *Fields, i int) (fault []byte) {
 	if len(text) > maxUserAgent {
 		return agentMalformed
 	}
-	for _, b := range text {
-		if b < ' ' {
-			return agentMalformed
-		}
-	}
 	var a *agents.Agent
 	if hints {
 		var wrong []byte
@@ -208,6 +207,9 @@ func (d *Describer) agent(f *Fields, i int) (fault []byte) {
 		}
 	} else {
 		a = d.clients.agents.Find(&d.scanner, text)
+	}
+	if a == nil {
+		return agentMalformed
 	}
 	d.putText(UABrowser, i, a.Browser)
 	d.putText(UABrowserVersion, i, a.BrowserVersion)
@@ -257,7 +259,7 @@ func (d *Describer) refined(fields *[agents.NumHints]*pipeline.Values, text []by
 	d.key = append(d.key, text...)
 	hash := maphash.Bytes(d.seed, d.key)
 	known := &d.hinted[hash%hintedSlots]
-	if known.agent == nil || known.hash != hash {
+	if !known.known || known.hash != hash {
 		var hints agents.Hints
 		for k, field := range fields {
 			if field != nil && !missing(field, i) {
@@ -265,7 +267,7 @@ func (d *Describer) refined(fields *[agents.NumHints]*pipeline.Values, text []by
 			}
 		}
 		a, ok := d.clients.agents.Refine(&d.scanner, text, &hints)
-		*known = hintedAgent{hash: hash, agent: a}
+		*known = hintedAgent{hash: hash, known: true, agent: a}
 		if !ok {
 			known.fault = hintsMalformed
 		}
@@ -281,15 +283,15 @@ func (d *Describer) setPlace(field *pipeline.Values, i int) []byte {
 	text := field.Text.At(i)
 	hash := maphash.Bytes(d.seed, text)
 	known := &d.known[hash%knownSlots]
-	if known.hash != hash {
-		*known = knownAddress{hash: hash}
+	if known.hash != hash || known.place == nil {
+		*known = knownAddress{hash, nil, nowhere}
 		if addr, ok := address.Parse(text); ok {
-			d.clients.places.Find(addr, &known.place)
+			known.place = d.clients.places.Find(addr)
 		} else {
 			known.wrong = addressMalformed
 		}
 	}
-	p := &known.place
+	p := known.place
 	d.putText(GeoCountry, i, p.Country)
 	d.putText(GeoRegion, i, p.Region)
 	d.putText(GeoCity, i, p.City)

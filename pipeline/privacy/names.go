@@ -112,3 +112,23 @@ func (r *remembered) match(name []byte) int {
 	}
 	return int(slot.rule)
 }
+
+// cleanTexts remembers texts of which nothing is removed, by a hash as names are: the user agents and referrers of a log are few.
+type cleanTexts struct {
+	seed  maphash.Seed
+	slots []uint64 // nil until there are texts
+}
+
+// cleanSlot is where a text is remembered by its hash.
+type cleanSlot struct {
+	at   *uint64
+	hash uint64
+}
+
+func (c *cleanTexts) slot(text []byte) cleanSlot {
+	if c.slots == nil {
+		c.seed, c.slots = maphash.MakeSeed(), make([]uint64, 1<<13)
+	}
+	h := maphash.Bytes(c.seed, text) | 1 // zero is an empty slot
+	return cleanSlot{&c.slots[h>>51], h}
+}

@@ -46,28 +46,35 @@ func (r *redactor) suspect(text []byte, url bool) bool {
 			return true
 		}
 		before = m >> 32
-		for up := w &^ (w << 1) & bit6; up != 0; up &= up - 1 { // capitals, @, [, \, ] and _
-			if at := i + bits.TrailingZeros64(up)>>3; class[text[at]]&marking != 0 && marks(text, at, url) {
-				return true
+		if up := w &^ (w << 1) & bit6; up != 0 { // bytes from @ to underscore
+			for up &= marking(w); up != 0; up &= up - 1 {
+				if marks(text, i+bits.TrailingZeros64(up)>>3) {
+					return true
+				}
 			}
 		}
 	}
 	if low != 0 && url && bytes.ContainsAny(text, "\t\r\n") {
 		return true // the parser takes them out, and what is left may be something else
 	}
-	return !url && (bytes.IndexByte(text, '"') >= 0 || bytes.Contains(text, []byte("bearer")) || bytes.Contains(text, []byte("ya29"))) || percent != 0 && hides(text) || r.named(text)
+	return !url && (bytes.IndexByte(text, '"') >= 0 || bytes.IndexByte(text, '\\') >= 0 || bytes.Contains(text, []byte("bearer")) || bytes.Contains(text, []byte("ya29"))) || percent != 0 && hides(text) || r.named(text)
 }
 
-// marks reports whether the byte at i, of those from @ to underscore, may be of something.
-func marks(text []byte, i int, url bool) bool {
+// marking returns the sixth bit of each byte from @ to underscore that is one of @ABGJ_, of which something may be. What it returns for
+// other bytes means nothing. Of the lower five bits, shifted to the sixth of their byte, these have 0, 1, 2 and 7; 10; 31.
+func marking(w uint64) uint64 {
+	b0, b1, b2, b3, b4 := w<<6, w<<5, w<<4, w<<3, w<<2
+	return (^(b4 | b3 | (b2 ^ b0&b1)) | b3&b1&^(b4|b2|b0) | b4&b3&b2&b1&b0) & bit6
+}
+
+// marks reports whether the byte at i, of those that marking has, may be of something.
+func marks(text []byte, i int) bool {
 	before, behind := text[:i], text[i+1:]
 	starts := func(s string) bool { return len(behind) >= len(s) && string(behind[:len(s)]) == s }
 	ends := func(s string) bool { return i >= len(s) && string(before[i-len(s):]) == s }
 	switch text[i] {
 	case '@':
 		return true
-	case '\\':
-		return !url
 	case 'A': // AKIA, ASIA, AIza, EAA
 		return starts("KI") || starts("SI") || starts("Iz") || starts("A") && ends("E")
 	case 'B':
@@ -148,11 +155,20 @@ func (r *redactor) named(text []byte) bool {
 			break
 		}
 		to := from + i
-		start := to
-		for start > from && class[text[start-1]]&ofName != 0 {
-			start--
+		if n := to - longWord; n >= 0 {
+			if w, ok := lastWord(text[n:to]); ok {
+				known := r.words.slot(w)
+				if known.word != w {
+					*known = knownWord{w, r.namedAt(text, n, to)}
+				}
+				if known.named {
+					return true
+				}
+				from = to + 1
+				continue
+			}
 		}
-		if start > from && text[start-1] == '%' || r.names.match(text[start:to]) >= 0 {
+		if r.namedAt(text, from, to) {
 			return true
 		}
 		from = to + 1
@@ -172,6 +188,52 @@ func (r *redactor) named(text []byte) bool {
 	}
 }
 
+// namedAt reports whether the name of a rule stands before the equals sign at to, or one with an escape before it.
+func (r *redactor) namedAt(text []byte, from, to int) bool {
+	start := to
+	for start > from && class[text[start-1]]&ofName != 0 {
+		start--
+	}
+	return start > from && text[start-1] == '%' || r.names.match(text[start:to]) >= 0
+}
+
+// longWord is how many bytes before an equals sign a name is remembered by, with the separator before it.
+const longWord = 16
+
+// word is the last & or ? of longWord bytes and what stands behind it, with zeros before it. A name and what it is told by are in it.
+type word struct{ low, high uint64 }
+
+// lastWord returns the word of longWord bytes, false if there is no & and no ?.
+func lastWord(b []byte) (w word, ok bool) {
+	_ = b[longWord-1]
+	w.low, w.high = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+	if at := separators(w.high); at != 0 {
+		return word{0, w.high &^ (1<<(56-uint(bits.LeadingZeros64(at))) - 1)}, true
+	}
+	at := separators(w.low)
+	return word{w.low &^ (1<<((56-uint(bits.LeadingZeros64(at)))&63) - 1), w.high}, at != 0
+}
+
+// separators returns the high bit of each byte that is & or ?.
+func separators(w uint64) uint64 {
+	x, y := w^eachByte*'&', w^eachByte*'?'
+	x, y = (x&^highBits+^uint64(highBits))|x, (y&^highBits+^uint64(highBits))|y
+	return ^(x & y) & highBits
+}
+
+// words remember whether the name of a rule stands at the end of a word.
+type words [1 << 9]knownWord
+
+type knownWord struct {
+	word
+	named bool
+}
+
+// slot returns where a word is remembered. No word is zero, as empty slots are.
+func (k *words) slot(w word) *knownWord {
+	return &k[(w.low*0x9E3779B97F4A7C15^w.high*0xC2B2AE3D27D4EB4F)>>55]
+}
+
 // Classes of bytes.
 const (
 	ofName        = 1 << iota // what names are of
@@ -183,7 +245,6 @@ const (
 	ofDomain                  // of domains of e-mail addresses
 	ofLocal                   // of what stands before their @
 	anchor                    // what the scan stops at
-	marking                   // what may be of something, of the bytes from @ to underscore
 	inTexts                   // what secrets begin with that are looked for in texts alone
 )
 
@@ -205,7 +266,6 @@ var class = func() (t [256]uint16) {
 		set(c, digit || letter || b >= 0x80, alphanumeric)
 		set(c, digit || letter || b >= 0x80 || among("-."), ofDomain)
 		set(c, digit || letter || b >= 0x80 || among("-._+%"), ofLocal)
-		set(c, among("@ABGJ_\\"), marking)
 		set(c, among("by"), inTexts)
 		set(c, digit || among("@:=+(-/?#") || among("eAgsrxnEBSby"), anchor)
 	}

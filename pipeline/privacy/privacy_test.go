@@ -2,10 +2,12 @@ package privacy
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/urlmill/urlmill/internal/dev/alloctest"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/generate"
 	"github.com/urlmill/urlmill/urlcore"
@@ -200,6 +202,44 @@ func TestPrefilter(t *testing.T) {
 	eachClean(t, generate.Clickstream, 100_000, func(url []byte) { holdPrefilter(t, r, url) })
 }
 
+// TestMarking looks at every byte from @ to underscore in every place of a word.
+func TestMarking(t *testing.T) {
+	for c := 0x40; c < 0x60; c++ {
+		for at := range 8 {
+			for _, beside := range []uint64{0, ^uint64(0), spaces} {
+				w := beside&^(0xff<<(8*at)) | uint64(c)<<(8*at)
+				if got, want := marking(w)>>(8*at)&0xff != 0, strings.ContainsRune("@ABGJ_", rune(c)); got != want {
+					t.Fatalf("%q at %d is marking: %t", byte(c), at, got)
+				}
+			}
+		}
+	}
+}
+
+// TestWords compares names that are remembered by their words with those that are looked up.
+func TestWords(t *testing.T) {
+	r, plain := policy(t, nil).newRedactor(), policy(t, nil).newRedactor()
+	rng := rand.New(rand.NewPCG(19, 1))
+	pieces := []string{"token", "sid", "utm_source", "a", "%", "&", "?", "&amp;", "/", "email", "user[email]", "x_token_y", "=", "é", "page", "aspsessionidABC", ";", "\x00"}
+	for range 100_000 {
+		var text []byte
+		for range 1 + rng.IntN(8) {
+			text = append(text, pieces[rng.IntN(len(pieces))]...)
+		}
+		text = append(text, "="...)
+		want := false
+		for from, to := 0, 0; to < len(text); to++ {
+			if text[to] == '=' {
+				want = want || plain.namedAt(text, from, to)
+				from = to + 1
+			}
+		}
+		if got := r.named(text); got != want {
+			t.Fatalf("%q has a name: %t, want %t", text, got, want)
+		}
+	}
+}
+
 func holdPrefilter(t *testing.T, r *redactor, text []byte) {
 	t.Helper()
 	for _, f := range []form{asURL, asText} {
@@ -224,7 +264,8 @@ func FuzzRedact(f *testing.F) {
 	r := policy(f, nil).newRedactor()
 	f.Fuzz(func(t *testing.T, text string) {
 		holdPrefilter(t, r, []byte(text))
-		out := redact(r, text, asURL)
+		var out string
+		alloctest.Bound(t, len(text), 256, 1<<20, func() { out = redact(r, text, asURL) })
 		before, errBefore := urlcore.Parse(text)
 		after, errAfter := urlcore.Parse(out)
 		_, rest, _ := strings.Cut(text, ":")
@@ -316,6 +357,28 @@ func BenchmarkClean(b *testing.B) {
 			b.ReportMetric(float64(size)/float64(len(urls)), "bytes/URL")
 			b.ReportMetric(float64(slow)/float64(len(urls)), "scanned/URL")
 		})
+	}
+}
+
+// TestRepeatedTexts looks at fields whose texts come again: what is clean is remembered, and nothing else is.
+func TestRepeatedTexts(t *testing.T) {
+	transform := policy(t, nil).Transforms(func() pipeline.Transform { return passed{} })()
+	texts := []string{"Mozilla/5.0 (X11; Linux x86_64)", "to bob@example.com", "https://h/?token=abc", "", "Mozilla/5.0 (X11; Linux x86_64)", "https://h/?a=b"}
+	want := []string{texts[0], "to ***", "https://h/?token=***", "", texts[0], texts[5]}
+	for range 3 {
+		b := pipeline.Batch{Carried: []pipeline.Values{{Field: pipeline.Field{Name: "note", Type: pipeline.String}}}}
+		for _, text := range texts {
+			b.Carried[0].Text.Append([]byte(text))
+			b.Carried[0].Valid = append(b.Carried[0].Valid, true)
+		}
+		if _, err := transform.Apply(&b); err != nil {
+			t.Fatal(err)
+		}
+		for i := range texts {
+			if got := string(b.Carried[0].Text.At(i)); got != want[i] {
+				t.Errorf("%q became %q, want %q", texts[i], got, want[i])
+			}
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ const (
 type redactor struct {
 	policy          *Policy
 	names, segments *remembered
+	words           words
+	clean           cleanTexts
 	counts          []int64 // of this batch
 
 	mac  hash.Hash // with key; nil without keys

@@ -57,7 +57,7 @@ func (r *redactor) takeKey() {
 
 // memory returns the bytes that the redactor holds.
 func (r *redactor) memory() int {
-	return cap(r.text) + 4*cap(r.places) + cap(r.cleaned) + cap(r.put) + 40*cap(r.spans)
+	return 8*cap(r.clean.slots) + cap(r.text) + 4*cap(r.places) + cap(r.cleaned) + cap(r.put) + 40*cap(r.spans)
 }
 
 // rewrite replaces the values of c for which each returns true. What each appends to dst is the new value.
@@ -139,10 +139,20 @@ func (r *redactor) appendCut(dst, text []byte, f form) []byte {
 func (t *transform) texts(c *pipeline.Bytes, f form) {
 	t.rewrite(c, func(dst []byte, i int) ([]byte, bool) {
 		text := c.At(i)
-		if f == asText && !t.suspect(text, false) {
+		if f != asText {
+			return t.appendRedacted(dst, text, f)
+		}
+		known := t.clean.slot(text)
+		if *known.at == known.hash {
 			return dst, false
 		}
-		return t.appendRedacted(dst, text, f)
+		if t.suspect(text, false) {
+			if dst, changed := t.appendRedacted(dst, text, f); changed {
+				return dst, true
+			}
+		}
+		*known.at = known.hash
+		return dst, false
 	})
 }
 

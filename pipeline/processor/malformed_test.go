@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/urlmill/urlmill/internal/dev/alloctest"
 	"github.com/urlmill/urlmill/pipeline/processor"
 )
 
@@ -179,7 +180,9 @@ func FuzzOffsets(f *testing.F) {
 		if a == nil {
 			return
 		}
-		r, err := p.Parse(a, nil)
+		var r arrow.Record
+		var err error
+		alloctest.Bound(t, len(raw), 1<<10, 4<<20, func() { r, err = p.Parse(a, nil) }) // a row has threeURLs at most, and 4 bytes
 		if err != nil {
 			if !errors.Is(err, processor.ErrMalformed) {
 				t.Fatal(err)

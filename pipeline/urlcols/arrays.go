@@ -129,7 +129,8 @@ func (s *state) headers() *array.Data {
 }
 
 func (s *state) offset() *array.Data {
-	return s.data(int64Type, s.batch.Len(), 0, nil, s.ints64(s.batch.Offsets))
+	_, offsets := s.batch.From()
+	return s.data(int64Type, len(offsets), 0, nil, s.ints64(offsets))
 }
 
 func (s *state) timestamp() *array.Data {
@@ -144,17 +145,19 @@ func (s *state) key() *array.Data { return s.nullBytes(binaryType, &s.batch.Keys
 func (s *state) rawRecord() *array.Data { return s.nullBytes(binaryType, &s.batch.Records) }
 
 func (s *state) partition() *array.Data {
+	lane, _ := s.batch.From()
 	values := s.scratch.takeInts(s.batch.Len())
 	for i := range values {
-		values[i] = s.batch.Lane.Partition
+		values[i] = lane.Partition
 	}
 	return s.data(int32Type, len(values), 0, nil, s.ints32(values))
 }
 
 // stream builds the constant column of the lane's stream. The name of a file need not be UTF-8.
 func (s *state) stream() *array.Data {
+	lane, _ := s.batch.From()
 	start := len(s.texts)
-	s.texts = charset.AppendUTF8(s.texts, []byte(s.batch.Lane.Stream))
+	s.texts = charset.AppendUTF8(s.texts, []byte(lane.Stream))
 	name := s.texts[start:]
 	n := s.batch.Len()
 	offsets := s.scratch.takeInts(n + 1)

@@ -207,7 +207,7 @@ func (t *transform) stopAtFirst() *pipeline.RowError {
 			input, _ := t.rows.guard.Raw(b, i)
 			stop = &pipeline.RowError{
 				Lane: b.Lane, Offset: b.Offsets[i],
-				Numbered: b.Lane.Session != "" && len(b.Timestamps) == 0, // those of topics have times
+				Numbered: b.Lane.Session != "" && (len(b.Timestamps) == 0 || len(b.Origins) > 0), // those of topics have times
 				Code:     t.plan.errorNames[e.code], Pos: e.pos,
 				Input: string(input[:min(len(input), 200)]),
 			}
@@ -224,7 +224,7 @@ func (t *transform) stopAtFirst() *pipeline.RowError {
 func (t *transform) copyDeadLetters() {
 	src, dst := t.rows.batch, &t.deadBatch
 	dst.Reset()
-	dst.Lane = src.Lane
+	dst.Lane, dst.Origin = src.Lane, src.Origin
 	t.dead.errs = t.dead.errs[:0]
 	for i, e := range t.rows.errs {
 		if t.plan.goes(e) != pipeline.ToDeadLetters {
@@ -232,6 +232,9 @@ func (t *transform) copyDeadLetters() {
 		}
 		t.dead.errs = append(t.dead.errs, e)
 		dst.Offsets = append(dst.Offsets, src.Offsets[i])
+		if len(src.Origins) > 0 {
+			dst.Origins = append(dst.Origins, src.Origins[i])
+		}
 		if len(src.Timestamps) > 0 {
 			dst.Timestamps = append(dst.Timestamps, src.Timestamps[i])
 		}

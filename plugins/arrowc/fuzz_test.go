@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
+	"syscall"
 	"testing"
 )
 
@@ -39,6 +41,10 @@ func FuzzArrays(f *testing.F) {
 		_ = in.Close()
 		if err := cmd.Wait(); err != nil {
 			f.Errorf("%v\n%s", err, said.String())
+		}
+		// Inputs have at most a KiB. The sanitizer keeps 256 MiB of what was freed.
+		if peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; runtime.GOOS == "linux" && peak > 1<<20 {
+			f.Errorf("the process took %d KiB", peak)
 		}
 	})
 	for batch := range byte(7) {

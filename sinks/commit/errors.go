@@ -22,8 +22,8 @@ func (e *FencedError) Error() string {
 	if e.Run != "" {
 		by = fmt.Sprintf("the process %s at %s", e.Run, e.Time.Format(time.RFC3339))
 	}
-	return fmt.Sprintf("%s: position %d was committed by %s, so that what this process has from there on is dropped: %v",
-		e.Lane, e.Position, by, pipeline.ErrLaneLost)
+	return fmt.Sprintf("%s: position %d was committed by %s, so that what this process has from there on is dropped",
+		e.Lane, e.Position, by)
 }
 
 // Unwrap returns [pipeline.ErrLaneLost].

@@ -2,10 +2,13 @@ package commit
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"path"
 	"testing"
 
 	"github.com/urlmill/urlmill/internal/dev/alloctest"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // FuzzRecords decodes what may be found in the place of objects of a chain. What is accepted can be followed: it goes on, and
@@ -77,6 +80,29 @@ func FuzzNames(f *testing.F) {
 				t.Fatalf("%q becomes %q, of the compaction %d", name, merged, n)
 			}
 			_, _, _ = CutLane(name)
+		})
+	})
+}
+
+// holding is a store whose objects all have the same content.
+type holding struct {
+	store.Store
+	content []byte
+}
+
+func (h holding) Read(context.Context, string) ([]byte, error) { return h.content, nil }
+
+// FuzzIdentity reads the identifier of an output, which is part of the names of objects in other places.
+func FuzzIdentity(f *testing.F) {
+	f.Add(encode(identity{formatVersion, "0123456789abcdef0123456789abcdef"}))
+	f.Add([]byte(`{"version": 1, "id": "../../../../etc"}`))
+	f.Add([]byte(`{"version": 99, "id": "0123456789abcdef0123456789abcdef"}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		alloctest.Bound(t, len(content), 1<<10, 1<<20, func() {
+			id, err := NewPlaces(holding{content: content}, nil, nil).id(t.Context())
+			if at := claimKey(id); err == nil && (path.Dir(at) != outputsDir || at == idKey || len(id) != 32) {
+				t.Fatalf("%q claims by %q", content, at)
+			}
 		})
 	})
 }

@@ -56,6 +56,8 @@ type Provenance struct {
 	Acquisition string `json:"acquisition,omitempty"`
 	// Clients is a hash of the rules for user agents, and of the names, sizes and times of the files of addresses and bots' ranges.
 	Clients string `json:"clients,omitempty"`
+	// Replay is what dead letters are known by that a replay has made, to the replays after it; "" for a run that is none.
+	Replay string `json:"replay,omitempty"`
 	// Versions, if not nil, is asked for PSL, Acquisition and Clients whenever something is written, since lists can be replaced.
 	Versions func() (psl, acquisition, clients string) `json:"-"`
 }

@@ -26,7 +26,6 @@ const (
 	keyFirst     = "urlmill.first"
 	keyNext      = "urlmill.next"
 	keyPositions = "urlmill.positions"
-	keyMerged    = "urlmill.merged"
 )
 
 // Parquet merges Parquet files. Those that are in one file have the same columns, order and compression.
@@ -196,7 +195,7 @@ func (m *merging) describe(kvs []encode.KeyValue) {
 
 // own reports whether a key is said of the new file anew.
 func own(key string) bool {
-	return slices.Contains([]string{keyVersion, keyStream, keyPartition, keyFirst, keyNext, keyPositions, keyMerged, parquet.KeySortBy}, key)
+	return slices.Contains([]string{keyVersion, keyStream, keyPartition, keyFirst, keyNext, keyPositions, parquet.KeyMerged, parquet.KeySortBy}, key)
 }
 
 // provenance returns the metadata of the new file: which rows are in it, and what the old ones said.
@@ -221,5 +220,5 @@ func (m *merging) provenance() ([]encode.KeyValue, error) {
 	}
 	return append(kvs,
 		encode.KeyValue{Key: keyPositions, Value: string(text)},
-		encode.KeyValue{Key: keyMerged, Value: strconv.Itoa(len(m.files))}), nil
+		encode.KeyValue{Key: parquet.KeyMerged, Value: strconv.Itoa(len(m.files))}), nil
 }

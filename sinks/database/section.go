@@ -33,7 +33,7 @@ func (o *Options) Section(example, without string, own ...config.Field) config.S
 	shared := []config.Field{
 		{Name: tableKey, Doc: "Name of the table, which is made when it is missing.", Value: config.Text(&o.Table, example), Example: "table: " + example},
 		{Name: DeadLettersKey, Doc: "Table of the records without a valid URL with on_error: dead_letter.", Value: config.Text(&o.DeadLetters, example+"_dead")},
-		{Name: "batch_bytes", Doc: "What a lane holds in memory before it is loaded, if roll does not end it earlier.", Value: config.Size(&o.BatchBytes, 1<<20, 1<<30)},
+		{Name: "batch_bytes", Doc: "What a partition or file holds in memory before it is loaded, if roll does not end it earlier.", Value: config.Size(&o.BatchBytes, 1<<20, 1<<30)},
 		{Name: RetryForKey, Doc: "How long a load is tried again while the database cannot be reached, before the process stops.", Value: config.Duration(&o.RetryFor, 0, 24*time.Hour)},
 	}
 	return config.Section{

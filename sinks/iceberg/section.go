@@ -30,7 +30,7 @@ func (o *Options) Section() config.Section {
 			{Name: "catalog_file", Doc: "A catalog in a file of SQLite, as pyiceberg's SqlCatalog has it. Not set: _catalog.db in the output folder.", Value: config.Text(&o.CatalogFile, "/var/lib/urlmill/catalog.db")},
 			{Name: "catalog_name", Doc: "Name of the catalog within catalog_file.", Value: config.Text(&o.CatalogName, defaultCatalog)},
 			{Name: "rest", Doc: "A REST catalog instead.", Value: config.Optional(&o.REST, func() REST { return REST{} }, (*REST).section)},
-			{Name: "every", Doc: "How long commits wait until they are in the table; those of all lanes are one snapshot.", Value: config.Duration(&o.Every, time.Second, 24*time.Hour)},
+			{Name: "every", Doc: "How long commits wait until they are in the table; those of all partitions or files are one snapshot.", Value: config.Duration(&o.Every, time.Second, 24*time.Hour)},
 		},
 		Check: func(c *config.Check) {
 			if name, rest := "catalog_name", "rest"; c.Given(name) && c.Given(rest) {

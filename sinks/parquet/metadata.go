@@ -22,6 +22,14 @@ const (
 	keyUnicode  = "urlmill.unicode"  // the version of Unicode in domains
 )
 
+// Keys of the metadata by which files are told from each other: the table of the rows, [commit.Provenance.Replay], and, in a file
+// that a compaction has made, of how many files.
+const (
+	KeyTable  = "urlmill.table"
+	KeyReplay = "urlmill.replay"
+	KeyMerged = "urlmill.merged"
+)
+
 // lastingKeys are those keys.
 var lastingKeys = []string{keyConfig, keyPSL, keyStandard, keyUnicode}
 
@@ -50,7 +58,7 @@ var describeColumns = []string{
 func metadataOf(s *arrow.Schema, o *Options, p filesink.Provenance) ([]encode.KeyValue, error) {
 	kvs, err := describe(s, o)
 	return append(kvs,
-		encode.KeyValue{Key: "urlmill.table", Value: p.Table.String()},
+		encode.KeyValue{Key: KeyTable, Value: p.Table.String()},
 		encode.KeyValue{Key: "urlmill.stream", Value: strings.ToValidUTF8(p.Lane.Stream, "\ufffd")},
 		encode.KeyValue{Key: "urlmill.partition", Value: strconv.Itoa(int(p.Lane.Partition))},
 		encode.KeyValue{Key: "urlmill.first", Value: strconv.FormatInt(p.Span.First, 10)},
@@ -78,6 +86,7 @@ func describe(s *arrow.Schema, o *Options) ([]encode.KeyValue, error) {
 		{Key: keyPSL, Value: provenance.PSL},
 		{Key: keyStandard, Value: provenance.Standard},
 		{Key: keyUnicode, Value: provenance.Unicode},
+		{Key: KeyReplay, Value: provenance.Replay},
 	} {
 		if kv.Value != "" && md.FindKey(kv.Key) < 0 {
 			kvs = append(kvs, kv)

@@ -33,6 +33,23 @@ type Factory interface {
 	KeepsRecords() bool
 }
 
+// DecodeCorrupt adds the row of bytes that could not be read as records: that of a null, with the bytes in the place of the record,
+// or of the URL where records are not kept, and FaultCorrupt.
+func DecodeCorrupt(c Codec, b *pipeline.Batch, entry []byte) {
+	c.DecodeNull(b)
+	row := b.URLs.Len() - 1
+	column := &b.URLs
+	if b.Records.Len() > 0 {
+		column = &b.Records
+	}
+	column.Data = append(column.Data, entry...)
+	column.Ends[row], column.Valid[row] = int32(len(column.Data)), true
+	if n := len(b.Faults); n > 0 && int(b.Faults[n-1].Row) == row {
+		b.Faults = b.Faults[:n-1] // the codec's own for a null; a row has one fault
+	}
+	addFault(b, pipeline.Fault{Code: pipeline.FaultCorrupt, Pos: -1})
+}
+
 // DecodeCut decodes the start of a record that was longer than the source's limit and was cut there. The row is
 // always there, and its fault is FaultTooLarge at the position of the cut: what the codec itself found wrong
 // with it may be but a consequence of the cut.

@@ -65,6 +65,8 @@ func (c *ndjson) appendText(dst []byte, v capture) []byte {
 	if v.escaped {
 		c.scratch = appendUnescaped(c.scratch[:0], value)
 		value = c.scratch
+	} else if c.ascii() {
+		return append(dst, value...)
 	}
 	return charset.AppendUTF8(dst, value)
 }
@@ -151,6 +153,9 @@ func ParseInt(s []byte) (int64, bool) {
 
 // ParseNumber reads a number as JSON has it.
 func ParseNumber(s []byte) (float64, bool) {
+	if f, ok := shortFloat(s); ok {
+		return f, true
+	}
 	grammar := scanner{data: s}
 	if !grammar.number() || grammar.pos != len(s) {
 		return 0, false
@@ -160,15 +165,45 @@ func ParseNumber(s []byte) (float64, bool) {
 
 // ParseFloat reads a decimal number without an exponent.
 func ParseFloat(s []byte) (float64, bool) {
+	if f, ok := shortFloat(s); ok {
+		return f, true
+	}
 	if !isDecimal(s) {
 		return 0, false
 	}
 	return parseFloat(s)
 }
 
+// powers are those of ten which a float64 has exactly, as many as shortFloat needs.
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14}
+
+// shortFloat reads a JSON number that is at most 15 digits, with or without a point between. A float64 has both them as a whole
+// number and the power of ten that divides it, so that the quotient is rounded once. It returns false for others, which may be
+// numbers.
+func shortFloat(s []byte) (float64, bool) {
+	if len(s) < 2 || len(s) > 15 || s[0] == '0' && s[1] != '.' || s[0] == '.' || s[len(s)-1] == '.' {
+		return 0, false
+	}
+	n, point := uint64(0), len(s)-1
+	for i, d := range s {
+		switch {
+		case d-'0' <= 9:
+			n = n*10 + uint64(d-'0')
+		case d == '.' && point == len(s)-1:
+			point = i
+		default:
+			return 0, false
+		}
+	}
+	return float64(n) / powers[len(s)-1-point], true
+}
+
 // parseFloat reads a JSON number. Its text is passed as it is, since a copy of more than 32 bytes would be
 // allocated; strconv keeps nothing of it, its errors hold copies.
 func parseFloat(s []byte) (float64, bool) {
+	if f, ok := shortFloat(s); ok {
+		return f, true
+	}
 	f, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(s), len(s)), 64)
 	return f, err == nil
 }

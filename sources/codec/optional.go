@@ -34,6 +34,21 @@ type Resolver interface {
 	Resolve(ctx context.Context, record []byte) error
 }
 
+// UnresolvedError is the error of a [Table] whose next record needs what a [Resolver] cannot get for now. Nothing is wrong with its file.
+type UnresolvedError struct{ Err error }
+
+func (e *UnresolvedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the resolver.
+func (e *UnresolvedError) Unwrap() error { return e.Err }
+
+// Alone is a [Factory] that says whether a record can be decoded without those before it: delimited text. The replay of dead letters asks
+// for it. A factory without it decodes every record alone, or has an error for one that it cannot.
+type Alone interface {
+	// NotAlone returns what a record lacks that is alone, and what to do about it; "" if nothing.
+	NotAlone() string
+}
+
 // Opener is a [Factory] that reads files which its options name beside the schema, such as certificates: those of the codecs with
 // a schema registry. Until then it has touched none of them. The start of a pipeline asks for it. A factory without it has no
 // such files.

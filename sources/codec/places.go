@@ -68,18 +68,29 @@ func (r *PlaceReader) Scan(record []byte) (at int, ok bool) {
 // maxKeptKey bounds the memory for keys that a giant record leaves behind, in bytes.
 const maxKeptKey = 64 << 10
 
+// Plain reports whether the record has neither escapes nor bytes beyond ASCII.
+func (r *PlaceReader) Plain() bool { return r.ascii() && !r.escapes }
+
 // Place is where a value stands in its record: record[Start:End], of a string what is between the quotes.
 type Place struct {
 	Start, End int
-	// There says that it is there and not null, Text that it is a string, Scalar that it is a string, a number, true or false, and
-	// Escaped that it is a string with escapes.
-	There, Text, Scalar, Escaped bool
+	kind       kind
+	Escaped    bool // it is a string with escapes
 }
+
+// There reports whether it is there and not null.
+func (p Place) There() bool { return p.kind > null }
+
+// Text reports whether it is a string.
+func (p Place) Text() bool { return p.kind == text }
+
+// Scalar reports whether it is a string, a number, true or false.
+func (p Place) Scalar() bool { return p.kind > null && p.kind < array }
 
 // At returns the value at the place with that number.
 func (r *PlaceReader) At(i int) Place {
 	v := &r.caps[r.places.slots[i]]
-	return Place{v.start, v.end, v.kind > null, v.kind == text, v.kind > null && v.kind < array, v.escaped}
+	return Place{v.start, v.end, v.kind, v.escaped}
 }
 
 // AppendUnescaped appends the string whose JSON text, of a value that has been scanned, is src.

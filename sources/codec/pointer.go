@@ -3,6 +3,7 @@ package codec
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,6 +37,7 @@ type node struct {
 	key   string // as member of an object
 	index int    // as element of an array, -1 where key is no array index
 	next  []*node
+	first [keySlots]uint16 // by keySlot: which of next is the first with such a key, len(next) where none has it
 	// own are the captures that this place fills; lo and hi span those of the whole subtree, which is
 	// what a duplicate key has to forget.
 	own    []int
@@ -79,10 +81,27 @@ func (n *node) number(slots []int, lo int) int {
 		n.own[i] = n.hi
 		n.hi++
 	}
-	for _, c := range n.next {
+	for i := range n.first {
+		n.first[i] = uint16(min(len(n.next), math.MaxUint16))
+	}
+	for i, c := range n.next {
 		n.hi = c.number(slots, n.hi)
+		slot := keySlot(c.key)
+		n.first[slot] = min(n.first[slot], uint16(min(i, math.MaxUint16)))
 	}
 	return n.hi
+}
+
+// keySlots is a power of two.
+const keySlots = 64
+
+// keySlot returns a number below keySlots that most keys of an object do not have in common.
+func keySlot[T string | []byte](key T) int {
+	n := len(key)
+	if n == 0 {
+		return 0
+	}
+	return (n<<2 ^ int(key[0]) ^ int(key[n-1])<<3) % keySlots
 }
 
 // ArrayIndex reads an array index as RFC 6901 section 4 has it: digits without leading zeros. "-" is the

@@ -40,12 +40,20 @@ type scanner struct {
 	caps  []capture
 	key   []byte     // scratch for keys with escapes
 	pair  [2]capture // scratch for name and value of an element
+
+	seen    uint64 // the bytes of all strings, by or; see ascii
+	escapes bool   // a string has some
 }
+
+const high = 0x8080808080808080
+
+// ascii reports whether no byte of the record is beyond ASCII, once it has been read: only strings have such bytes.
+func (s *scanner) ascii() bool { return s.seen&high == 0 }
 
 // scan reads the record. It returns false when data is not exactly one JSON value, with pos at the first byte
 // that cannot be part of one, len(data) when the end came too early.
 func (s *scanner) scan(root *node, data []byte) bool {
-	s.data, s.pos, s.depth = data, 0, 0
+	s.data, s.pos, s.depth, s.seen, s.escapes = data, 0, 0, 0, false
 	clear(s.caps)
 	if !s.value(root) {
 		return false
@@ -56,7 +64,7 @@ func (s *scanner) scan(root *node, data []byte) bool {
 
 // space skips white space.
 func (s *scanner) space() {
-	for s.pos < len(s.data) {
+	for s.pos < len(s.data) && s.data[s.pos] <= ' ' {
 		switch s.data[s.pos] {
 		case ' ', '\t', '\r', '\n':
 			s.pos++
@@ -131,8 +139,7 @@ func (s *scanner) object(n *node) bool {
 		return ok
 	}
 	for {
-		s.space()
-		if !s.at('"') {
+		if !s.find('"') {
 			return false
 		}
 		start := s.pos + 1
@@ -144,8 +151,7 @@ func (s *scanner) object(n *node) bool {
 		if n != nil && len(n.next) > 0 {
 			child = s.member(n, s.data[start:s.pos-1], escaped)
 		}
-		s.space()
-		if !s.at(':') {
+		if !s.find(':') {
 			return false
 		}
 		s.pos++
@@ -164,9 +170,13 @@ func (s *scanner) member(n *node, key []byte, escaped bool) *node {
 		s.key = appendUnescaped(s.key[:0], key)
 		key = s.key
 	}
-	for _, c := range n.next {
+	for _, c := range n.next[n.first[keySlot(key)]:] {
 		if string(key) == c.key {
-			clear(s.caps[c.lo:c.hi])
+			if c.hi-c.lo == 1 { // most have one, which takes less than a call
+				s.caps[c.lo] = capture{}
+			} else {
+				clear(s.caps[c.lo:c.hi])
+			}
 			return c
 		}
 	}
@@ -207,15 +217,11 @@ func (n *node) element(i int) *node {
 // more reads what follows a member or an element: a comma, or the closing bracket. It is not ok when neither is
 // there.
 func (s *scanner) more(closing byte) (more, ok bool) {
-	s.space()
-	if s.pos == len(s.data) {
-		return false, false
-	}
-	switch s.data[s.pos] {
-	case ',':
+	if s.find(',') {
 		s.pos++
 		return true, true
-	case closing:
+	}
+	if s.at(closing) {
 		s.pos++
 		s.depth--
 		return false, true
@@ -259,6 +265,15 @@ func (s *scanner) number() bool {
 	return true
 }
 
+// find skips white space, which most records do not have, and reports whether c follows.
+func (s *scanner) find(c byte) bool {
+	if s.at(c) {
+		return true
+	}
+	s.space()
+	return s.at(c)
+}
+
 func (s *scanner) at(c byte) bool { return s.pos < len(s.data) && s.data[s.pos] == c }
 
 // digits reads at least one digit.
@@ -271,52 +286,66 @@ func (s *scanner) digits() bool {
 }
 
 // text reads a string with its quotes and reports whether it has escapes. Bytes that are not UTF-8 pass, as they
-// do in encoding/json: what they mean is for the reader of the value.
+// do in encoding/json: what they mean is for the reader of the value. It looks at eight bytes at a time:
+// (x - 0x01…) & ^x & 0x80… flags the zero bytes of x, exactly up to the first.
 func (s *scanner) text() (escaped, ok bool) {
-	s.pos++
-	for {
-		s.plain()
-		if s.pos == len(s.data) {
-			return escaped, false
+	const ones = 0x0101010101010101
+	data, i := s.data, s.pos+1
+	for i+8 <= len(data) {
+		x := binary.LittleEndian.Uint64(data[i:])
+		s.seen |= x
+		quote, slash := x^('"'*ones), x^('\\'*ones)
+		hit := (x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash
+		if hit &= high; hit == 0 {
+			i += 8
+			continue
 		}
-		switch s.data[s.pos] {
+		s.pos = i + bits.TrailingZeros64(hit)/8
+		switch data[s.pos] {
 		case '"':
 			s.pos++
 			return escaped, true
 		case '\\':
 			escaped = true
-			s.pos++
 			if !s.escape() {
 				return true, false
 			}
+			i = s.pos
 		default: // a control character
 			return escaped, false
 		}
 	}
+	s.pos = i
+	return s.textEnd(escaped)
 }
 
-// plain goes on to the next quote, backslash or control character of a string, or to the end of the record. It
-// looks at eight bytes at a time: (x - 0x01…) & ^x & 0x80… flags the zero bytes of x, exactly up to the first.
-func (s *scanner) plain() {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	data, i := s.data, s.pos
-	for ; i+8 <= len(data); i += 8 {
-		x := binary.LittleEndian.Uint64(data[i:])
-		quote, slash := x^('"'*ones), x^('\\'*ones)
-		hit := (x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash
-		if hit &= high; hit != 0 {
-			s.pos = i + bits.TrailingZeros64(hit)/8
-			return
+// textEnd is text for the last bytes of a record.
+func (s *scanner) textEnd(escaped bool) (_, ok bool) {
+	for s.pos < len(s.data) {
+		c := s.data[s.pos]
+		s.seen |= uint64(c)
+		switch {
+		case c == '"':
+			s.pos++
+			return escaped, true
+		case c == '\\':
+			escaped = true
+			if !s.escape() {
+				return true, false
+			}
+		case c < ' ':
+			return escaped, false
+		default:
+			s.pos++
 		}
 	}
-	for i < len(data) && data[i] >= ' ' && data[i] != '"' && data[i] != '\\' {
-		i++
-	}
-	s.pos = i
+	return escaped, false
 }
 
-// escape reads what follows a backslash.
+// escape reads a backslash and what follows it.
 func (s *scanner) escape() bool {
+	s.escapes = true
+	s.pos++
 	if s.pos == len(s.data) {
 		return false
 	}

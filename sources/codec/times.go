@@ -29,14 +29,14 @@ func timeFormats() []TimeFormat {
 	return []TimeFormat{RFC3339, EpochSeconds, EpochMillis, EpochMicros, EpochNanos}
 }
 
-// epochOf returns the unit of a number of a time between 1973 and 5138.
+// epochOf returns the unit of a time between 1973 and 5138, a decimal number. One before 1970 is in seconds.
 func epochOf(number []byte) TimeFormat {
-	digits := 0
-	for digits < len(number) && '0' <= number[digits] && number[digits] <= '9' {
-		digits++
+	digits := bytes.IndexByte(number, '.')
+	if digits < 0 {
+		digits = len(number)
 	}
 	switch {
-	case digits <= 11:
+	case digits <= 11 || number[0] == '-':
 		return EpochSeconds
 	case digits <= 14:
 		return EpochMillis
@@ -188,6 +188,9 @@ func twoDigits(s []byte) int {
 	return int(s[0]-'0')*10 + int(s[1]-'0')
 }
 
+// ParseFraction reads the fraction of a second that s begins with, in microseconds, and returns what follows.
+func ParseFraction(s []byte) (micros int64, rest []byte, ok bool) { return fraction(s) }
+
 // fraction reads the fraction of a second, which may be missing, in microseconds.
 func fraction(s []byte) (micros int64, rest []byte, ok bool) {
 	if len(s) == 0 || s[0] != '.' {
@@ -305,11 +308,11 @@ func isDecimal(s []byte) bool {
 	digits, points := 0, 0
 	for i, c := range s {
 		switch {
+		case '0' <= c && c <= '9':
+			digits++
 		case c == '-' && i == 0:
 		case c == '.' && points == 0 && digits > 0:
 			points++
-		case '0' <= c && c <= '9':
-			digits++
 		default:
 			return false
 		}

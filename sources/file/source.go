@@ -3,12 +3,12 @@ package file
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
@@ -71,11 +71,7 @@ func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(conte
 		}
 		lanes.Go(func() {
 			defer func() { <-slots }()
-			err := s.lane(ctx, drain, in, each)
-			if errors.Is(err, pipeline.ErrLaneLost) { // nothing else takes a file away
-				err = fmt.Errorf("%s: another process is reading this file into the same output; what both have committed is there once: "+
-					"let one run at a time, and start this one again when the other has ended", in.path)
-			}
+			err := sources.Taken(s.lane(ctx, drain, in, each), in.path, "reading this file")
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

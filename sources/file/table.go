@@ -62,18 +62,15 @@ func (l *tableLane) Next(ctx context.Context, b *pipeline.Batch) error {
 	if l.failure != nil {
 		return l.readError(l.failure)
 	}
-	rows, err := l.table.Append(b)
-	for range rows {
-		b.Offsets = append(b.Offsets, l.at)
-		l.at++
-	}
+	var err error
+	l.at, err = l.table.Append(ctx, b, l.at)
 	b.Next = l.at
 	if l.in.matched {
 		l.mark.ended = l.at == l.table.Rows()
 		b.Of = string(l.mark.append(nil))
 	}
 	l.progress()
-	if l.failure = err; rows > 0 {
+	if l.failure = err; b.Next > b.First {
 		return nil
 	}
 	if err != nil {
@@ -130,7 +127,8 @@ func (l *tableLane) progress() {
 func (l *tableLane) readError(err error) error {
 	var short *TooShortError
 	var changed *ChangedError
-	if errors.As(err, &short) || errors.As(err, &changed) {
+	var unresolved *codec.UnresolvedError
+	if errors.As(err, &short) || errors.As(err, &changed) || errors.As(err, &unresolved) {
 		return err
 	}
 	l.failure = err

@@ -21,7 +21,7 @@ func (o *Options) Section() config.Section {
 		{Name: "records", Doc: "How many records there are; 0 is without end.", Value: config.Int(&o.Records, 0, math.MaxInt64)},
 		{Name: "seed", Doc: "What the records are made from.", Value: config.Int(&o.Seed, 0, math.MaxUint64)},
 		{Name: "lanes", Doc: "How many streams of records there are side by side, like the partitions of a topic.", Value: config.Int(&o.Lanes, 1, 1024)},
-		{Name: "rate", Live: true, Doc: "Records per second over all lanes; 0 is as fast as they are taken.", Value: config.Number(&o.Rate, 0, 1e9, "a number of records per second from 0 (no limit) to 1e9")},
+		{Name: "rate", Live: true, Doc: "Records per second in all lanes; 0 is as fast as they are taken.", Value: config.Number(&o.Rate, 0, 1e9, "a number of records per second from 0 (no limit) to 1e9")},
 		{Name: "format", Doc: "JSON objects, or plain URLs.", Value: config.Names(&o.Format, NDJSON, Lines)},
 		{Name: "profile", Doc: "What the records look like.", Value: config.Names(&o.Profile, Clickstream, Crawl)},
 		{Name: "repeats", Doc: "Share of records that repeat the page of an earlier one, in the same words or others; 0 is what the profile has, which is 0.1 in a crawl.", Value: config.Number(&o.Repeats, 0, maxRepeats, "a share from 0 to 0.9")},

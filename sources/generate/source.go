@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
@@ -67,7 +68,7 @@ func (s *Source) Run(ctx context.Context, drain <-chan struct{}, each func(conte
 	lanes, inLanes := errgroup.WithContext(ctx)
 	for i := range s.o.Lanes {
 		l := &lane{source: s, id: pipeline.LaneID{Stream: Stream, Partition: int32(i)}, drain: drain, end: s.records(i)}
-		lanes.Go(func() error { return each(inLanes, l) })
+		lanes.Go(func() error { return sources.Taken(each(inLanes, l), "source.generate", "making the same records") })
 	}
 	if err := lanes.Wait(); err != nil {
 		return err

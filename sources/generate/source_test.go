@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -261,4 +262,18 @@ func Example() {
 func progress(s *Source) (done, total int64) {
 	p := pipeline.CountsOf(s, nil).Progress
 	return p.Done, p.Total
+}
+
+// TestMadeByAnotherProcess checks what is said where another process has committed the positions of the same records.
+func TestMadeByAnotherProcess(t *testing.T) {
+	s, err := New(Options{Records: 3}, clicks(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Run(t.Context(), nil, func(context.Context, pipeline.Lane) error {
+		return fmt.Errorf("position 0 was committed: %w", pipeline.ErrLaneLost)
+	})
+	if err == nil || !strings.HasPrefix(err.Error(), "source.generate: another process is making the same records into the same output; ") {
+		t.Error(err)
+	}
 }

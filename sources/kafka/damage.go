@@ -7,6 +7,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/kafka/internal/recordbatch"
 )
 
@@ -57,22 +58,9 @@ func (r *reading) overcome(ctx context.Context, b *pipeline.Batch) error {
 	return nil
 }
 
-// addCorrupt appends a row for bytes that could not be read: the row of a null, with the bytes in the place of the record, or
-// of the URL where records are not kept, and with a fault.
+// addCorrupt appends a row for bytes that could not be read.
 func (r *reading) addCorrupt(b *pipeline.Batch, offset int64, entry []byte) {
-	r.codec.DecodeNull(b)
-	row := b.URLs.Len() - 1
-	column := &b.URLs
-	if b.Records.Len() > 0 {
-		column = &b.Records
-	}
-	column.Data = append(column.Data, entry[:min(len(entry), r.g.session.opts.MaxRecordBytes)]...)
-	column.Ends[row], column.Valid[row] = int32(len(column.Data)), true
-	fault := pipeline.Fault{Row: int32(row), Code: pipeline.FaultCorrupt, Pos: -1}
-	if n := len(b.Faults); n > 0 && b.Faults[n-1].Row == fault.Row {
-		b.Faults = b.Faults[:n-1] // the codec's own for a null; a row has one fault
-	}
-	b.Faults = append(b.Faults, fault)
+	codec.DecodeCorrupt(r.codec, b, entry[:min(len(entry), r.g.session.opts.MaxRecordBytes)])
 	b.Offsets = append(b.Offsets, offset)
 	b.Timestamps = append(b.Timestamps, 0)
 	b.Keys.AppendNull()

@@ -43,7 +43,7 @@ func (o *Options) Section() config.Section {
 	brokers.Example = "brokers: [localhost:9092]"
 	fields := []config.Field{
 		brokers,
-		{Name: "topics", Doc: "Topics to read; each partition is a lane of its own.", Value: config.Texts(&o.Topics, "[clicks]"), Example: "topics: [clicks]"},
+		{Name: "topics", Doc: "Topics to read; their partitions are read side by side.", Value: config.Texts(&o.Topics, "[clicks]"), Example: "topics: [clicks]"},
 		{Name: "group", Doc: "The consumer group; processes with the same one share the partitions.", Value: config.Text(&o.Group, "urlmill-clicks"), Example: "group: urlmill-clicks"},
 		{Name: instanceKey, Doc: "A name that this process alone has, and has again after a restart: it then gets its partitions back without a rebalance.", Value: config.Text(&o.InstanceID, "urlmill-0")},
 		{Name: "rack", Doc: "Where this process runs, as in broker.rack: records come from replicas there, if the brokers allow it.", Value: config.Text(&o.Rack, "eu-central-1a")},

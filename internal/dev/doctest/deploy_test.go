@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -51,14 +50,5 @@ func manifests(t *testing.T, file string, kinds map[string]bool) {
 				t.Error(err)
 			}
 		}
-	}
-}
-
-// TestAirflow checks that the DAG is Python.
-func TestAirflow(t *testing.T) {
-	python := hostProgram(t, "python3")
-	file := filepath.Join(root, "docs", "deploy", "airflow.py")
-	if said, err := exec.Command(python, "-c", "import ast, sys; ast.parse(open(sys.argv[1]).read())", file).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, said)
 	}
 }

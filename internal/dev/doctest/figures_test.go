@@ -117,12 +117,12 @@ func TestDedupeSteps(t *testing.T) {
 	}
 }
 
-// thousands writes a number below a million with a comma.
+// thousands writes a number with commas.
 func thousands(n int64) string {
 	if n < 1000 {
 		return strconv.FormatInt(n, 10)
 	}
-	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
 var (
@@ -155,6 +155,28 @@ func TestPeers(t *testing.T) {
 	}
 	if cells < 50 {
 		t.Errorf("%d figures in the tables", cells)
+	}
+}
+
+// TestEnrich compares the table of docs/performance.md with the results of make bench-enrich.
+func TestEnrich(t *testing.T) {
+	report := results[struct {
+		Groups []struct {
+			Name    string `json:"name"`
+			Results []struct {
+				Name   string  `json:"name"`
+				Ns     float64 `json:"ns_min"`
+				Allocs float64 `json:"allocs"`
+			} `json:"results"`
+		} `json:"groups"`
+	}](t, "enrich.json")
+	for _, g := range report.Groups {
+		for _, r := range g.Results {
+			says(t, "docs/performance.md", fmt.Sprintf("| %s | %s | %s | %.1f | %.1f |", g.Name, r.Name, thousands(int64(r.Ns+0.5)), r.Ns/g.Results[0].Ns, r.Allocs))
+		}
+	}
+	if len(report.Groups) != 6 {
+		t.Errorf("%d groups", len(report.Groups))
 	}
 }
 

@@ -7,6 +7,7 @@ package address_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"os"
@@ -38,6 +39,12 @@ func mmdb(t testing.TB, records map[string]mmdbtype.Map) string {
 			t.Fatal(err)
 		}
 	}
+	return write(t, tree)
+}
+
+// write writes a tree into a file.
+func write(t testing.TB, tree *mmdbwriter.Tree) string {
+	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "test.mmdb"))
 	if err != nil {
 		t.Fatal(err)
@@ -84,19 +91,18 @@ func TestFind(t *testing.T) {
 		"192.0.2.7": "DE BE Berlin 52.5 13.25 true 4200000001 Example AG", "::ffff:192.0.2.7": "DE BE Berlin 52.5 13.25 true 4200000001 Example AG",
 		"2001:db8::1": "FR Bretagne  0 0 false 0 ", "198.51.100.1": "US   0 0 false 0 ", "203.0.113.1": "AT   1.5 -2 true 64496 Flat", "10.0.0.1": "   0 0 false 0 ",
 	} {
-		var p address.Place
 		for range 2 { // read, and remembered
 			parsed, _ := address.Parse([]byte(addr))
-			files.Find(parsed, &p)
+			p := files.Find(parsed)
 			if got := fmt.Sprint(p.Country, " ", p.Region, " ", p.City, " ", p.Lat, " ", p.Lon, " ", p.HasPoint, " ", p.ASN, " ", p.Org); got != want {
 				t.Errorf("%s is in %q, want %q", addr, got, want)
 			}
 		}
 	}
-	text, p := []byte("192.0.2.7"), address.Place{}
+	text := []byte("192.0.2.7")
 	if n := testing.AllocsPerRun(100, func() {
 		addr, _ := address.Parse(text)
-		files.Find(addr, &p)
+		files.Find(addr)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -113,6 +119,68 @@ func TestOpenErrors(t *testing.T) {
 	if _, err := address.Open([]string{path + "x"}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
+}
+
+// TestTree compares the tree with maxminddb's: all sizes of records, both versions, and addresses at the borders of networks.
+func TestTree(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, version := range []int{4, 6} {
+		for _, size := range []int{24, 28, 32} {
+			tree, err := mmdbwriter.New(mmdbwriter.Options{IPVersion: version, RecordSize: size, IncludeReservedNetworks: true, DisableIPv4Aliasing: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ask []netip.Addr
+			for i := range 3000 {
+				bits, bytes := 32, 4
+				if version == 6 && i%2 == 0 {
+					bits, bytes = 128, 16
+				}
+				ip := make(net.IP, bytes)
+				for k := range ip {
+					ip[k] = byte(r.IntN(1 << (1 + r.IntN(8))))
+				}
+				mask := net.CIDRMask(4+r.IntN(bits-3), bits)
+				if err := tree.Insert(&net.IPNet{IP: ip.Mask(mask), Mask: mask}, mmdbtype.Map{"asn": mmdbtype.Uint32(i)}); err != nil {
+					t.Fatal(err)
+				}
+				addr, _ := netip.AddrFromSlice(ip)
+				ask = append(ask, addr, addr.Next(), addr.Prev(), netip.AddrFrom4([4]byte{ip[0], ip[1], byte(i), ip[3]}))
+			}
+			path := write(t, tree)
+			files, err := address.Open([]string{path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			reader, err := maxminddb.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, addr := range ask {
+				var want int64
+				if addr.IsValid() {
+					_ = reader.Lookup(addr.Unmap()).DecodePath(&want, "asn")
+					if got := files.Find(addr.Unmap()).ASN; got != want {
+						t.Fatalf("IPv%d, %d bits: %s is in %d, want %d", version, size, addr, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// FuzzParse compares addresses with those of netip.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"192.0.2.7", "0.0.0.0", "256.1.1.1", "01.2.3.4", "1.2.3", "1.2.3.4.5", "1..2.3", "1.2.3.4:5", "::ffff:1.2.3.4", "4294967296.0.0.1", "18446744073709551616.0.0.1"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		want, err := netip.ParseAddr(text)
+		got, ok := address.Parse([]byte(text))
+		if err == nil && want.Is4() != (ok && got == want) && want.Is4() || ok && err != nil && strings.Count(text, ".") == 3 && !strings.Contains(text, ":") {
+			t.Fatalf("%q is %v, %v", text, got, ok)
+		}
+	})
 }
 
 // FuzzFind asks damaged files. A record that says more than the decoder's own bounds is as one that says nothing.
@@ -135,8 +203,7 @@ func FuzzFind(f *testing.F) {
 				return
 			}
 			for _, text := range []string{"192.0.2.7", "203.0.113.1", "2001:db8::1", "::"} {
-				var p address.Place
-				files.Find(netip.MustParseAddr(text), &p)
+				p := files.Find(netip.MustParseAddr(text))
 				if n := len(p.Country) + len(p.Region) + len(p.City) + len(p.Org); n > 4*128 {
 					t.Fatalf("%d bytes of names", n)
 				}
@@ -153,11 +220,10 @@ func BenchmarkAddress(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		var p address.Place
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			addr, _ := address.Parse(texts[i%len(texts)])
-			files.Find(addr, &p)
+			files.Find(addr)
 		}
 	})
 	b.Run("maxminddb", func(b *testing.B) {

@@ -2,6 +2,8 @@ package agents
 
 import (
 	"hash/maphash"
+	"math/bits"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -9,7 +11,8 @@ import (
 
 // Agent is what a user agent is. It is immutable. Empty texts are not known.
 type Agent struct {
-	hash uint64
+	hash  uint64
+	bytes int // of its texts
 
 	Browser, BrowserVersion string
 	OS, OSVersion           string
@@ -17,18 +20,26 @@ type Agent struct {
 	Bot, BotName            string
 }
 
-// New returns what a user agent is by the rules.
+// New returns what a user agent is by the rules. Nothing of it is in the memory of text.
 func (r *Rules) New(s *Scanner, text string) *Agent {
 	r.filter.find(&s.matches, text)
-	a := new(Agent)
-	if r.first(s, browsers, text) != nil {
-		a.Browser, a.BrowserVersion = string(s.said[0]), version(s.said[1:4])
+	s.fields = s.fields[:0]
+	var ends [2 * bots]int // of name and version of the groups
+	for group := range bots {
+		ends[2*group], ends[2*group+1] = len(s.fields), len(s.fields)
+		if r.first(s, group, text) != nil {
+			s.fields = append(s.fields, s.said[0]...)
+			ends[2*group] = len(s.fields)
+			if group != devices {
+				s.addVersion(s.said[1 : 4+group])
+			}
+			ends[2*group+1] = len(s.fields)
+		}
 	}
-	if r.first(s, systems, text) != nil {
-		a.OS, a.OSVersion = string(s.said[0]), version(s.said[1:5])
-	}
-	if r.first(s, devices, text) != nil {
-		a.Device = strings.TrimSpace(string(s.said[0]))
+	all := string(s.fields)
+	a := &Agent{
+		bytes: len(all), Browser: all[:ends[0]], BrowserVersion: all[ends[0]:ends[1]], OS: all[ends[1]:ends[2]], OSVersion: all[ends[2]:ends[3]],
+		Device: strings.TrimSpace(all[ends[3]:ends[4]]),
 	}
 	if it := r.first(s, bots, text); it != nil {
 		a.Bot, a.BotName = it.says[0], it.says[1]
@@ -36,8 +47,24 @@ func (r *Rules) New(s *Scanner, text string) *Agent {
 		a.Bot, a.BotName = "unknown", a.Browser
 	}
 	a.Browser, a.OS, a.Device = known(a.Browser), known(a.OS), known(a.Device)
-	a.DeviceClass = deviceClass(a, text)
+	if a.Bot != "" {
+		a.DeviceClass = "bot"
+	} else if it := r.first(s, marks, text); it != nil {
+		a.DeviceClass = it.says[0]
+	} else {
+		a.DeviceClass = systemClasses[a.OS]
+	}
 	return a
+}
+
+// addVersion joins the parts that are there, as uap-go does. A system has one more than a browser.
+func (s *Scanner) addVersion(parts [][]byte) {
+	for i, p := range parts {
+		if i > 0 && len(p) > 0 {
+			s.fields = append(s.fields, '.')
+		}
+		s.fields = append(s.fields, p...)
+	}
 }
 
 // spider is what uap-core calls the device of a bot.
@@ -49,21 +76,6 @@ func known(name string) string {
 		return ""
 	}
 	return name
-}
-
-// version joins the parts that are there, as uap-go does.
-func version(parts [][]byte) string {
-	var v []byte
-	for i, p := range parts {
-		if len(p) == 0 {
-			continue
-		}
-		if i > 0 {
-			v = append(v, '.')
-		}
-		v = append(v, p...)
-	}
-	return string(v)
 }
 
 // deviceMarks are what user agents of a class have, the first to count first. What none has is told by the system.
@@ -87,64 +99,60 @@ var systemClasses = map[string]string{
 	"tvOS": "tv", "webOS": "tv", "Tizen": "tv", "Roku": "tv", "Chromecast": "tv", "watchOS": "wearable", "WatchOS": "wearable",
 }
 
-func deviceClass(a *Agent, text string) string {
-	if a.Bot != "" {
-		return "bot"
-	}
-	for _, d := range deviceMarks {
-		for _, mark := range d.marks {
-			if strings.Contains(text, mark) {
-				return d.class
-			}
-		}
-	}
-	return systemClasses[a.OS]
-}
-
 // Cache remembers agents by a seeded hash of their text, in one of as many slots as a set has; later ones take the place of earlier ones.
 // It is safe for concurrent use. An entry has the full 64 bits of the hash and not the text: with a seed that nobody knows, two user agents
 // are taken for one with a chance of 2^-64 each time.
 type Cache struct {
 	rules *Rules
 	seed  maphash.Seed
-	sets  [][ways]atomic.Pointer[Agent]
+	sets  []set
 	turn  atomic.Uint32 // which slot of a full set is next replaced
+}
+
+// set is a line of the processor's cache. A hash may be that of the agent before, which its own says.
+type set struct {
+	hashes [ways]atomic.Uint64
+	agents [ways]atomic.Pointer[Agent]
 }
 
 const (
 	ways      = 4
 	maxText   = 320 // bytes of the texts of an agent that is remembered
-	slotBytes = int64(unsafe.Sizeof(Agent{})+unsafe.Sizeof(atomic.Pointer[Agent]{})) + maxText
+	slotBytes = int64(unsafe.Sizeof(Agent{})+unsafe.Sizeof(set{})/ways) + maxText
 )
 
 // NewCache returns a cache that holds at most so many bytes.
 func NewCache(rules *Rules, bytes int64) *Cache {
-	return &Cache{rules: rules, seed: maphash.MakeSeed(), sets: make([][ways]atomic.Pointer[Agent], max(bytes/slotBytes/ways, 1))}
+	return &Cache{rules: rules, seed: maphash.MakeSeed(), sets: make([]set, max(bytes/slotBytes/ways, 1))}
 }
 
-// Find returns what a user agent is. It allocates for those alone that are not remembered.
+// Find returns what a user agent is, nil for a text with a control character. It allocates for those alone that are not remembered.
 func (c *Cache) Find(s *Scanner, text []byte) *Agent {
 	hash := maphash.Bytes(c.seed, text)
-	set := &c.sets[hash%uint64(len(c.sets))]
-	slot := &set[0]
-	for i := range set {
-		a := set[i].Load()
-		if a == nil {
-			slot = &set[i]
-			break
+	at, _ := bits.Mul64(hash, uint64(len(c.sets)))
+	set := &c.sets[at]
+	for i := range set.hashes {
+		if set.hashes[i].Load() == hash {
+			if a := set.agents[i].Load(); a != nil && a.hash == hash {
+				return a
+			}
 		}
-		if a.hash == hash {
-			return a
-		}
-		slot = nil
 	}
-	if slot == nil {
-		slot = &set[c.turn.Add(1)%ways]
+	if slices.ContainsFunc(text, func(b byte) bool { return b < ' ' }) {
+		return nil
 	}
-	a := c.rules.New(s, string(text))
+	a := c.rules.New(s, unsafe.String(unsafe.SliceData(text), len(text)))
 	a.hash = hash
-	if len(a.Browser)+len(a.BrowserVersion)+len(a.OS)+len(a.OSVersion)+len(a.Device)+len(a.BotName) <= maxText {
-		slot.Store(a)
+	if a.bytes <= maxText {
+		slot := 0
+		for slot < ways && set.agents[slot].Load() != nil {
+			slot++
+		}
+		if slot == ways {
+			slot = int(c.turn.Add(1) % ways)
+		}
+		set.agents[slot].Store(a)
+		set.hashes[slot].Store(hash)
 	}
 	return a
 }

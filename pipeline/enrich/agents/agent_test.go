@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/ua-parser/uap-go/uaparser"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/urlmill/urlmill/internal/dev/agentlist"
 )
 
 // moduleDir returns the folder of uap-go, which has a list of user agents.
@@ -65,11 +68,14 @@ func theirs(p *uaparser.Parser, text string) said {
 }
 
 func version3(parts ...string) string {
-	var all [][]byte
-	for _, p := range parts {
-		all = append(all, []byte(p))
+	v := ""
+	for i, p := range parts {
+		if p != "" && i > 0 {
+			v += "."
+		}
+		v += p
 	}
-	return version(all)
+	return v
 }
 
 // TestSameAsPeer compares what is said of every user agent with uap-go, which tries one expression after the other: of its list, of
@@ -185,6 +191,7 @@ func TestMemory(t *testing.T) {
 	}
 	for i := range r.rules {
 		r.rules[i].re()
+		r.rules[i].compiled()
 	}
 	used := live() - before
 	runtime.KeepAlive(r)
@@ -216,6 +223,85 @@ func TestBots(t *testing.T) {
 			t.Errorf("%q is %q %q, want %q %q", c.text, a.Bot, a.BotName, c.class, c.name)
 		}
 	}
+}
+
+// groupsBy returns the positions of the groups of a match by regexp, nil if there is none.
+func groupsBy(re *regexp.Regexp, text string) (groups []int32) {
+	for _, at := range re.FindStringSubmatchIndex(text) {
+		groups = append(groups, int32(at))
+	}
+	return groups
+}
+
+// holdProgram compares a program with regexp. What takes too long is not said.
+func holdProgram(t *testing.T, m *machine, re *regexp.Regexp, p *program, text string) {
+	t.Helper()
+	if p == nil || !isASCII(text) {
+		return
+	}
+	found, done := p.match(m, text)
+	want := groupsBy(re, text)
+	if done && (found != (want != nil) || found && p.saves > 0 && !slices.Equal(m.saved[2:p.saves], want[2:])) {
+		t.Fatalf("%s in %q: %t %v, regexp has %v", re, text, found, m.saved[:p.saves], want)
+	}
+}
+
+// TestProgram compares programs with regexp: of every rule on texts that may match it, and on parts of them. Few rules have none.
+func TestProgram(t *testing.T) {
+	r, s, m := Default(), new(Scanner), new(machine)
+	none := 0
+	programs := make([]*program, len(r.rules))
+	for i := range programs {
+		if programs[i] = compile(r.rules[i].expr, true); programs[i] == nil {
+			none++
+			t.Logf("no program: %s", r.rules[i].expr)
+		}
+	}
+	if none > len(r.rules)/100 {
+		t.Errorf("%d of %d rules have no program", none, len(r.rules))
+	}
+	texts := append(distinct(sample(t)), agentlist.Distinct(1000, 7)...)
+	for k, text := range texts {
+		r.filter.find(&s.matches, text)
+		for i := range r.rules {
+			if s.matches.bits[i/64]>>(i%64)&1 == 0 && (i+k)%500 != 0 {
+				continue
+			}
+			for _, part := range []string{text, text[len(text)/3:], text[:len(text)/2], strings.ToUpper(text)} {
+				holdProgram(t, m, r.rules[i].re(), programs[i], part)
+			}
+		}
+	}
+}
+
+// FuzzProgram compares programs of any expression with regexp, on any text.
+func FuzzProgram(f *testing.F) {
+	for _, c := range [][2]string{
+		{`^.{0,3}?((?:[a-z][a-z -]{0,5}|)[^c][Bb]ot)\b`, "x bbot abcbot"},
+		{`(a|ab)(c|bcd)(d*)`, "abcd"},
+		{`(?:(a)|b)*$`, "abab"},
+		{`(?i)(ab){1,2}?c|\Bx`, "aBABc"},
+		{`(a*)*|b`, "aab"},
+		{`(a|b|)+c`, "abc"},
+		{`(?:(x+)y?){2,3}`, "xxyxxx"},
+		{`[^a]+?(b+)$`, "cbbb"},
+		{`$+`, "0x"},
+	} {
+		f.Add(c[0], c[1])
+	}
+	m := new(machine)
+	f.Fuzz(func(t *testing.T, expr, text string) {
+		re, err := regexp.Compile(expr)
+		if err != nil || len(expr) > 200 || len(text) > 200 || re.NumSubexp() > 9 {
+			return
+		}
+		holdProgram(t, m, re, compile(expr, true), text)
+		if p, found := compile(expr, false), re.MatchString(text); p != nil && isASCII(text) {
+			if got, done := p.match(m, text); done && got != found {
+				t.Fatalf("%s in %q: %t", expr, text, got)
+			}
+		}
+	})
 }
 
 // TestDeviceClass has the classes of devices.
@@ -252,6 +338,9 @@ func TestCache(t *testing.T) {
 	first := c.Find(s, text)
 	if n := testing.AllocsPerRun(100, func() { c.Find(s, text) }); n != 0 || c.Find(s, text) != first {
 		t.Errorf("%v allocations for a user agent that is remembered", n)
+	}
+	if a := c.Find(s, []byte("Mozilla/5.0\n")); a != nil {
+		t.Errorf("a line end is in %v", a)
 	}
 	long := []byte("App/" + strings.Repeat("1", 2000) + " CFNetwork/1.0")
 	if a := c.Find(s, long); len(a.BrowserVersion) != 2000 || c.Find(s, long) == a {

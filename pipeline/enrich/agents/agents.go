@@ -30,25 +30,67 @@ const (
 	systems
 	devices
 	bots
+	marks // of classes of devices
 	numGroups
 )
 
-// rule is an expression with what it says of the texts that it matches: of bots class and name, of others templates with $1.
+// rule is an expression with what it says of the texts that it matches: of bots class and name, of marks the class, of others templates
+// with $1.
 type rule struct {
-	expr     string
-	says     []string
-	captures bool // a template has a $
-	compiled atomic.Pointer[regexp.Regexp]
+	expr    string
+	says    []string
+	parts   [][]part // of says, nil unless one has a $
+	program atomic.Pointer[program]
+	regexp  atomic.Pointer[regexp.Regexp]
+}
+
+// part is a piece of a template: a text, and a group behind it, 0 for none.
+type part struct {
+	text  string
+	group int
+}
+
+// partsOf returns the parts of a template, whose groups have one digit.
+func partsOf(template string) (parts []part, err error) {
+	for {
+		text, rest, more := strings.Cut(template, "$")
+		if !more {
+			return append(parts, part{text, 0}), nil
+		}
+		if len(rest) == 0 || rest[0] < '1' || rest[0] > '9' || len(rest) > 1 && isWord(rest[1]) {
+			return nil, fmt.Errorf("%q: $ wants a digit behind it, and no letter or digit behind that", template)
+		}
+		parts = append(parts, part{text, int(rest[0] - '0')})
+		template = rest[1:]
+	}
 }
 
 // re returns the compiled expression. Most are never needed, so that each is compiled when it is.
 func (it *rule) re() *regexp.Regexp {
-	re := it.compiled.Load()
+	re := it.regexp.Load()
 	if re == nil {
 		re = regexp.MustCompile(it.expr) // TestLists compiles all
-		it.compiled.Store(re)
+		it.regexp.Store(re)
 	}
 	return re
+}
+
+// noProgram stands for the program of an expression that has none.
+var noProgram = new(program)
+
+// compiled returns the program, nil if the expression has none.
+func (it *rule) compiled() *program {
+	p := it.program.Load()
+	if p == nil {
+		if p = compile(it.expr, it.parts != nil); p == nil {
+			p = noProgram
+		}
+		it.program.Store(p)
+	}
+	if p == noProgram {
+		return nil
+	}
+	return p
 }
 
 // RulesMemory is about what all rules hold when every expression is compiled.
@@ -97,6 +139,11 @@ func parse(userAgents string, lists ...string) (*Rules, error) {
 			groups[bots] = append(groups[bots], []string{fields[2], fields[0], fields[1]})
 		}
 	}
+	for _, d := range deviceMarks {
+		for _, mark := range d.marks {
+			groups[marks] = append(groups[marks], []string{regexp.QuoteMeta(mark), d.class})
+		}
+	}
 	r, clauses := new(Rules), [][][]string(nil)
 	for g, group := range groups {
 		r.starts[g+1] = r.starts[g] + len(group)
@@ -111,7 +158,15 @@ func parse(userAgents string, lists ...string) (*Rules, error) {
 			clauses = append(clauses, needs)
 			it := &r.rules[r.starts[g]+i]
 			it.expr, it.says = fields[0], fields[1:]
-			it.captures = g != bots && strings.Contains(strings.Join(it.says, ""), "$")
+			if g < bots && strings.Contains(strings.Join(it.says, ""), "$") {
+				for _, say := range it.says {
+					parts, err := partsOf(say)
+					if err != nil {
+						return nil, err
+					}
+					it.parts = append(it.parts, parts)
+				}
+			}
 		}
 	}
 	r.filter = newFilter(clauses)
@@ -121,7 +176,7 @@ func parse(userAgents string, lists ...string) (*Rules, error) {
 // BotNames returns the names of all bots in the lists, sorted.
 func (r *Rules) BotNames() []string {
 	var names []string
-	for i := r.starts[bots]; i < r.starts[numGroups]; i++ {
+	for i := r.starts[bots]; i < r.starts[bots+1]; i++ {
 		names = append(names, r.rules[i].says[1])
 	}
 	slices.Sort(names)
@@ -151,10 +206,13 @@ const ScannerMemory = 64 << 10
 // Scanner has the scratch memory of lookups. It belongs to one goroutine; the zero value is ready.
 type Scanner struct {
 	matches matches
+	machine machine
+	groups  []int32 // positions of the groups of the last match
 	said    [5][]byte
+	fields  []byte // of the agent that is made, one behind the other
 }
 
-// first fills s.said by the first rule of a group that matches text, and returns the rule, nil if there is none. A rule whose first
+// first returns the first rule of a group that matches text, nil if there is none, and what it says of it in s.said. A rule whose first
 // result is empty does not count, as in uap-go.
 func (r *Rules) first(s *Scanner, group int, text string) *rule {
 	from, to := r.starts[group], r.starts[group+1]
@@ -164,7 +222,7 @@ func (r *Rules) first(s *Scanner, group int, text string) *rule {
 			if i < from || i >= to {
 				continue
 			}
-			if it := &r.rules[i]; it.match(s, text) {
+			if it := &r.rules[i]; it.match(s, text) && (group >= bots || it.say(s, text)) {
 				return it
 			}
 		}
@@ -172,23 +230,39 @@ func (r *Rules) first(s *Scanner, group int, text string) *rule {
 	return nil
 }
 
+// match reports whether a text matches, and sets s.groups.
 func (it *rule) match(s *Scanner, text string) bool {
-	re := it.re()
-	if !it.captures {
-		if !re.MatchString(text) {
-			return false
+	if p := it.compiled(); p != nil && s.matches.ascii {
+		if found, done := p.match(&s.machine, text); done {
+			s.groups = s.machine.saved[:p.saves]
+			return found
 		}
-		for k, say := range it.says {
-			s.said[k] = append(s.said[k][:0], say...)
-		}
-		return len(it.says[0]) > 0
 	}
-	found := re.FindStringSubmatchIndex(text)
-	if found == nil {
-		return false
+	if it.parts == nil {
+		return it.re().MatchString(text)
 	}
+	s.groups = s.groups[:0:0]
+	for _, at := range it.re().FindStringSubmatchIndex(text) {
+		s.groups = append(s.groups, int32(at))
+	}
+	return len(s.groups) > 0
+}
+
+// say sets s.said, and reports whether the first of it is not empty.
+func (it *rule) say(s *Scanner, text string) bool {
 	for k, say := range it.says {
-		s.said[k] = re.ExpandString(s.said[k][:0], say, text, found)
+		dst := s.said[k][:0]
+		if it.parts == nil {
+			dst = append(dst, say...)
+		} else {
+			for _, p := range it.parts[k] {
+				dst = append(dst, p.text...)
+				if at := 2 * p.group; at > 0 && at < len(s.groups) && s.groups[at] >= 0 {
+					dst = append(dst, text[s.groups[at]:s.groups[at+1]]...)
+				}
+			}
+		}
+		s.said[k] = dst
 	}
 	return len(s.said[0]) > 0
 }

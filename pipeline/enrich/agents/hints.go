@@ -24,8 +24,9 @@ type Hints [NumHints][]byte
 // MaxHints bounds the bytes of all hints of a record.
 const MaxHints = 2048
 
-// Refine returns what a user agent is by its text, which may be empty but has no control characters, and by hints, which are right about what browsers keep out of
-// the text since 2022. ok is false if a hint is not what the header may be; it is as one that is not there. A bot is what its text says.
+// Refine returns what a user agent is by its text, which may be empty, and by hints, which are right about what browsers keep out of
+// the text since 2022; nil for a text with a control character. ok is false if a hint is malformed; it counts as missing. A bot is
+// what its text says.
 func (c *Cache) Refine(s *Scanner, text []byte, hints *Hints) (a *Agent, ok bool) {
 	h, ok := parseHints(hints)
 	const frozen = "; K)" // of every model of Android, https://www.chromium.org/updates/ua-reduction/
@@ -34,11 +35,12 @@ func (c *Cache) Refine(s *Scanner, text []byte, hints *Hints) (a *Agent, ok bool
 	if h.model != "" {
 		with = strings.Replace(was, frozen, "; "+h.model+")", 1)
 	}
-	found := *c.Find(s, []byte(with))
-	a = &found
-	if a.Bot != "" {
+	a = c.Find(s, []byte(with))
+	if a == nil || a.Bot != "" {
 		return a, ok
 	}
+	own := *a
+	a = &own
 	h.system(a)
 	h.browser(a)
 	if a.Device == "" && with == was {

@@ -3,6 +3,8 @@ package agents
 import (
 	"strings"
 	"testing"
+
+	"github.com/urlmill/urlmill/internal/dev/alloctest"
 )
 
 const (
@@ -92,17 +94,26 @@ func FuzzHints(f *testing.F) {
 	f.Add(androidChrome, chromeBrands, "?1", `"Android"`, `"14.0.0"`, chromeFull, `"SM-G991B"`)
 	f.Add(windowsChrome, `"a\"\\b";x;v=1, "Not.A/Brand";v="8"`, "?0", "Windows", "0.3", `"";v="`, "K")
 	c, s := NewCache(Default(), 1<<20), new(Scanner)
+	for i := range c.rules.rules {
+		c.rules.rules[i].compiled() // else the first match of each would count
+	}
 	f.Fuzz(func(t *testing.T, text, brands, mobile, platform, version, full, model string) {
 		hints := hinting(brands, mobile, platform, version, full, model)
 		size := len(text)
 		for _, hint := range hints {
 			size += len(hint)
 		}
-		if size > MaxHints || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' }) {
+		if size > MaxHints {
 			return
 		}
-		a, _ := c.Refine(s, []byte(text), &hints)
+		var a *Agent
+		alloctest.Bound(t, size, 64, 1<<20, func() { a, _ = c.Refine(s, []byte(text), &hints) })
 		again, _ := c.Refine(s, []byte(text), &hints)
+		if malformed := strings.ContainsFunc(text, func(c rune) bool { return c < ' ' }); malformed != (a == nil) {
+			t.Fatalf("%q: %v", text, a)
+		} else if malformed {
+			return
+		}
 		if a.text() != again.text() {
 			t.Fatalf("%s and %s", a.text(), again.text())
 		}

@@ -73,11 +73,11 @@ func TestLists(t *testing.T) {
 		seen[it.expr] = i >= r.starts[bots]
 	}
 	always := 0
-	for i, needs := range r.filter.needs {
-		if needs == 0 {
+	for i := range r.rules {
+		if r.filter.always[i/64]>>(i%64)&1 != 0 {
 			always++
 			t.Logf("runs always: %s", r.rules[i].expr)
 		}
 	}
-	t.Logf("%v rules, %d run always; %d states, %d classes, %d clauses", r.starts, always, len(r.filter.hits), r.filter.classes, len(r.filter.rule))
+	t.Logf("%v rules, %d run always; %d states, %d with hits, %d classes", r.starts, always, len(r.filter.next)/int(r.filter.classes), len(r.filter.hits), r.filter.classes)
 }

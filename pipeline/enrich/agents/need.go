@@ -72,8 +72,12 @@ func needOf(re *syntax.Regexp) need {
 	case syntax.OpPlus:
 		return again(needOf(re.Sub[0]))
 	case syntax.OpRepeat:
+		n := needOf(re.Sub[0])
+		if exact := powers(n.exact, re.Min, re.Max); exact != nil {
+			return need{exact: exact}
+		}
 		if re.Min > 0 {
-			return again(needOf(re.Sub[0]))
+			return again(n)
 		}
 	case syntax.OpConcat:
 		return concat(re.Sub)
@@ -81,6 +85,23 @@ func needOf(re *syntax.Regexp) need {
 		return alternate(re.Sub)
 	}
 	return need{}
+}
+
+// powers returns what texts are from least to most times, nil where these are too many.
+func powers(texts []string, least, most int) (all []string) {
+	if texts == nil || most < 0 || most > 4 {
+		return nil
+	}
+	product := []string{""}
+	for i := range most + 1 {
+		if i >= least {
+			all = union(all, product)
+		}
+		if product = cross(product, texts); product == nil && i < most {
+			return nil
+		}
+	}
+	return all
 }
 
 // again is the need of what comes once or more often.
@@ -134,7 +155,7 @@ func concat(subs []*syntax.Regexp) (whole need) {
 	return whole
 }
 
-// alternate needs one clause of each alternative, of which it takes those whose shortest literal is longest.
+// alternate needs one clause of each alternative, of which it takes those that say most.
 func alternate(subs []*syntax.Regexp) need {
 	var all, prefix []string
 	exact, begins, needs := true, true, true
@@ -146,7 +167,7 @@ func alternate(subs []*syntax.Regexp) need {
 			if len(n.clauses) == 0 {
 				needs = false
 			} else {
-				best = slices.MaxFunc(n.clauses, func(a, b []string) int { return shortest(a) - shortest(b) })
+				best = slices.MaxFunc(n.clauses, func(a, b []string) int { return strength(a) - strength(b) })
 			}
 		}
 		begins = begins && n.start() != nil
@@ -165,8 +186,25 @@ func alternate(subs []*syntax.Regexp) need {
 	return n
 }
 
-func shortest(literals []string) int {
-	return len(slices.MinFunc(literals, func(a, b string) int { return len(a) - len(b) }))
+// usual are user agents of most visitors, in lower case. What they have says little of a text.
+var usual = []string{
+	begin + "mozilla/5.0 (windows nt 10.0; win64; x64) applewebkit/537.36 (khtml, like gecko) chrome/143.0.0.0 safari/537.36 edg/143.0.0.0",
+	begin + "mozilla/5.0 (macintosh; intel mac os x 10_15_7) applewebkit/605.1.15 (khtml, like gecko) version/18.5 safari/605.1.15",
+	begin + "mozilla/5.0 (iphone; cpu iphone os 18_5_0 like mac os x) applewebkit/605.1.15 (khtml, like gecko) version/18.5 mobile/15e148 safari/604.1",
+	begin + "mozilla/5.0 (linux; android 13; sm-g991b build/tp1a.220624.014; wv) applewebkit/537.36 (khtml, like gecko) version/4.0 chrome/143.0.0.0 mobile safari/537.36",
+	begin + "mozilla/5.0 (windows nt 10.0; win64; x64; rv:145.0) gecko/20100101 firefox/145.0",
+}
+
+// strength is how much a clause says: the length of its shortest literal, 0 if most texts have one of its literals.
+func strength(literals []string) int {
+	least := len(literals[0])
+	for _, l := range literals {
+		if slices.ContainsFunc(usual, func(text string) bool { return strings.Contains(text, l) }) {
+			return 0
+		}
+		least = min(least, len(l))
+	}
+	return least
 }
 
 // cross returns each of a with each of b behind it, nil where b is not known or these are too many.

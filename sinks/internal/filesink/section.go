@@ -71,7 +71,7 @@ func (f *Files) deadLetters() config.Value {
 func (l *Late) section() config.Section {
 	return config.Section{Fields: []config.Field{
 		{Name: pathKey, Doc: "Folder, or s3://bucket/prefix, for them, beside that of the other rows.", Value: config.Text(&l.Path, "/var/lib/urlmill/clicks-late"), Example: "path: out-late"},
-		{Name: "after", Doc: "How far the time of a row is before the newest directory of its lane.", Value: config.Duration(&l.After, 0, 10*365*24*time.Hour)},
+		{Name: "after", Doc: "How far the time of a row is before the newest directory of its partition or file.", Value: config.Duration(&l.After, 0, 10*365*24*time.Hour)},
 	}}
 }
 

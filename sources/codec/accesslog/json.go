@@ -334,11 +334,20 @@ func (c *lines) splitJSON(record []byte) (at int, ok bool) {
 	if at, ok = c.reader.Scan(record); !ok {
 		return at, false
 	}
-	c.plain = !c.slow && !c.encoded && isPlain(record)
-	c.spans = c.spans[:0]
+	c.ascii = !c.slow && c.reader.Plain()
+	c.plain = c.ascii && !c.encoded
+	c.spans = c.spans[:len(c.layout.tokens)]
 	c.unescapedLine = c.unescapedLine[:0]
-	for i := range c.layout.tokens {
-		c.spans = append(c.spans, c.find(record, i))
+	for i := range c.spans {
+		t := &c.layout.tokens[i]
+		switch p := c.reader.At(t.places[0]); { // most take no closer look
+		case p.Scalar() && !p.Escaped && p.End-p.Start > 1 && (p.Text() || !t.field.role.ofURL()):
+			c.spans[i] = span{p.Start, p.End}
+		case !p.There() && len(t.places) == 1:
+			c.spans[i] = span{}
+		default:
+			c.spans[i] = c.find(record, i)
+		}
 	}
 	if len(c.unescapedLine) > 0 {
 		c.line = c.unescapedLine
@@ -353,8 +362,8 @@ func (c *lines) find(record []byte, i int) span {
 	for _, place := range t.places {
 		p := c.reader.At(place)
 		switch {
-		case !p.There || p.Start == p.End || p.End == p.Start+1 && record[p.Start] == '-':
-		case !p.Scalar || !p.Text && t.field.role.ofURL():
+		case !p.There() || p.Start == p.End || p.End == p.Start+1 && record[p.Start] == '-':
+		case !p.Scalar() || !p.Text() && t.field.role.ofURL():
 			wrong = p.Start
 		case p.Escaped:
 			if len(c.unescapedLine) == 0 {
@@ -383,7 +392,7 @@ func (c *lines) position(i int) int64 {
 		return int64(c.spans[i].start)
 	}
 	for _, place := range c.layout.tokens[i].places {
-		if p := c.reader.At(place); p.There {
+		if p := c.reader.At(place); p.There() {
 			return int64(p.Start)
 		}
 	}

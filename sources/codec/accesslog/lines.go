@@ -21,13 +21,14 @@ type lines struct {
 	current int              // index of the factory's
 	fault   codec.FirstFault // of the current record
 
-	spans   []span // of the tokens
-	row     int    // number of the current one; a column has its value when it has more entries
-	scratch []byte
-	line    []byte
-	plain   bool // it has neither backslashes nor bytes beyond ASCII; false also where nobody looked
-	ascii   bool // it has no bytes beyond ASCII; false also where nobody looked
-	slow    bool // for tests: no line is taken for plain, so that all of them go the readable way
+	spans    []span // of the tokens
+	lastTime readTime
+	row      int // number of the current one; a column has its value when it has more entries
+	scratch  []byte
+	line     []byte
+	plain    bool // it has neither backslashes nor bytes beyond ASCII; false also where nobody looked
+	ascii    bool // it has no bytes beyond ASCII; false also where nobody looked
+	slow     bool // for tests: no line is taken for plain, so that all of them go the readable way
 
 	reader        *codec.PlaceReader // of a format in JSON
 	unescapedLine []byte             // a record with the texts behind it that had escapes
@@ -133,11 +134,8 @@ func (c *lines) use(i int) { c.current, c.layout = i, &c.layouts[i] }
 // split. It is false for lines that have to be looked at closer.
 func (c *lines) isBare(line []byte) bool {
 	s := c.spans[c.client-1:]
-	if c.client > 1 {
-		host, port := hostPort(line, span{0, c.spans[1].end})
-		if host != c.spans[0] || port != c.spans[1] {
-			return false
-		}
+	if c.client > 1 && (!isClient(line[:c.spans[0].end]) || !isNumber(line[c.spans[1].start:c.spans[1].end])) {
+		return false // see hostPort
 	}
 	return s[1].end == s[1].start+1 && line[s[1].start] == '-' && isClient(line[s[0].start:s[0].end])
 }
@@ -223,10 +221,14 @@ func (c *lines) splitPlain(line []byte, at int) bool {
 		rest := line[at:]
 		n := len(rest)
 		if t.next != "" {
-			if n = indexByte(rest, t.next[0]); t.until != 0 {
+			if t.until != 0 {
 				n = t.colon(rest)
+			} else if hit, ok := firstByte(rest, t.first); ok {
+				n = hit
+			} else {
+				n = indexByte(rest, t.next[0])
 			}
-			if n < 0 || !t.isAt(rest[n:]) {
+			if n < 0 || len(t.next) > 1 && !t.isAt(rest[n:]) {
 				return c.open && c.splitLast(rest, at, i, n)
 			}
 		}
@@ -253,8 +255,16 @@ func (c *lines) splitLast(rest []byte, at, i, n int) bool {
 
 // headerEnd returns where the message behind a syslog header begins, 0 where there is none.
 func headerEnd(line []byte) int {
-	colon := bytes.Index(line, []byte("]: "))
-	if colon < 0 || bytes.IndexByte(line[:colon], '[') != bytes.LastIndexByte(line[:colon], '[') {
+	colon := bytes.IndexByte(line, ']')
+	if colon < 0 {
+		return 0
+	}
+	if !hasPrefix(line[colon:], "]: ") { // which takes longer to find
+		if colon = bytes.Index(line, []byte("]: ")); colon < 0 {
+			return 0
+		}
+	}
+	if open := bytes.IndexByte(line[:colon], '['); bytes.IndexByte(line[open+1:colon], '[') >= 0 {
 		return 0
 	}
 	return colon + len("]: ")
@@ -305,24 +315,52 @@ func hasPrefix(s []byte, prefix string) bool {
 const ones, high = 0x0101010101010101, 0x8080808080808080
 
 // indexByte is bytes.IndexByte for fields, most of which are short: their end is among the first sixteen bytes, which takes
-// less than a call. (x - 0x01…) & ^x & 0x80… flags the zero bytes of x, exactly up to the first.
+// less than a call.
 func indexByte(s []byte, b byte) int {
 	if len(s) >= 16 {
-		x := binary.LittleEndian.Uint64(s) ^ ones*uint64(b)
-		if hit := (x - ones) &^ x & high; hit != 0 {
-			return bits.TrailingZeros64(hit) / 8
+		if at, ok := firstByte(s, ones*uint64(b)); ok {
+			return at
 		}
-		x = binary.LittleEndian.Uint64(s[8:]) ^ ones*uint64(b)
-		if hit := (x - ones) &^ x & high; hit != 0 {
-			return bits.TrailingZeros64(hit)/8 + 8
+		if at, ok := firstByte(s[8:], ones*uint64(b)); ok {
+			return at + 8
 		}
 	}
 	return bytes.IndexByte(s, b)
 }
 
+// firstByte returns where among the first eight bytes of s the byte is that word has eight times, and whether it is there.
+// (x - 0x01…) & ^x & 0x80… flags the zero bytes of x, exactly up to the first.
+func firstByte(s []byte, word uint64) (at int, ok bool) {
+	if len(s) < 8 {
+		return 0, false
+	}
+	x := binary.LittleEndian.Uint64(s) ^ word
+	hit := (x - ones) &^ x & high
+	return bits.TrailingZeros64(hit) / 8, hit != 0
+}
+
 // isPlain reports whether line has neither a backslash nor a byte beyond ASCII.
 func isPlain(line []byte) bool {
-	return bytes.IndexByte(line, '\\') < 0 && isASCII(line)
+	n := len(line)
+	if n < 8 {
+		return bytes.IndexByte(line, '\\') < 0 && isASCII(line)
+	}
+	// The last eight bytes are one word, some of which has been seen before: a loop over a rest of few bytes takes longer.
+	hit := plainHit(line[n-8:])
+	for ; len(line) >= 32; line = line[32:] {
+		hit |= plainHit(line) | plainHit(line[8:]) | plainHit(line[16:]) | plainHit(line[24:])
+	}
+	for ; len(line) >= 8; line = line[8:] {
+		hit |= plainHit(line)
+	}
+	return hit&high == 0
+}
+
+// plainHit returns a word with the highest bit of a byte set if one of the first eight of s is a backslash or beyond ASCII.
+func plainHit(s []byte) uint64 {
+	x := binary.LittleEndian.Uint64(s)
+	slash := x ^ '\\'*ones
+	return x | (slash-ones)&^slash
 }
 
 // isASCII reports whether s has no byte beyond ASCII.
@@ -333,11 +371,14 @@ func isASCII(s []byte) bool {
 			return false
 		}
 	}
-	odd := byte(0)
-	for _, b := range s {
-		odd |= b
+	odd := uint64(0)
+	for ; len(s) >= 8; s = s[8:] {
+		odd |= binary.LittleEndian.Uint64(s)
 	}
-	return odd < 0x80
+	for _, b := range s {
+		odd |= uint64(b)
+	}
+	return odd&high == 0
 }
 
 // quotedEnd returns where the quotation mark stands that no backslash escapes.
@@ -456,8 +497,40 @@ func (r role) format() codec.TimeFormat {
 // isTime reports whether the role is that of a time which [lines.time] reads.
 func (r role) isTime() bool { return r == timeCLF || r == timeISO || r == timeAny || r == clock }
 
-// time reads a time as access logs alone have them.
-func (c *lines) time(value []byte, r role) (int64, bool) {
+// time reads a time as access logs alone have them. Many lines have the second of the line before, whose text is not read again.
+func (c *lines) time(value []byte, r role) (micros int64, ok bool) {
+	if r == clock {
+		return c.parseTime(value, r)
+	}
+	last, seconds, fraction := &c.lastTime, len(value), int64(0)
+	if r == timeCLF {
+		seconds = len("02/Jan/2006:15:04:05")
+	}
+	if len(value) > seconds && value[seconds] == '.' {
+		of, rest, isFraction := codec.ParseFraction(value[seconds:])
+		if !isFraction || len(rest) > 0 {
+			return c.parseTime(value, r)
+		}
+		fraction, value = of, value[:seconds]
+	}
+	if r != last.role || string(value) != string(last.text[:last.size]) {
+		if micros, ok = c.parseTime(value, r); !ok || len(value) > len(last.text) {
+			return micros + fraction, ok
+		}
+		last.role, last.size, last.micros = r, copy(last.text[:], value), micros
+	}
+	return last.micros + fraction, true
+}
+
+// readTime is a time that has been read. Its role is one that has none before the first.
+type readTime struct {
+	role   role
+	text   [32]byte // its first size bytes
+	size   int
+	micros int64
+}
+
+func (c *lines) parseTime(value []byte, r role) (int64, bool) {
 	switch r {
 	case timeCLF:
 		return codec.ParseCLF(value)
@@ -465,8 +538,10 @@ func (c *lines) time(value []byte, r role) (int64, bool) {
 		return codec.ParseISO8601(value)
 	case timeAny:
 		return codec.ParseTime(value)
+	case dateOnly:
+		return codec.ParseDay(value)
 	}
-	day, ok := codec.ParseDay(c.value(c.binding.roles[dateOnly]))
+	day, ok := c.time(c.value(c.binding.roles[dateOnly]), dateOnly)
 	of, valid := codec.ParseClock(value)
 	return day + of, ok && valid
 }

@@ -16,6 +16,7 @@ type token struct {
 	next   string // text that ends it where it is not quoted; empty: the end of the line does
 	// The bytes of next as a word, and which of the word they are; no mask if next has more than eight.
 	word, mask uint64
+	first      uint64 // the first byte of next eight times
 	field      field
 	quoted     bool  // quotation marks stand around it, within which a backslash escapes one
 	padded     bool  // spaces may stand before it
@@ -27,6 +28,9 @@ type token struct {
 func (t *token) endsBefore(next string) {
 	t.quoted = strings.HasSuffix(t.before, `"`) && strings.HasPrefix(next, `"`)
 	t.next, t.word, t.mask = next, 0, 0
+	if next != "" {
+		t.first = ones * uint64(next[0])
+	}
 	if len(next) > 8 {
 		return
 	}

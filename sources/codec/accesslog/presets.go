@@ -148,7 +148,7 @@ func sequence(names string, fields map[string]field) pattern {
 	}
 	p.open = true // the vendors add fields at the end
 	if last := &p.tokens[len(p.tokens)-1]; last.next == "" {
-		last.next = " "
+		last.endsBefore(" ")
 	}
 	return p
 }

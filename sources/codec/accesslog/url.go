@@ -107,8 +107,8 @@ func (c *lines) appendRequest(b *pipeline.Batch, i int) {
 		c.noURL(b, pipeline.FaultFieldMissing, i)
 		return
 	}
-	space := bytes.IndexByte(line, ' ')
-	if space <= 0 || !isToken(line[:space]) {
+	space := indexByte(line, ' ')
+	if space <= 0 || string(line[:space]) != "GET" && !isToken(line[:space]) {
 		c.noURL(b, pipeline.FaultMalformed, i)
 		return
 	}

@@ -98,6 +98,14 @@ func (v value) at() int64 {
 	return int64(v.start)
 }
 
+// NotAlone implements [codec.Alone].
+func (f *factory) NotAlone() string {
+	if len(f.Columns) > 0 {
+		return ""
+	}
+	return "the names of the columns are in the first line of a file, which dead letters do not have; give columns, with the names in that order"
+}
+
 // lines implements [codec.Codec].
 type lines struct {
 	*factory

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -101,7 +102,17 @@ func (t *table) closeGroup() {
 const maxStep = 256
 
 // Append implements [codec.Table].
-func (t *table) Append(b *pipeline.Batch) (n int, err error) {
+func (t *table) Append(_ context.Context, b *pipeline.Batch, at int64) (int64, error) {
+	rows, err := t.appendRows(b)
+	for range rows {
+		b.Offsets = append(b.Offsets, at)
+		at++
+	}
+	return at, err
+}
+
+// appendRows is Append without the numbers. It returns how many rows there are.
+func (t *table) appendRows(b *pipeline.Batch) (n int, err error) {
 	defer caught(&err)
 	for t.group < len(t.groups) {
 		left := t.groups[t.group].NumRows() - t.row

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/bufbuild/protocompile"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/urlmill/urlmill/internal/schemaregistry"
@@ -260,10 +261,13 @@ type initial struct {
 type field struct {
 	number   protoreflect.FieldNumber
 	desc     protoreflect.FieldDescriptor
-	symbols  map[int64]string // of an enum
+	kind     protoreflect.Kind // asking desc takes longer than reading a value
+	wire     protowire.Type    // of a single value
+	symbols  map[int64]string  // of an enum
 	special  special
 	repeated bool
 	keyed    bool
+	parts    [3]*field // fields 1 to 3 of an entry of a map, or of a special message; nil for none
 
 	slots   []int    // values that are the whole field
 	within  []int    // values that are the field or within it
@@ -340,9 +344,15 @@ func (r *reader) message(m protoreflect.MessageDescriptor, paths []schema.Path) 
 	return plan
 }
 
+// newField makes the field d, of which nothing is wanted yet.
+func newField(d protoreflect.FieldDescriptor) *field {
+	return &field{number: d.Number(), desc: d, kind: d.Kind(), wire: wireType(d)}
+}
+
 // field makes the field d, of which the paths want something. whole tells that it is all of a repeated one.
 func (r *reader) field(d protoreflect.FieldDescriptor, paths []schema.Path, whole bool) *field {
-	f := &field{number: d.Number(), desc: d, repeated: whole && d.IsList(), keyed: whole && d.IsMap()}
+	f := newField(d)
+	f.repeated, f.keyed = whole && d.IsList(), whole && d.IsMap()
 	f.slots, f.within = schema.Slots(paths)
 	if e := d.Enum(); e != nil {
 		f.symbols = map[int64]string{}
@@ -357,6 +367,13 @@ func (r *reader) field(d protoreflect.FieldDescriptor, paths []schema.Path, whol
 	case d.Message() != nil:
 		f.special = specials[d.Message().FullName()]
 		f.inner = r.message(d.Message(), paths)
+	}
+	if f.keyed || f.special != none {
+		for i := range f.parts {
+			if part := d.Message().Fields().ByNumber(protowire.Number(i + 1)); part != nil {
+				f.parts[i] = newField(part)
+			}
+		}
 	}
 	return f
 }
@@ -382,7 +399,7 @@ func (r *reader) picks(f *field, paths []schema.Path) {
 
 // initial returns the value of the field where the record does not have it.
 func (f *field) initial() schema.Value {
-	switch f.desc.Kind() {
+	switch f.kind {
 	case protoreflect.StringKind:
 		return schema.Value{Kind: schema.Text}
 	case protoreflect.BytesKind:

@@ -146,7 +146,7 @@ func (s *scanner) skip(number protowire.Number, wire protowire.Type) bool {
 
 // field reads the value of a field of which something is wanted. One of another wire type than the field's is none of it.
 func (s *scanner) field(f *field, wire protowire.Type, depth int) bool {
-	expected := wireType(f.desc)
+	expected := f.wire
 	packed := f.repeated && wire == protowire.BytesType && expected != protowire.BytesType && expected != protowire.StartGroupType
 	if wire != expected && !packed {
 		return s.skip(f.number, wire)
@@ -208,9 +208,8 @@ func (s *scanner) entry(f *field, depth int) bool {
 	outer := s.end
 	s.end = s.pos + n
 	start := s.pos
-	var key schema.Value
-	keys := field{desc: f.desc.MapKey()}
-	key = keys.initial()
+	keys, values := f.parts[0], f.parts[1]
+	key := keys.initial()
 	valueAt := -1 // the last value counts
 	for s.pos < s.end {
 		tag, ok := s.varint()
@@ -218,13 +217,13 @@ func (s *scanner) entry(f *field, depth int) bool {
 			return false
 		}
 		number, wire := protowire.Number(tag>>3), protowire.Type(tag&7)
-		if number == 1 && wire == wireType(keys.desc) {
-			if !s.scalar(&keys, &key) {
+		if number == 1 && wire == keys.wire {
+			if !s.scalar(keys, &key) {
 				return false
 			}
 			continue
 		}
-		if number == 2 && wire == wireType(f.desc.MapValue()) {
+		if number == 2 && wire == values.wire {
 			valueAt = s.pos
 		}
 		if !s.skip(number, wire) {
@@ -250,7 +249,7 @@ func (s *scanner) entry(f *field, depth int) bool {
 func (s *scanner) entryValue(f *field, start, valueAt, depth int) bool {
 	if valueAt >= 0 {
 		s.pos = valueAt
-		return s.value(f, wireType(f.desc), depth)
+		return s.value(f, f.wire, depth)
 	}
 	if f.desc.Message() == nil {
 		for _, slot := range f.slots {
@@ -326,14 +325,14 @@ func (s *scanner) whole(f *field, start int) bool {
 // scalar reads a value that is no message.
 func (s *scanner) scalar(f *field, v *schema.Value) bool {
 	v.At = s.pos
-	switch wireType(f.desc) {
+	switch f.wire {
 	case protowire.BytesType:
 		n, ok := s.size()
 		if !ok {
 			return false
 		}
 		v.Kind, v.Data = schema.Text, s.data[s.pos:s.pos+n:s.pos+n]
-		if f.desc.Kind() == protoreflect.BytesKind {
+		if f.kind == protoreflect.BytesKind {
 			v.Kind = schema.Bytes
 		}
 		s.pos += n
@@ -362,7 +361,7 @@ func (s *scanner) scalar(f *field, v *schema.Value) bool {
 func (f *field) number64(u uint64, v *schema.Value) {
 	at := v.At
 	v.Kind, v.Num = schema.Int, int64(u)
-	switch f.desc.Kind() {
+	switch f.kind {
 	case protoreflect.BoolKind:
 		v.Kind, v.Num = schema.Bool, 0
 		if u != 0 {
@@ -408,12 +407,10 @@ func wireType(d protoreflect.FieldDescriptor) protowire.Type {
 
 // readSpecial reads a message that stands for something else.
 func readSpecial(f *field, data []byte) (v schema.Value, ok bool) {
-	m := f.desc.Message()
-	parts := [3]schema.Value{{}, {}, {}} // the fields 1 to 3
-	for i := range parts {
-		if d := m.Fields().ByNumber(protowire.Number(i + 1)); d != nil {
-			one := field{desc: d}
-			parts[i] = one.initial()
+	var parts [3]schema.Value
+	for i, part := range f.parts {
+		if part != nil {
+			parts[i] = part.initial()
 		}
 	}
 	s := scanner{data: data, end: len(data)}
@@ -423,11 +420,10 @@ func readSpecial(f *field, data []byte) (v schema.Value, ok bool) {
 		if !ok || tag>>3 < 1 || tag>>3 > uint64(protowire.MaxValidNumber) {
 			return v, false
 		}
-		d := m.Fields().ByNumber(number)
-		if d == nil || number > 3 || wire != wireType(d) {
+		if number > 3 || f.parts[number-1] == nil || wire != f.parts[number-1].wire {
 			ok = s.skip(number, wire)
 		} else {
-			ok = s.scalar(&field{desc: d}, &parts[number-1])
+			ok = s.scalar(f.parts[number-1], &parts[number-1])
 		}
 		if !ok {
 			return v, false

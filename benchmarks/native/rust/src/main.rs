@@ -1,11 +1,12 @@
 //! Runs a peer over a corpus when the harness asks for it.
 //!
-//! `urlmill-peers FILE` reads the corpus, one URL a line, and then answers every line of standard input, which
+//! `urlmill-peers FILE` reads the corpus, one URL or user agent a line, and then answers every line of standard input, which
 //! names a peer and a number of passes, with "nanoseconds valid-rows check" for all passes together, in time of the CPU. The
 //! check keeps the optimizer from dropping the work, and lets the harness see that peers agree on it roughly.
 
 use std::hint::black_box;
 use std::io::{self, BufRead, Write};
+use std::sync::OnceLock;
 
 use cpu_time::ProcessTime;
 
@@ -34,6 +35,10 @@ fn main() {
             "ada_parts" => ada_parts,
             "rust_url_parse" => rust_url_parse,
             "rust_url" => rust_url,
+            "uap_rust" => {
+                extractor(); // its rules are compiled before the clock starts
+                uap_rust
+            }
             _ => {
                 writeln!(out, "unknown peer {peer}").unwrap();
                 out.flush().unwrap();
@@ -90,5 +95,28 @@ fn rust_url(text: &str) -> Option<usize> {
     for (name, value) in u.query_pairs() {
         n += name.len() + value.len();
     }
+    Some(n)
+}
+
+/// The rules of uap-core in the file that UAP_CORE names.
+fn extractor() -> &'static ua_parser::Extractor<'static> {
+    static ONCE: OnceLock<ua_parser::Extractor<'static>> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let path = std::env::var("UAP_CORE").expect("UAP_CORE names no file of rules");
+        let text = std::fs::read(path).expect("the rules cannot be read");
+        let rules: ua_parser::Regexes<'static> =
+            serde_yaml::from_slice::<serde_yaml::Value>(&text)
+                .and_then(serde_yaml::from_value)
+                .expect("the rules cannot be read");
+        ua_parser::Extractor::try_from(rules).expect("the rules cannot be compiled")
+    })
+}
+
+/// Browser, system and device of a user agent.
+fn uap_rust(text: &str) -> Option<usize> {
+    let (browser, system, device) = extractor().extract(text);
+    let mut n = browser.map_or(0, |b| b.family.len());
+    n += system.map_or(0, |s| s.os.len());
+    n += device.map_or(0, |d| d.device.len());
     Some(n)
 }

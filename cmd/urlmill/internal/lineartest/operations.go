@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,7 +74,7 @@ type untransformed struct{}
 func (untransformed) Apply(*pipeline.Batch) (pipeline.Output, error) { return pipeline.Output{}, nil }
 
 func operations() []operation {
-	ops := append(onURLs(), onParts()...)
+	ops := slices.Concat(onURLs(), onParts(), onVisits())
 	ops = append(ops,
 		operation{"url --line-protocol", metrics, func(_, s string) func() {
 			return func() {

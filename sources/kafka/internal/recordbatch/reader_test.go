@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/urlmill/urlmill/internal/dev/alloctest"
 )
 
 // seen is a record as a test compares it; "-" stands for null.
@@ -325,6 +326,13 @@ func FuzzReader(f *testing.F) {
 		if resign && len(set) > headerSize {
 			sign(set) // a checksum would hide what is behind it
 		}
+		r.Reset(set, 3)
+		// Each entry, of 17 bytes and more, can take a decompressor and its limit.
+		alloctest.Bound(t, len(set), 1<<12, 16<<20, func() {
+			var rec Record
+			for ok, err := r.Next(&rec); ok && err == nil; ok, err = r.Next(&rec) {
+			}
+		})
 		r.Reset(set, 3)
 		last := int64(2)
 		all, err := readAll(r)
