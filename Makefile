@@ -225,8 +225,8 @@ docs: ## docs/reference.md and the tables of error codes and of codecs anew
 	UPDATE_DOCS=1 $(GO) test -run 'TestCodes|TestCodecSpeed|TestSteps' ./internal/dev/doctest
 
 .PHONY: kubernetes-docs
-kubernetes-docs: ## docs/deploy/kubernetes.yaml anew, from the chart beside it
-	cd internal/dev/itest/kubernetes && UPDATE_KUBERNETES=1 $(GO) test -count=1 -run TestManifests ./...
+kubernetes-docs: ## docs/deploy/kubernetes.yaml anew, from the chart beside it, and the figures of docs/plugins/kubernetes.md
+	cd internal/dev/itest/kubernetes && UPDATE_KUBERNETES=1 $(GO) test -count=1 -run 'TestManifests|TestBurst' ./...
 
 # dbt and Airflow ask for other versions of the same packages.
 SCHEDULERS := dbt airflow

@@ -95,15 +95,20 @@ func (d *Document) Notes() []Problem {
 
 // Sound reports whether no value at one of the paths, below it or above it has a problem of its own.
 func (d *Document) Sound(paths ...string) bool {
+	return !slices.ContainsFunc(paths, func(p string) bool { return len(d.Unsound(p)) > 0 })
+}
+
+// Unsound returns the paths of the values at path, below it and above it that have a problem of their own.
+func (d *Document) Unsound(path string) (all []string) {
 	if d == nil {
-		return true
+		return nil
 	}
 	for bad := range d.bad {
-		if slices.ContainsFunc(paths, func(p string) bool { return within(p, bad) || within(bad, p) }) {
-			return false
+		if within(path, bad) || within(bad, path) {
+			all = append(all, bad)
 		}
 	}
-	return true
+	return all
 }
 
 // Follows reports whether a problem that a component has with the value at path, within its section, may come of another one that

@@ -196,7 +196,7 @@ type Batch struct {
 	Of string
 
 	// Origin is the lane that the records were in before they became dead letters, and Origins their positions there, in a batch that
-	// has them again. Columns that say where a record comes from have these instead of Lane and Offsets; Origins is empty elsewhere.
+	// has them again. Of a lane that reads one file after the other it is the file, in the session of the lane, and the number in it. Columns that say where a record comes from have these instead of Lane and Offsets; Origins is empty elsewhere.
 	Origin  LaneID
 	Origins []int64
 

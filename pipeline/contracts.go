@@ -275,6 +275,8 @@ func OnErrors() []OnError { return []OnError{Keep, Drop, ToDeadLetters, Fail} }
 type RowError struct {
 	Lane     LaneID
 	Offset   int64
+	File     string // of several in the lane, "" if there are none, and the position of its first record
+	Base     int64
 	Numbered bool   // Offset is the number of a record, of a file or standard input
 	Code     string // as in the column url_error
 	Pos      int64  // byte position in the input, -1 when there is none
@@ -297,8 +299,11 @@ func (e *RowError) place() string {
 		return fmt.Sprintf("%s: offset %d", e.Lane, e.Offset)
 	}
 	name := e.Lane.Stream
-	if name == "-" {
+	switch {
+	case e.File != "":
+		name = e.File
+	case name == "-":
 		name = "standard input"
 	}
-	return fmt.Sprintf("%s: record %d (counted from 0)", name, e.Offset)
+	return fmt.Sprintf("%s: record %d (counted from 0)", name, e.Offset-e.Base)
 }

@@ -70,6 +70,14 @@ type Lister interface {
 	Lanes(ctx context.Context) ([]LaneID, error)
 }
 
+// Historian is a [Positions] that can tell all that was committed of a lane: files with their chain of commits. The source of
+// objects asks for it, to know which of them were read. Without it only the last position is known.
+type Historian interface {
+	// History calls each with the position after each commit of a lane, and what the source has said of it, in their order. It
+	// changes nothing. Others may commit meanwhile; it then ends with a commit that has been the last one since it was called.
+	History(ctx context.Context, id LaneID, each func(Mark) error) error
+}
+
 // Resumer is a [Source] that wants to know what the sink holds of its lanes: Kafka and files. [Run] asks for it. A source without
 // it does without.
 type Resumer interface {

@@ -55,7 +55,7 @@ type Env struct {
 	// Version is urlmill's.
 	Version    string
 	Provenance commit.Provenance
-	// Stores opens folders, and CheckPlace returns what is wrong with the name of one that is on S3.
+	// Stores opens folders, and CheckPlace returns what is wrong with the name of one in a bucket.
 	Stores     store.Opener
 	CheckPlace func(location string) error
 	// FileBytes is the size at which files are finished.
@@ -73,7 +73,7 @@ type Asks struct {
 	Place string
 	// Positions says that it keeps the positions of lanes.
 	Positions bool
-	// Folders are those that are written to, local or on S3.
+	// Folders are those that are written to, local or in a bucket.
 	Folders []Folder
 	// Topics are those that are written to.
 	Topics []Topic

@@ -78,7 +78,7 @@ func (a *app) openPlace(parent context.Context, place string) (context.Context, 
 	if reason, advice := config.Misplaced(place, true); reason != "" {
 		return nil, nil, nil, nil, usagef("%s %s; %s", place, reason, advice)
 	}
-	if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) && !store.OnS3(place) {
+	if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) && store.Scheme(place) == "" {
 		return nil, nil, nil, nil, fmt.Errorf("%s: there is no such folder; give what the path of the sink is", place)
 	}
 	open := a.stores

@@ -37,7 +37,9 @@ func newVerify(a *app) *cobra.Command {
 partition, a file) positions follow each other without a gap or an overlap, every file that a record names is there with
 its bytes, its checksum and its rows, and no other file can be seen. PLACE is what the path of the sink is; the
 dead letters are found from there. For a place on S3, s3://bucket/prefix, the environment says how to reach it:
-AWS_ENDPOINT_URL_S3 for servers other than Amazon's, AWS_REGION, and the credentials.
+AWS_ENDPOINT_URL_S3 for servers other than Amazon's, AWS_REGION, and the credentials; for one on Google Cloud Storage,
+gs://bucket/prefix, STORAGE_EMULATOR_HOST, and the credentials; for one on Azure, az://account/container/prefix, AZURE_STORAGE_ENDPOINT,
+and the credentials.
 
 Nothing is changed, and pipelines may be running. With --repair it first does what the next start of a pipeline would do:
 it publishes the files of commits whose process died before it had, and removes what dead processes have left

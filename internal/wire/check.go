@@ -11,6 +11,7 @@ import (
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sources"
+	"github.com/urlmill/urlmill/sources/file"
 )
 
 // source and sink return what the chosen components ask of the rest, and the path that their keys are below.
@@ -54,6 +55,10 @@ func (c *Config) check(d *config.Check) {
 		paths := config.Join(source, "paths")
 		d.Conflict(key, []string{paths}, "%s is in item %d of %s: what is written there would be read by the next run; give a folder beside it",
 			key[strings.LastIndexByte(key, '.')+1:], i+1, paths)
+	}
+	if c.Dedupe != nil && slices.ContainsFunc(in.Paths, func(path string) bool { return store.Scheme(path) == store.S3 }) {
+		d.Conflict("dedupe", []string{config.Join(source, "paths")}, "dedupe keeps what each commit says of its source, which is too much "+
+			"for objects of a bucket; take it out, or copy the objects into a folder and read that")
 	}
 	if c.Dedupe != nil && c.Columns.Canonical == nil {
 		d.Conflict("dedupe", []string{"columns", "columns.canonical"},
@@ -124,19 +129,20 @@ func (c *Config) checkCodec(d *config.Check) {
 	}
 }
 
-// checkBuckets reports settings for S3 when no folder is there.
+// checkBuckets reports settings for a service when no folder is there.
 func (c *Config) checkBuckets(d *config.Check) {
-	const at = "s3"
-	if d.Given(at) && len(c.OnS3()) == 0 {
-		d.Conflict(at, nil, "%s has no effect, as no folder of the sink is on S3; give path: s3://bucket/prefix, or take it out", d.Path(at))
+	for _, k := range stores {
+		if d.Given(k.name) && len(c.foldersAt(k)) == 0 {
+			d.Conflict(k.name, nil, "%s has no effect, as no folder of the sink is on %s; give path: %s, or take it out", d.Path(k.name), k.what, k.form)
+		}
 	}
 }
 
-// OnS3 returns the keys of the folders that are places on S3.
-func (c *Config) OnS3() (keys []string) {
+// foldersAt returns the keys of the folders that are places of a service.
+func (c *Config) foldersAt(k storeKind) (keys []string) {
 	asks, path := c.sink()
 	for _, f := range asks.Folders {
-		if store.OnS3(f.Path) {
+		if store.Scheme(f.Path) == k.scheme {
 			keys = append(keys, config.Join(path, f.Key))
 		}
 	}
@@ -163,7 +169,7 @@ func (c *Config) ReadsOutput() (key string, path int, ok bool) {
 // underscore are left out of it.
 func IsRead(read, output string) bool {
 	if strings.Contains(output, "://") {
-		return false
+		return file.Holds(read, output)
 	}
 	read, errRead := filepath.Abs(read)
 	output, errOutput := filepath.Abs(output)

@@ -1,15 +1,16 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/enrich"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sources"
-	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/urlcore/canon"
 )
 
@@ -73,29 +74,29 @@ func identity(c *Config, lists Lists) string {
 // provenances are the columns that tell where a record came from.
 var provenances = map[sources.Origin]urlcols.Provenance{sources.Files: urlcols.FileProvenance, sources.Topics: urlcols.KafkaProvenance}
 
-// newPlan returns the plan of the columns that c asks for, nil if there are problems.
-func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, guard func() urlcols.Guard, problems *problems) *urlcols.Plan {
+// newPlan returns the plan of the columns that c asks for, nil if there are problems beside names that nothing has, which it adds to
+// those of in. Lists that are wrong have been reported, and columns do not depend on what is in them.
+func newPlan(c *Config, source sources.Asks, in *carried, lists Lists, guard func() urlcols.Guard, problems *problems) *urlcols.Plan {
 	o := c.Columns.with(lists)
-	if c.Enrich.Acquisition != nil && lists.Acquisition == nil {
-		return nil // a list is wrong, and has been reported
-	}
-	o.Acquisition, o.AcquisitionRules = c.Enrich.Acquisition, lists.Acquisition
-	if (c.Enrich.UserAgent != nil || c.Enrich.Address != nil) && lists.Clients == nil {
-		return nil // as well
-	}
-	o.UserAgent, o.Address, o.Clients = c.Enrich.UserAgent, c.Enrich.Address, lists.Clients
+	o.Acquisition, o.AcquisitionRules = c.Enrich.Acquisition, cmp.Or(lists.Acquisition, new(enrich.Rules))
+	o.UserAgent, o.Address, o.Clients = c.Enrich.UserAgent, c.Enrich.Address, cmp.Or(lists.Clients, new(enrich.Clients))
 	o.OnError, o.OnFieldError, o.Provenance = c.OnError, c.OnFieldError, provenances[source.Origin]
 	o.Guard = guard
-	o.HasBase, o.KeepsRecords, o.Carried = f.HasBase(), f.KeepsRecords(), f.Fields()
+	o.HasBase, o.KeepsRecords, o.Carried = in.hasBase, in.keepsRecords, in.fields
 	plan, err := urlcols.New(o)
+	var missing []string
 	names := urlcols.Names(o)
 	for _, e := range pipeline.FieldErrors(err) {
 		var option *urlcols.OptionError
+		if errors.As(e, &option) && option.Missing {
+			missing = append(missing, option.Column)
+		}
 		switch {
-		case !errors.As(e, &option):
+		case option != nil && option.Missing && (in.open || slices.Contains(in.guessed, option.Column)):
+		case option == nil:
 			problems.add("columns", "%v", e)
 		case option.Option == "columns":
-			problems.add(twicePath(c, f, option.Column), "%v", option)
+			problems.add(twicePath(c, in.fields, option.Column), "%v", option)
 		case c.Dedupe != nil && option.Column == duplicateColumn && option.Option != "other_urls":
 			problems.add(columnPath(c, option), "%s: column %q: dedupe adds it, under this name and behind all others; take it out here", option.Option, option.Column)
 		default:
@@ -105,6 +106,11 @@ func newPlan(c *Config, source sources.Asks, f codec.Factory, lists Lists, guard
 			}
 			problems.add(columnPath(c, option), "%s: column %q: %s%s", option.Option, option.Column, option.Reason, hint)
 		}
+	}
+	if missing != nil {
+		in.guess(missing)
+		o.Carried = in.fields
+		plan, _ = urlcols.New(o)
 	}
 	return plan
 }
@@ -144,7 +150,7 @@ func columnPath(c *Config, e *urlcols.OptionError) string {
 }
 
 // twicePath returns where c gives a column a name that another has.
-func twicePath(c *Config, f codec.Factory, name string) string {
+func twicePath(c *Config, fields []pipeline.Field, name string) string {
 	for from, to := range c.Columns.Rename {
 		if to == name {
 			return "columns.rename." + from
@@ -153,7 +159,7 @@ func twicePath(c *Config, f codec.Factory, name string) string {
 	if i := slices.IndexFunc(c.Columns.Promote, func(p urlcols.Promoted) bool { return p.Name == name }); i >= 0 {
 		return fmt.Sprintf("columns.promote[%d]", i)
 	}
-	if i := slices.IndexFunc(f.Fields(), func(f pipeline.Field) bool { return f.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(fields, func(f pipeline.Field) bool { return f.Name == name }); i >= 0 {
 		return fmt.Sprintf("source.codec.%s.carry[%d]", c.Codec.Name, i)
 	}
 	if i := slices.Index(c.Columns.Include, name); i >= 0 {

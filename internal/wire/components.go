@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/urlmill/urlmill/internal/objstore"
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
@@ -41,9 +42,10 @@ type Components struct {
 	// What there is one kind of is nil in a binary without it; see parts.
 	dedupe  func() Dedupe
 	tracing func() Tracing
-	s3      func() Buckets
+	stores  map[string]func() Buckets // by the names of their parts
 	inspect verify.TableReader
 	tables  []parquet.TableKind
+	buckets []objstore.Kind // whose objects the source of files reads
 
 	has map[string]bool // the parts that are not left out, by their names
 }
@@ -56,12 +58,11 @@ func Standard() Components { return newComponents(heavy) }
 func Light() Components { return newComponents(nil) }
 
 // newComponents returns the components with those parts. Parts are added in the order of their names, since the order of kinds is that
-// of the reference. Parquet's kind is made last and put first: it takes the kinds of tables that a part may have added.
+// of the reference. Kinds that take what a part may have added, tables or buckets, are made last.
 func newComponents(parts map[string]func(*Components)) Components {
 	r := Components{
-		Sources: []sources.Kind{kafkasource.Kind, file.Kind, generate.Kind},
-		Codecs:  []codec.Kind{codec.LinesKind, codec.NDJSONKind, accesslog.Kind, delimited.Kind, parquetcodec.Kind, avro.Kind, schema.JSONKind},
-		has:     map[string]bool{},
+		Codecs: []codec.Kind{codec.LinesKind, codec.NDJSONKind, accesslog.Kind, delimited.Kind, parquetcodec.Kind, avro.Kind, schema.JSONKind},
+		has:    map[string]bool{}, stores: map[string]func() Buckets{},
 	}
 	letters := kafka.Letters
 	r.Sinks = []sinks.Kind{arrowipc.Kind(&letters), ndjson.Kind(&letters), kafka.Kind, clickhouse.Kind, duckdb.Kind}
@@ -69,6 +70,7 @@ func newComponents(parts map[string]func(*Components)) Components {
 		r.has[name] = true
 		parts[name](&r)
 	}
+	r.Sources = []sources.Kind{kafkasource.Kind, file.Kind(r.buckets...), generate.Kind}
 	r.Sinks = append([]sinks.Kind{parquet.Kind(&letters, r.tables...)}, r.Sinks...)
 	return r
 }

@@ -27,7 +27,7 @@ type Config struct {
 	OnFieldError pipeline.OnFieldError
 	Dedupe       Dedupe // nil: duplicates are not looked for
 	Sink         Chosen[sinks.Options]
-	Buckets      Buckets // nil in a binary without S3
+	Buckets      map[string]Buckets // by the names of their parts, for those that the binary has
 	// Pipeline has batches, workers and limits; a limit of Roll that is 0 is none.
 	Pipeline pipeline.Options
 	Rate     float64 // records a second over all lanes; 0: no limit
@@ -63,10 +63,8 @@ func (r Components) New() *Config {
 			Roll: pipeline.Roll{Bytes: 512 << 20, Every: time.Minute},
 		},
 		Log:        Log{Level: slog.LevelInfo, Format: "text"},
+		Buckets:    r.newBuckets(),
 		components: r,
-	}
-	if r.s3 != nil {
-		c.Buckets = r.s3()
 	}
 	return c
 }

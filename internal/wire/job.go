@@ -19,6 +19,7 @@ import (
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 	"github.com/urlmill/urlmill/sources"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/urlcore"
@@ -34,7 +35,7 @@ type Setting struct {
 	Version string // urlmill's
 	// Standard is the state of the URL Standard, for commit records and the metadata of files.
 	Standard string
-	// Stores opens the folders of sinks. Default are directories and, with the options of the configuration, places on S3.
+	// Stores opens the folders of sinks. Default are directories and, with the options of the configuration, places in buckets.
 	Stores store.Opener
 	// DedupeStep is asked before every step of a commit of rows without duplicates; see [DedupeEnv].
 	DedupeStep func(string) error
@@ -64,7 +65,7 @@ type Job struct {
 	lists    Lists
 	acquired atomic.Pointer[enrich.Rules]   // of lists, for commit records, which other goroutines write
 	clients  atomic.Pointer[enrich.Clients] // the same
-	trouble  Trouble                        // nil in a binary without S3
+	trouble  *bucket.Trouble                // of requests to object stores
 	tracer   Tracer                         // nil: no spans
 }
 
@@ -78,16 +79,18 @@ func Check(c *Config) error {
 // Prepare checks c and returns its job. The error is a [*config.Error] with every problem.
 //
 // It collects problems instead of stopping at the first, so each part is checked as far as the parts that it depends on are
-// there: the plan of the columns needs a codec, and the sink's check of rows needs a plan. Of a configuration that could be read in
-// part alone, what rests on the rest is left out. It makes neither source nor sink; Open does.
+// there: the sink's check of rows needs a plan of the columns. Where a codec is wrong, the plan is made with what is known of its
+// fields; see carried. Of a configuration that could be read in part alone, what rests on the rest is left out. It makes neither source nor sink; Open does.
 func Prepare(c *Config, s Setting) (*Job, error) {
-	j := &Job{config: c, setting: s, limiter: throttle.New(c.Rate)}
+	j := &Job{config: c, setting: s, limiter: throttle.New(c.Rate), trouble: new(bucket.Trouble)}
 	problems := problems{c: c}
 	c.checkParts(&problems)
 	j.memory = memoryOf(c, &problems)
 	j.files = budget.New(j.memory.Files)
-	if c.Buckets != nil {
-		problems.note("sink.s3", c.Buckets.Validate())
+	for _, k := range stores {
+		if b := c.Buckets[k.name]; b != nil {
+			problems.note("sink."+k.name, b.Validate())
+		}
 	}
 	asks, source := c.source()
 	if c.Source.Options != nil {
@@ -103,15 +106,16 @@ func Prepare(c *Config, s Setting) (*Job, error) {
 		j.sink = c.Sink.Options.With(j.sinkEnv(asks))
 		problems.note(sink, j.sink.Validate())
 	}
-	j.privacy = newPrivacy(c, j.codec, &problems)
-	if codecErr == nil && c.Source.Options != nil && c.Sound("columns", "enrich", "source.codec", "on_field_error") {
-		if j.Plan = newPlan(c, asks, j.codec, j.lists, j.guards(), &problems); j.Plan != nil {
+	in := newCarried(c, j.codec, &problems)
+	j.privacy = newPrivacy(c, in, &problems)
+	if c.Source.Options != nil && c.Sound("columns", "enrich", "on_field_error") {
+		if j.Plan = newPlan(c, asks, &in, j.lists, j.guards(in.fields), &problems); j.Plan != nil {
 			j.Rows = j.Plan.Schemas()[pipeline.Rows]
 		}
 	}
-	j.addDedupe(&problems)
+	j.addDedupe(in, &problems)
 	if j.sink != nil && j.Rows != nil {
-		problems.note(sink, j.sink.CheckRows(j.Rows))
+		problems.note(sink, in.sure(j.Rows, j.sink.CheckRows(j.Rows)))
 	}
 	return j, c.Errors(problems.all)
 }
@@ -143,13 +147,9 @@ func (p *problems) note(path string, err error) {
 func (j *Job) sinkEnv(source sources.Asks) sinks.Env {
 	c, s := j.config, j.setting
 	e := sinks.Env{
-		Log: s.Log, Out: s.Out, Version: s.Version, Stores: openLocal, FileBytes: c.Pipeline.Roll.Bytes, OpenFiles: j.files,
+		Log: s.Log, Out: s.Out, Version: s.Version, Stores: openWith(c.Buckets, s.Log, j.trouble), CheckPlace: c.checkPlace, FileBytes: c.Pipeline.Roll.Bytes, OpenFiles: j.files,
 		Memory: j.memory.Files, Cluster: source.Cluster,
 		Provenance: commit.Provenance{Urlmill: s.Version, Config: c.Hash(), Versions: j.versions, Standard: s.Standard, Unicode: urlcore.UnicodeVersion, Replay: j.replayMark()},
-	}
-	if c.Buckets != nil {
-		e.Stores, j.trouble = c.Buckets.Open(s.Log)
-		e.CheckPlace = c.Buckets.CheckPlace
 	}
 	if s.Stores != nil {
 		e.Stores = s.Stores
@@ -169,7 +169,7 @@ func (j *Job) versions() (suffixes, acquisition, clients string) {
 }
 
 // addDedupe checks how duplicates are found, and changes Rows, if they are known, to what comes out.
-func (j *Job) addDedupe(problems *problems) {
+func (j *Job) addDedupe(in carried, problems *problems) {
 	c := j.config
 	if c.Dedupe == nil {
 		return
@@ -181,7 +181,7 @@ func (j *Job) addDedupe(problems *problems) {
 		HideKey: j.setting.HideKey, AnyOutput: j.setting.AnyOutput, Step: j.setting.DedupeStep,
 	})
 	rows, err := j.dedupe.Validate(j.Rows)
-	problems.note("dedupe", err)
+	problems.note("dedupe", in.sure(j.Rows, err))
 	j.Rows = rows
 }
 
@@ -229,8 +229,8 @@ func (j *Job) AvroSchema() (text, subject string, err error) {
 	return avro.AvroSchema(j.Rows)
 }
 
-// SinkTrouble is that of requests to S3; nil for a binary without S3.
-func (j *Job) SinkTrouble() Trouble { return j.trouble }
+// SinkTrouble is that of requests to object stores.
+func (j *Job) SinkTrouble() *bucket.Trouble { return j.trouble }
 
 // StartTracing starts sending spans of batches and commits, if the configuration asks for it. It has to be called before Run.
 // closeTracer sends what is left, and is never nil without an error.

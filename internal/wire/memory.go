@@ -40,8 +40,10 @@ func needs(c *Config) budget.Needs {
 	if asks.Fetches && c.Given(config.Join(source, asks.LowerKey)) {
 		n.Fetch = asks.Fetch
 	}
-	if len(c.OnS3()) > 0 && c.Buckets != nil {
-		n.Fixed += c.Buckets.Memory()
+	for _, k := range stores {
+		if b := c.Buckets[k.name]; b != nil && len(c.foldersAt(k)) > 0 {
+			n.Fixed += b.Memory()
+		}
 	}
 	if c.Enrich.Acquisition != nil {
 		n.Fixed += c.Enrich.Acquisition.Memory(n.Workers)

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
-	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -74,28 +73,6 @@ type Tracer interface {
 	Close(ctx context.Context) error
 }
 
-// Buckets are the options of places on S3.
-type Buckets interface {
-	// Section returns the section that they are bound to.
-	Section() config.Section
-	// Validate returns what is wrong with them, each a [*pipeline.FieldError].
-	Validate() error
-	// CheckPlace returns what is wrong with a location.
-	CheckPlace(location string) error
-	// Open returns what opens them, and what is known of requests that fail.
-	Open(log *slog.Logger) (store.Opener, Trouble)
-	// Memory is what parts on their way take, in bytes.
-	Memory() int64
-}
-
-// Trouble is what is known of requests that fail and are made again. It is safe for concurrent use.
-type Trouble interface {
-	// Get returns since when requests have been failing, and the error; the zero time while none is.
-	Get() (since time.Time, err error)
-	// Retries returns how many were made again.
-	Retries() int64
-}
-
 // heavy has what the files with_*.go add to the standard components, by the names of their parts. It is written by their init
 // functions alone, before main, and read by Standard: which files there are is known to the compiler only, so that no list in main
 // could name them.
@@ -113,11 +90,14 @@ type missing struct {
 
 // parts has all of them: what a configuration that needs one is told, and what the version names.
 var parts = []missing{
+	{"azure", "Azure Blob Storage", "sink", "azure"},
 	{"dedupe", "the search for duplicates", "", "dedupe"},
+	{"gcs", "Google Cloud Storage", "sink", "gcs"},
 	{"iceberg", "Iceberg tables", "sink.parquet", "iceberg"},
 	{"postgres", "PostgreSQL", "sink", "postgres"},
 	{"protobuf", "Protobuf", "source.codec", "protobuf"},
 	{"s3", "S3", "sink", "s3"},
+	{"s3", "S3", "source.file", "s3"},
 	{"tracing", "tracing", "", "tracing"},
 }
 
@@ -162,7 +142,7 @@ func (r Components) LeftOut() []string {
 		}
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // checkParts adds what the configuration needs that the binary is built without.
@@ -172,28 +152,13 @@ func (c *Config) checkParts(problems *problems) {
 			problems.add("sink."+k.Name, "%s", k.Missing)
 		}
 	}
-	if c.Buckets == nil {
-		for _, key := range c.OnS3() {
-			problems.add(key, "%v", errWithout("s3"))
+	for _, k := range stores {
+		if c.Buckets[k.name] == nil {
+			for _, key := range c.foldersAt(k) {
+				problems.add(key, "%v", errWithout(k.name))
+			}
 		}
 	}
-}
-
-// OpenStores returns what opens folders: directories, and places on S3 with the options that c has, or else the defaults.
-func (r Components) OpenStores(log *slog.Logger) store.Opener {
-	if r.s3 != nil {
-		open, _ := r.s3().Open(log)
-		return open
-	}
-	return openLocal
-}
-
-// openLocal is [store.Open] for a binary without S3.
-func openLocal(location string, log *slog.Logger) (store.Store, error) {
-	if store.OnS3(location) {
-		return nil, errWithout("s3")
-	}
-	return store.Open(location, log)
 }
 
 // lightInspect is [Components.InspectTable] of a binary without Iceberg.

@@ -9,20 +9,19 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/privacy"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
-	"github.com/urlmill/urlmill/sources/codec"
 )
 
-// newPrivacy returns the policy of c, nil if it has none. f is nil where the codec is wrong.
-func newPrivacy(c *Config, f codec.Factory, problems *problems) *privacy.Policy {
+// newPrivacy returns the policy of c, nil if it has none.
+func newPrivacy(c *Config, in carried, problems *problems) *privacy.Policy {
 	if c.Privacy == nil {
 		return nil
 	}
 	p, err := privacy.New(*c.Privacy)
 	problems.note("privacy", err)
 	// Those of the default are names that a field may have.
-	if a := c.Privacy.Address; f != nil && a != nil && !slices.Equal(a.Fields, privacy.AddressFields) {
+	if a := c.Privacy.Address; !in.open && a != nil && !slices.Equal(a.Fields, privacy.AddressFields) {
 		var texts []string
-		for _, field := range f.Fields() {
+		for _, field := range in.fields {
 			if field.Type == pipeline.String {
 				texts = append(texts, field.Name)
 			}
@@ -37,23 +36,23 @@ func newPrivacy(c *Config, f codec.Factory, problems *problems) *privacy.Policy 
 }
 
 // guards returns what makes the guards of the plan, nil for none.
-func (j *Job) guards() func() urlcols.Guard {
+func (j *Job) guards(fields []pipeline.Field) func() urlcols.Guard {
 	if j.privacy == nil {
 		return nil
 	}
-	guards := j.privacy.Guards(records(j.config.Codec.Name, j.codec, j.privacy))
+	guards := j.privacy.Guards(records(j.config.Codec.Name, fields, j.privacy))
 	return func() urlcols.Guard { return guards() }
 }
 
 // records says how the records of a codec are looked at. The values of delimited text and of a log have no names beside them, those of
 // the others are in no text.
-func records(name string, f codec.Factory, p *privacy.Policy) privacy.Records {
+func records(name string, fields []pipeline.Field, p *privacy.Policy) privacy.Records {
 	named := func(f pipeline.Field) bool { return p.Removes(f) }
 	switch name {
 	case "", "lines", "ndjson", "jsonschema":
 		return privacy.TextRecords
 	case "access_log":
-		if !slices.ContainsFunc(f.Fields(), named) {
+		if !slices.ContainsFunc(fields, named) {
 			return privacy.TextRecords
 		}
 	case "delimited":

@@ -67,9 +67,7 @@ func (c *Config) IntoFolder(dir string) {
 	}
 	c.Sink.Options = trial.IntoFolder(dir)
 	c.Pipeline.Roll = pipeline.Roll{}
-	if c.Buckets != nil {
-		c.Buckets = c.components.s3()
-	}
+	c.Buckets = c.components.newBuckets()
 	if c.Dedupe != nil { // the state of a run is not to know the sample
 		c.Dedupe = c.Dedupe.InFolder(filepath.Join(dir, "dedupe"))
 	}

@@ -137,10 +137,10 @@ func (c *Config) sinkSection() config.Section {
 		},
 		Check: c.checkBuckets,
 	}
-	if c.Buckets != nil {
-		s.Fields = append(s.Fields, config.Field{
-			Name: "s3", Doc: "How to reach the buckets of folders that are s3://bucket/prefix.", Value: config.Map(c.Buckets.Section()),
-		})
+	for _, k := range stores {
+		if b := c.Buckets[k.name]; b != nil {
+			s.Fields = append(s.Fields, config.Field{Name: k.name, Doc: k.doc, Value: config.Map(b.Section())})
+		}
 	}
 	c.components.refuse(&s, "sink")
 	return s

@@ -64,7 +64,7 @@ func (o *Options) findReferrer() error {
 		return nil
 	}
 	if named {
-		return &OptionError{"acquisition", o.Acquisition.Referrer, "no text of that name is carried along from the record"}
+		return notCarried("acquisition", o.Acquisition.Referrer)
 	}
 	return nil
 }

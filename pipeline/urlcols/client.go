@@ -59,7 +59,7 @@ func clientColumns(opts Options) (cols []column) {
 }
 
 // findClient finds the carried fields of the user agent and the address.
-func (o *Options) findClient() error {
+func (o *Options) findClient() (errs []error) {
 	find := func(option, named string, usual []string, at *int) error {
 		names := usual
 		if named != "" {
@@ -74,24 +74,19 @@ func (o *Options) findClient() error {
 		if named == "" {
 			named = usual[0]
 		}
-		return &OptionError{option, named, "no text of that name is carried along from the record"}
+		return notCarried(option, named)
 	}
 	if u := o.UserAgent; u != nil {
-		if err := find("user_agent", u.Field, enrich.UserAgentFields, &o.clientFields.userAgent); err != nil {
-			return err
-		}
-		if err := o.findHints(u); err != nil {
-			return err
-		}
+		errs = append(errs, find("user_agent", u.Field, enrich.UserAgentFields, &o.clientFields.userAgent), o.findHints(u))
 		err := find("user_agent.address", u.Address, enrich.AddressFields, &o.clientFields.botAddress)
 		if err != nil && (u.Address != "" || len(u.BotRanges) > 0) {
-			return err
+			errs = append(errs, err)
 		}
 	}
 	if a := o.Address; a != nil {
-		return find("address", a.Field, enrich.AddressFields, &o.clientFields.address)
+		errs = append(errs, find("address", a.Field, enrich.AddressFields, &o.clientFields.address))
 	}
-	return nil
+	return errs
 }
 
 // findHints finds the carried fields of Client Hints.
@@ -111,7 +106,7 @@ func (o *Options) findHints(u *enrich.UserAgent) error {
 		}
 	}
 	if u.Hints != "" && !found {
-		return &OptionError{"user_agent.hints", u.Hints, "no text is carried along from the record whose name is this, or this with _platform or the name of another hint behind it"}
+		return &OptionError{"user_agent.hints", u.Hints, "no text is carried along from the record whose name is this, or this with _platform or the name of another hint behind it", true}
 	}
 	return nil
 }

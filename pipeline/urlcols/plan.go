@@ -117,10 +117,16 @@ type OptionError struct {
 	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.hints", "user_agent.address" or "address"; "columns" for two of one name
 	Column string // the name at fault
 	Reason string
+	// Missing: what is wrong is that neither a column nor a field that is carried along has the name.
+	Missing bool
 }
 
 func (e *OptionError) Error() string {
 	return fmt.Sprintf("%s: column %q: %s", e.Option, e.Column, e.Reason)
+}
+
+func notCarried(option, field string) error {
+	return &OptionError{option, field, "no text of that name is carried along from the record", true}
 }
 
 // New checks opts and returns their plan. The error joins an [*OptionError] for every fault.
@@ -130,10 +136,9 @@ func New(opts Options) (*Plan, error) {
 	if opts.Rules == nil {
 		opts.Rules = tracking.Default()
 	}
+	errs := opts.findClient()
 	if opts.Acquisition != nil {
-		if err := opts.findReferrer(); err != nil {
-			return nil, err
-		}
+		errs = append(errs, opts.findReferrer())
 		if opts.AcquisitionRules == nil {
 			var err error
 			if opts.AcquisitionRules, err = opts.Acquisition.Read(); err != nil {
@@ -141,16 +146,16 @@ func New(opts Options) (*Plan, error) {
 			}
 		}
 	}
-	if err := opts.findClient(); err != nil {
-		return nil, err
-	}
 	if opts.Clients == nil {
 		var err error
 		if opts.Clients, err = (&enrich.Options{UserAgent: opts.UserAgent, Address: opts.Address}).ReadClients(); err != nil {
 			return nil, err
 		}
 	}
-	errs := append(checkPromoted(opts.Promote), checkAlso(&opts)...)
+	errs = append(errs, checkAlso(&opts)...)
+	if wrong := checkPromoted(opts.Promote); wrong != nil { // a column without parameters has no comment
+		return nil, errors.Join(append(errs, wrong...)...)
+	}
 	if opts.Canonical != nil {
 		c := *opts.Canonical
 		if _, err := canon.New(c); err != nil {
@@ -158,22 +163,20 @@ func New(opts Options) (*Plan, error) {
 		}
 		opts.Canonical = &c
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
 	available := available(opts)
-	chosen, errs := choose(opts, available)
+	chosen, wrong := choose(opts, available)
+	errs = append(errs, wrong...)
 	chosen, err := applyProfile(opts, available, chosen)
 	if err != nil {
 		errs = append(errs, err)
 	}
 	chosen = rename(chosen, opts.Rename)
 	errs = append(errs, duplicates(chosen)...)
-	if len(chosen) == 0 && len(errs) == 0 {
-		errs = append(errs, errors.New("no column is left; include at least one"))
-	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
+	}
+	if len(chosen) == 0 {
+		return nil, errors.New("no column is left; include at least one")
 	}
 	return newPlan(opts, chosen), nil
 }
@@ -183,7 +186,7 @@ func choose(opts Options, available []column) (chosen []column, errs []error) {
 	index := func(option, name string) int {
 		i := slices.IndexFunc(available, func(c column) bool { return c.name == name })
 		if i < 0 {
-			errs = append(errs, &OptionError{option, name, "there is no such column; there are " + list(available)})
+			errs = append(errs, &OptionError{option, name, "there is no such column; there are " + list(available), true})
 		}
 		return i
 	}
@@ -221,12 +224,12 @@ func checkAlso(opts *Options) []error {
 	for i := range opts.Also {
 		a := &opts.Also[i]
 		if !a.find(opts.Carried) {
-			errs = append(errs, &OptionError{"other_urls", a.Field, "no text of that name is carried along from the record"})
+			errs = append(errs, notCarried("other_urls", a.Field))
 		}
 		parts := slices.Concat(urlColumns(Options{}), errorColumns())
 		for _, name := range a.Include {
 			if !slices.ContainsFunc(parts, func(c column) bool { return c.name == name }) {
-				errs = append(errs, &OptionError{"other_urls", name, "a URL has no such column; it has " + list(parts)})
+				errs = append(errs, &OptionError{"other_urls", name, "a URL has no such column; it has " + list(parts), false})
 			}
 		}
 	}
@@ -364,9 +367,9 @@ func duplicates(chosen []column) []error {
 	seen := make(map[string]bool)
 	for _, c := range chosen {
 		if c.name == "" {
-			errs = append(errs, &OptionError{"rename", c.name, "a column needs a name"})
+			errs = append(errs, &OptionError{"rename", c.name, "a column needs a name", false})
 		} else if seen[c.name] {
-			errs = append(errs, &OptionError{"columns", c.name, twice(c)})
+			errs = append(errs, &OptionError{"columns", c.name, twice(c), false})
 		}
 		seen[c.name] = true
 	}

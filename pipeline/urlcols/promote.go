@@ -173,7 +173,7 @@ func checkPromoted(promoted []Promoted) []error {
 	var errs []error
 	for _, p := range promoted {
 		if len(p.Params) == 0 || slices.Contains(p.Params, "") {
-			errs = append(errs, &OptionError{"promote", p.Name, "it has no parameter"})
+			errs = append(errs, &OptionError{"promote", p.Name, "it has no parameter", false})
 		}
 	}
 	return errs

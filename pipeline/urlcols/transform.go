@@ -205,8 +205,12 @@ func (t *transform) stopAtFirst() *pipeline.RowError {
 	for i, e := range t.rows.errs {
 		if stop == nil && t.plan.goes(e) == pipeline.Fail {
 			input, _ := t.rows.guard.Raw(b, i)
+			file, base := "", int64(0)
+			if len(b.Origins) > 0 && b.Origin.Session == b.Lane.Session { // one of several files of the lane
+				file, base = b.Origin.Stream, b.Offsets[i]-b.Origins[i]
+			}
 			stop = &pipeline.RowError{
-				Lane: b.Lane, Offset: b.Offsets[i],
+				Lane: b.Lane, Offset: b.Offsets[i], File: file, Base: base,
 				Numbered: b.Lane.Session != "" && (len(b.Timestamps) == 0 || len(b.Origins) > 0), // those of topics have times
 				Code:     t.plan.errorNames[e.code], Pos: e.pos,
 				Input: string(input[:min(len(input), 200)]),

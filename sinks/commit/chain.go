@@ -125,6 +125,30 @@ func (c *Chain) Position(ctx context.Context, id pipeline.LaneID) (pipeline.Mark
 	return pipeline.Mark{Next: h.next, Of: h.of}, nil
 }
 
+// History calls each with the position after each commit of a lane, and what the positions are of, in their order. A chain that is
+// damaged is an error: what its source would take for unread, others have read.
+func (c *Chain) History(ctx context.Context, id pipeline.LaneID, each func(pipeline.Mark) error) error {
+	var failed error
+	h, err := ReadHistory(ctx, c.root, laneName(id), func(r *Record) {
+		if failed == nil {
+			failed = each(pipeline.Mark{Next: r.Next, Of: r.Of})
+		}
+	})
+	if failed != nil {
+		err = failed
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", id, err)
+	}
+	for _, p := range h.Problems {
+		if p.Kind != LateRecord {
+			return fmt.Errorf("%s: its commit records are damaged, so that it is not known what was read (%s); see urlmill verify %s",
+				id, p.Message, c.root.Location())
+		}
+	}
+	return nil
+}
+
 // Lanes returns the lanes with a session that have a directory: their names tell, but for those that were too long.
 func (c *Chain) Lanes(ctx context.Context) ([]pipeline.LaneID, error) {
 	entries, err := c.root.List(ctx, Dir, "")

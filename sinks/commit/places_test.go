@@ -21,7 +21,7 @@ func TestForeignPlace(t *testing.T) {
 				dir := t.TempDir()
 				open := func(at string) store.Store { return store.NewLocal(dir+at, store.System, quiet) }
 				if on == "bucket" {
-					b := newBucket(t)
+					b := newS3(t)
 					open = b.stores(b.transport)
 				}
 				place := "../dead"

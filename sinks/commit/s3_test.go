@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,42 +16,99 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/urlmill/urlmill/internal/dev/azuretest"
+	"github.com/urlmill/urlmill/internal/dev/gcstest"
 	"github.com/urlmill/urlmill/internal/dev/s3test"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/azure"
+	"github.com/urlmill/urlmill/sinks/store/gcs"
 	"github.com/urlmill/urlmill/sinks/store/s3"
 	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
-// bucket is a place on S3 that processes of a test deliver to. Requests are made one at a time.
+// bucket is a place in a bucket that processes of a test deliver to. Requests are made one at a time.
 type bucket struct {
 	t         *testing.T
-	server    *s3test.Server
+	root      string
 	transport http.RoundTripper
+	open      func(http.RoundTripper) store.Opener
+	// uploads returns the keys of uploads that are not completed, of probes as well.
+	uploads func() ([]string, error)
 }
 
-func newBucket(t *testing.T) *bucket {
+func newS3(t *testing.T) *bucket {
 	server, transport := s3test.Direct(t)
-	return &bucket{t, server, transport}
+	o := s3.Options{
+		Endpoint: server.Endpoint, Region: server.Region, Attempts: 3, Timeout: time.Hour,
+		Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
+		Pause:       func(int) time.Duration { return 0 },
+	}
+	return &bucket{
+		t: t, root: s3.Scheme + server.Bucket, transport: transport,
+		open: func(transport http.RoundTripper) store.Opener { o := o; o.Transport = transport; return s3.Opener(o) },
+		uploads: func() (keys []string, err error) {
+			c := awss3.New(awss3.Options{
+				BaseEndpoint: &o.Endpoint, Region: o.Region, UsePathStyle: true, Credentials: o.Credentials, HTTPClient: &http.Client{Transport: transport},
+			})
+			out, err := c.ListMultipartUploads(context.Background(), &awss3.ListMultipartUploadsInput{Bucket: &server.Bucket})
+			if err == nil {
+				for _, u := range out.Uploads {
+					keys = append(keys, aws.ToString(u.Key))
+				}
+			}
+			return keys, err
+		},
+	}
 }
+
+func newGCS(t *testing.T) *bucket {
+	server, transport := gcstest.Direct()
+	o := gcs.Default()
+	o.Endpoint, o.Attempts, o.Timeout, o.Pause = server.Endpoint, 3, time.Hour, func(int) time.Duration { return 0 }
+	return &bucket{
+		t: t, root: gcs.Scheme + server.Bucket, transport: transport,
+		open:    func(transport http.RoundTripper) store.Opener { o := o; o.Transport = transport; return gcs.Opener(o) },
+		uploads: func() ([]string, error) { return stagedIn(server.Names(transport)), nil },
+	}
+}
+
+func newAzure(t *testing.T) *bucket {
+	server, transport := azuretest.Direct()
+	o := azure.Default()
+	o.Endpoint, o.Attempts, o.Timeout, o.Pause = server.Endpoint, 3, time.Hour, func(int) time.Duration { return 0 }
+	return &bucket{
+		t: t, root: server.Place, transport: transport,
+		open: func(transport http.RoundTripper) store.Opener {
+			o := o
+			o.Transport = transport
+			return azure.Opener(o)
+		},
+		uploads: func() ([]string, error) { return stagedIn(azuretest.Names(transport)), nil },
+	}
+}
+
+// stagedIn returns the names of the files that objects of uploads below _tmp are of.
+func stagedIn(names []string) (files []string) {
+	for _, name := range names {
+		if m := staged.FindStringSubmatch(name); m != nil {
+			files = append(files, m[1])
+		}
+	}
+	return files
+}
+
+var staged = regexp.MustCompile(`/_tmp/[0-9a-f]{8}(/.+)/[^/]+$`)
 
 // transportFunc is a transport.
 type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func (b *bucket) options(transport http.RoundTripper) s3.Options {
-	return s3.Options{
-		Endpoint: b.server.Endpoint, Region: b.server.Region, Attempts: 3, Timeout: time.Hour, Transport: transport,
-		Credentials: credentials.NewStaticCredentialsProvider(b.server.AccessKey, b.server.SecretKey, ""),
-		Pause:       func(int) time.Duration { return 0 },
-	}
-}
-
 // stores returns the directories of a process with its own transport.
 func (b *bucket) stores(transport http.RoundTripper) func(dir string) store.Store {
-	open := s3.Opener(b.options(transport))
+	open := b.open(transport)
 	return func(dir string) store.Store {
-		s, err := open(s3.Scheme+b.server.Bucket+dir, quiet)
+		s, err := open(b.root+dir, quiet)
 		if err != nil {
 			b.t.Error(err)
 		}
@@ -102,16 +160,12 @@ func (b *bucket) deliverRest(end int64) error {
 // noUploads returns an error if there are unfinished uploads of data files. Those of the probe at the start have another
 // day to live.
 func (b *bucket) noUploads() error {
-	o := b.options(b.transport)
-	c := awss3.New(awss3.Options{
-		BaseEndpoint: &o.Endpoint, Region: o.Region, UsePathStyle: true, Credentials: o.Credentials, HTTPClient: &http.Client{Transport: b.transport},
-	})
-	out, err := c.ListMultipartUploads(context.Background(), &awss3.ListMultipartUploadsInput{Bucket: &b.server.Bucket})
+	keys, err := b.uploads()
 	if err != nil {
 		return err
 	}
-	for _, u := range out.Uploads {
-		if key := aws.ToString(u.Key); !strings.Contains(key, "/_tmp/") {
+	for _, key := range keys {
+		if !strings.Contains(key, "/_tmp/") {
 			return fmt.Errorf("the upload of %s is left", key)
 		}
 	}
@@ -120,7 +174,11 @@ func (b *bucket) noUploads() error {
 
 // A process is killed before each of its requests in turn, and another takes over. The request that it was about to make
 // is never made, or arrives when the others have finished, as requests do that were on their way.
-func TestS3InterruptedAtEveryRequest(t *testing.T) {
+func TestS3InterruptedAtEveryRequest(t *testing.T)    { interruptedAtEveryRequest(t, newS3) }
+func TestGCSInterruptedAtEveryRequest(t *testing.T)   { interruptedAtEveryRequest(t, newGCS) }
+func TestAzureInterruptedAtEveryRequest(t *testing.T) { interruptedAtEveryRequest(t, newAzure) }
+
+func interruptedAtEveryRequest(t *testing.T, newBucket func(*testing.T) *bucket) {
 	const end = firstPosition + 8
 	for _, arrives := range []bool{false, true} {
 		t.Run(fmt.Sprintf("arrives late %t", arrives), func(t *testing.T) {
@@ -170,7 +228,11 @@ func (b *bucket) arrive(late *http.Request, end int64) error {
 
 // The answer to each request in turn is lost, so that nobody knows whether it has had an effect. The process makes it
 // again, and goes on as if nothing had been.
-func TestS3AnswersLost(t *testing.T) {
+func TestS3AnswersLost(t *testing.T)    { answersLost(t, newS3) }
+func TestGCSAnswersLost(t *testing.T)   { answersLost(t, newGCS) }
+func TestAzureAnswersLost(t *testing.T) { answersLost(t, newAzure) }
+
+func answersLost(t *testing.T, newBucket func(*testing.T) *bucket) {
 	const end = firstPosition + 8
 	for at := 1; ; at++ {
 		b := newBucket(t)
@@ -200,17 +262,21 @@ func TestS3AnswersLost(t *testing.T) {
 
 // Which requests lie between reading the head and creating a key, so that a process that stops there is fenced, is the
 // code's: strides that step over all of them are made shorter.
-func TestS3TwoProcesses(t *testing.T) {
-	for step := stride(13, 17); s3TwoProcesses(t, step) == 0; step = step * 2 / 3 {
+func TestS3TwoProcesses(t *testing.T)    { twoProcessesIn(t, newS3) }
+func TestGCSTwoProcesses(t *testing.T)   { twoProcessesIn(t, newGCS) }
+func TestAzureTwoProcesses(t *testing.T) { twoProcessesIn(t, newAzure) }
+
+func twoProcessesIn(t *testing.T, newBucket func(*testing.T) *bucket) {
+	for step := stride(13, 17); twoProcesses(t, newBucket, step) == 0; step = step * 2 / 3 {
 		if step < 5 {
 			t.Fatal("no process ever was fenced")
 		}
 	}
 }
 
-// s3TwoProcesses has, of two processes, one stop before every step-th of its requests, the other make so many of its own, and then
+// twoProcesses has, of two processes, one stop before every step-th of its requests, the other make so many of its own, and then
 // both go on one after the other; or the first makes one more and is killed. It returns how often one was fenced.
-func s3TwoProcesses(t *testing.T, step int) (fenced int) {
+func twoProcesses(t *testing.T, newBucket func(*testing.T) *bucket, step int) (fenced int) {
 	const end = firstPosition + 5
 	runs := 0
 	for first := 1; ; first += step {
@@ -271,7 +337,7 @@ func TestS3Probe(t *testing.T) {
 			}, nil
 		},
 	} {
-		b := newBucket(t)
+		b := newS3(t)
 		c := b.client(transportFunc(func(r *http.Request) (*http.Response, error) { return answer(b, r) }))
 		err := c.open(t.Context())
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "set delivery: at_least_once") {

@@ -114,7 +114,7 @@ func (r *Replacement) begin(ctx context.Context) error {
 func (r *Replacement) alone(ctx context.Context) error {
 	runs, err := r.Root.Others(ctx)
 	if errors.Is(err, errors.ErrUnsupported) {
-		return fmt.Errorf("%s: whether another process writes there cannot be told on S3, so that its partitions cannot be replaced: "+
+		return fmt.Errorf("%s: whether another process writes there cannot be told in a bucket, so that its partitions cannot be replaced: "+
 			"deliver to a new prefix, and let readers take those days from there", r.Root.Location())
 	}
 	if err == nil && len(runs) > 0 {

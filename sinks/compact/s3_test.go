@@ -14,18 +14,41 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"github.com/urlmill/urlmill/internal/dev/gcstest"
 	"github.com/urlmill/urlmill/internal/dev/s3test"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/gcs"
 	"github.com/urlmill/urlmill/sinks/store/s3"
 )
 
-// bucket is a place on S3.
+// bucket is a place in a bucket.
 type bucket struct {
 	t         *testing.T
-	server    *s3test.Server
+	root      string
 	transport http.RoundTripper
+	open      func(http.RoundTripper) store.Opener
+}
+
+func newS3(t *testing.T) *bucket {
+	server, direct := s3test.Direct(t)
+	return &bucket{t, s3.Scheme + server.Bucket, direct, func(transport http.RoundTripper) store.Opener {
+		return s3.Opener(s3.Options{
+			Endpoint: server.Endpoint, Region: server.Region, Attempts: 3, Timeout: time.Hour, Transport: transport,
+			Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
+			Pause:       func(int) time.Duration { return 0 },
+		})
+	}}
+}
+
+func newGCS(t *testing.T) *bucket {
+	server, direct := gcstest.Direct()
+	return &bucket{t, gcs.Scheme + server.Bucket, direct, func(transport http.RoundTripper) store.Opener {
+		o := gcs.Default()
+		o.Endpoint, o.Attempts, o.Timeout, o.Transport, o.Pause = server.Endpoint, 3, time.Hour, transport, func(int) time.Duration { return 0 }
+		return gcs.Opener(o)
+	}}
 }
 
 type transportFunc func(*http.Request) (*http.Response, error)
@@ -34,14 +57,10 @@ func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { retu
 
 // stores are those of a process with its own transport.
 func (b *bucket) stores(transport http.RoundTripper) stores {
-	open := s3.Opener(s3.Options{
-		Endpoint: b.server.Endpoint, Region: b.server.Region, Attempts: 3, Timeout: time.Hour, Transport: transport,
-		Credentials: credentials.NewStaticCredentialsProvider(b.server.AccessKey, b.server.SecretKey, ""),
-		Pause:       func(int) time.Duration { return 0 },
-	})
+	open := b.open(transport)
 	return func(dir string) store.Store {
-		if !strings.HasPrefix(dir, s3.Scheme) {
-			dir = s3.Scheme + b.server.Bucket + dir
+		if !strings.HasPrefix(dir, b.root) {
+			dir = b.root + dir
 		}
 		s, err := open(dir, quiet)
 		if err != nil {
@@ -85,12 +104,14 @@ func (b *bucket) rows(all bool) []string {
 	return rows
 }
 
-// A compaction on S3 ends before each of its requests. The next one finishes it.
-func TestS3(t *testing.T) {
+// A compaction in a bucket ends before each of its requests. The next one finishes it.
+func TestS3(t *testing.T)  { interruptedAtEveryRequest(t, newS3) }
+func TestGCS(t *testing.T) { interruptedAtEveryRequest(t, newGCS) }
+
+func interruptedAtEveryRequest(t *testing.T, newBucket func(*testing.T) *bucket) {
 	step := every(2)
 	for at := 0; ; at += step {
-		b := &bucket{t: t}
-		b.server, b.transport = s3test.Direct(t)
+		b := newBucket(t)
 		must(t, deliver(t.Context(), b.stores(b.transport), lanes[0], 3))
 		want := b.rows(true)
 		var mu sync.Mutex // several requests are on their way at the same time
@@ -144,13 +165,12 @@ func countLines(r io.ReaderAt, size int64) (int64, error) {
 
 // On S3 nobody knows who lives, so that partitions are not replaced there. What is there stays.
 func TestReplaceOnS3(t *testing.T) {
-	b := &bucket{t: t}
-	b.server, b.transport = s3test.Direct(t)
+	b := newS3(t)
 	s := b.stores(b.transport)
 	must(t, deliver(t.Context(), s, lanes[0], 3))
 	want := b.rows(true)
 	_, err := Begin(t.Context(), ReplaceOptions{Root: s(rowsDir), Open: s.open, Identity: "week", Log: quiet})
-	if err == nil || !strings.Contains(err.Error(), "cannot be told on S3") || !slices.Equal(b.rows(true), want) {
+	if err == nil || !strings.Contains(err.Error(), "cannot be told in a bucket") || !slices.Equal(b.rows(true), want) {
 		t.Errorf("%v", err)
 	}
 }

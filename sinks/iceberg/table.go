@@ -84,7 +84,7 @@ func openTable(ctx context.Context, o Options, s store.Store, rows *arrow.Schema
 		t.catalog, err = openREST(ctx, *o.REST)
 	default:
 		if file == "" && strings.Contains(s.Location(), "://") {
-			return nil, errors.New("the catalog cannot be a file in an output that is on S3: give the path of one on a disk, or a REST catalog")
+			return nil, errors.New("the catalog cannot be a file in an output that is in a bucket: give the path of one on a disk, or a REST catalog")
 		}
 		if file == "" {
 			file = filepath.Join(s.Location(), catalogFile)

@@ -39,7 +39,7 @@ func (o *Options) Section() config.Section {
 			"sorting.columns": "sort_by", "order.by": "sort_by", "sort": "sort_by",
 		}),
 		Fields: slices.Concat([]config.Field{
-			{Name: "path", Doc: "Folder, or s3://bucket/prefix, that the files appear in when they are complete.", Value: config.Text(&o.Path, "/var/lib/urlmill/clicks"), Example: "path: out"},
+			{Name: "path", Doc: "Folder, or s3://bucket/prefix or the like (docs/s3.md, docs/gcs.md, docs/azure.md), that the files appear in when they are complete.", Value: config.Text(&o.Path, "/var/lib/urlmill/clicks"), Example: "path: out"},
 			shared[0],
 			{Name: "compression", Doc: "How pages are compressed.", Value: config.Names(&o.Compression, "none", "snappy", "gzip", "zstd")},
 			{Name: "compression_level", Doc: "From fast to small; gzip has 1 to 9, zstd 1 to 22.", Value: config.Int(&o.CompressionLevel, 1, maxLevel)},

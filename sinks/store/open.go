@@ -15,11 +15,23 @@ func Open(location string, log *slog.Logger) (Store, error) {
 	return NewLocal(location, System, log), nil
 }
 
-// S3 begins the locations that package s3 opens: s3://bucket/prefix.
-const S3 = "s3://"
+// What the locations begin with that packages s3, gcs and azure open: s3://bucket/prefix, gs://bucket/prefix and
+// az://account/container/prefix.
+const (
+	S3    = "s3://"
+	GCS   = "gs://"
+	Azure = "az://"
+)
 
-// OnS3 reports whether a location is one of those.
-func OnS3(location string) bool { return strings.HasPrefix(location, S3) }
+// Scheme returns what a location in a bucket begins with, "" for a directory.
+func Scheme(location string) string {
+	for _, s := range []string{S3, GCS, Azure} {
+		if strings.HasPrefix(location, s) {
+			return s
+		}
+	}
+	return ""
+}
 
 // Place returns a location such that it is the same from whatever directory it is named.
 func Place(location string) string {

@@ -45,6 +45,15 @@ func (o *NDJSONOptions) Section() config.Section {
 // Factory implements [Options].
 func (o *NDJSONOptions) Factory() (Factory, error) { return NewNDJSON(*o) }
 
+// Shape implements [Shaped].
+func (o NDJSONOptions) Shape() Shape {
+	var fields []pipeline.Field
+	for _, c := range o.Carry {
+		fields = append(fields, pipeline.Field{Name: c.Name, Type: c.Type})
+	}
+	return NewShape(fields, o.Base != "", true) // a record is more than its URL
+}
+
 // Validate returns every problem of o, joined, each a [*pipeline.FieldError].
 func (o NDJSONOptions) Validate() error {
 	var p pipeline.Problems
@@ -106,13 +115,11 @@ func NewNDJSON(o NDJSONOptions) (Factory, error) {
 		return place(p)
 	}
 	f.url, f.base, f.host, f.schemeAt = place(o.URL), placeOf(o.Base), placeOf(o.Host), placeOf(o.Scheme)
-	var fields []pipeline.Field
 	for _, c := range o.Carry {
 		f.carry = append(f.carry, place(c.Pointer))
 		f.times = append(f.times, c.Time)
-		fields = append(fields, pipeline.Field{Name: c.Name, Type: c.Type})
 	}
-	f.Shape = NewShape(fields, o.Base != "", true) // a record is more than its URL
+	f.Shape = o.Shape()
 	if o.Scheme != "" && f.schemeAt < 0 {
 		f.scheme = o.Scheme
 	}

@@ -39,6 +39,9 @@ func (e *ReadError) Error() string {
 	if errors.Is(e.Err, errNotRead) || errors.Is(e.Err, errUTF16) {
 		return fmt.Sprintf("%s: %s file: %v", e.Path, e.Format, e.Err)
 	}
+	if e.Format == objectFormat {
+		return fmt.Sprintf("%s: %v", e.Path, e.Err)
+	}
 	if e.Format == tableFormat {
 		return e.tableMessage()
 	}

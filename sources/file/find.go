@@ -26,6 +26,9 @@ type input struct {
 	// id is that of the lane. Without positions to go on at, every version of a file has one of its own.
 	id pipeline.LaneID
 
+	body io.ReadCloser // of an object, which is read from there and not from the path
+	at   io.ReaderAt   // of an object that is a table
+
 	// These are known of a regular file once it has been matched with the lanes that the sink has.
 	matched bool
 	real    string // absolute path, without symbolic links

@@ -25,6 +25,8 @@ type lane struct {
 	at   int64 // position of the next line
 	from int64 // position of the first line that is wanted
 
+	over bool // all records have been returned
+
 	mark mark   // of what has been returned
 	of   string // its text
 }
@@ -117,6 +119,7 @@ func (l *lane) next(ctx context.Context, b *pipeline.Batch) error {
 			if err = l.again(ctx, err); err == nil {
 				continue
 			}
+			l.over = errors.Is(err, io.EOF)
 			if b.Next > b.First {
 				return nil // the error comes again
 			}
@@ -225,6 +228,9 @@ func (l *lane) end(ctx context.Context, err error) error {
 		Record: l.at, Rest: len(l.lines.Rest()), Err: err,
 	}
 }
+
+// finished reports whether Next has returned the last record.
+func (l *lane) finished() bool { return l.over }
 
 // close lets go of the file.
 func (l *lane) close() {

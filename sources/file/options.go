@@ -6,9 +6,12 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/objstore"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -53,6 +56,85 @@ type Options struct {
 	OnChanged string
 	// Stdin is what - reads, os.Stdin by default.
 	Stdin io.Reader
+
+	// These are for paths that are addresses of objects, such as s3://bucket/prefix.
+
+	// Poll is how often new objects are looked for; with 0, the source ends when all that there are have been read.
+	Poll time.Duration
+	// Relist is how often all keys are listed when that takes many requests, DefaultRelist by default. Between, only keys behind the greatest one are.
+	Relist time.Duration
+	// Shard is the share of the objects that this process reads, such as 1/4; "" is all of them.
+	Shard string
+
+	kinds   []objstore.Kind
+	buckets map[string]objstore.Options // by the names of kinds
+	shard   share
+}
+
+// share is the lanes of a process: those with a number that leaves the rest of when it is divided by n.
+type share struct{ rest, n int }
+
+func (s share) has(slot int) bool { return s.n == 0 || slot%s.n == s.rest }
+
+// parseShard returns the share that a text such as 1/4 means.
+func parseShard(text string) (share, bool) {
+	var i, n int
+	if text == "" {
+		return share{}, true
+	}
+	if _, err := fmt.Sscanf(text, "%d/%d", &i, &n); err != nil || fmt.Sprintf("%d/%d", i, n) != text || i < 1 || i > n || n > objectLanes {
+		return share{}, false
+	}
+	return share{i - 1, n}, true
+}
+
+// kindOf returns the kind of store that a path is in.
+func (o *Options) kindOf(path string) (objstore.Kind, bool) {
+	scheme, _, _, ok := cutObject(path)
+	for _, k := range o.kinds {
+		if ok && k.Scheme == scheme {
+			return k, true
+		}
+	}
+	return objstore.Kind{}, false
+}
+
+// objects reports whether objects are read and not files.
+func (o *Options) objects() bool {
+	return slices.ContainsFunc(o.Paths, func(path string) bool { _, ok := o.kindOf(path); return ok })
+}
+
+// validateObjects adds what is wrong with the options for objects.
+func (o *Options) validateObjects(p *pipeline.Problems) {
+	root := ""
+	for i, path := range o.Paths {
+		kind, ok := o.kindOf(path)
+		if !ok {
+			p.Value(pathKey(i), path, "is a file, and other paths are objects").Advise("read files and objects by two pipelines")
+			continue
+		}
+		_, name, keys, _ := cutObject(path)
+		if err := o.buckets[kind.Name].CheckBucket(name); err != nil {
+			p.Add(pathKey(i), "%w", err)
+		} else if _, err := places(path, keys); err != nil {
+			p.Value(pathKey(i), path, "%w", err)
+		}
+		if root == "" {
+			root = kind.Scheme + name
+		}
+		if root != kind.Scheme+name {
+			p.Value(pathKey(i), path, "is in another bucket than %s", root).Advise("read each bucket by a pipeline of its own")
+		}
+	}
+	for _, k := range o.kinds {
+		p.Join(pipeline.Under(k.Name, o.buckets[k.Name].Validate()))
+	}
+	if _, ok := parseShard(o.Shard); !ok {
+		p.Value("shard", o.Shard, "is no share").Advise("give one such as 1/4, which is the first of four; there may be up to %d", objectLanes)
+	}
+	if o.Poll < 0 || o.Relist < 0 {
+		p.Add("poll", "poll and relist cannot be negative")
+	}
 }
 
 // Validate returns every problem of o, joined, each a [*pipeline.FieldError]. It does not look at the files; New does.
@@ -61,7 +143,14 @@ func (o Options) Validate() error {
 	if len(o.Paths) == 0 {
 		p.Add("paths", "empty").Advise("give at least one file, directory or pattern, or - for standard input")
 	}
+	objects := o.objects()
+	if objects {
+		o.validateObjects(&p)
+	}
 	for i, path := range o.Paths {
+		if objects {
+			break
+		}
 		if path == "" {
 			p.Add(pathKey(i), "empty").Advise("give a file, directory or pattern, or - for standard input")
 		} else if reason, advice := elsewhere(path); reason != "" {
@@ -84,6 +173,9 @@ func (o Options) Validate() error {
 
 // elsewhere returns what is wrong with a path that is the address of a place elsewhere, and what would be right.
 func elsewhere(path string) (reason, advice string) {
+	if strings.HasPrefix(path, "s3://") {
+		return "is on S3, which this urlmill is built without", "take a release, or build one that has everything with make build"
+	}
 	reason, advice = config.Misplaced(path, false)
 	if reason != "" && !strings.HasPrefix(strings.ToLower(path), "file:") {
 		advice = "copy it here, or pipe it into standard input, which is the path -"
@@ -100,18 +192,7 @@ func New(o Options, f codec.Factory, log *slog.Logger) (*Source, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	if o.Parallel == 0 {
-		o.Parallel = runtime.GOMAXPROCS(0)
-	}
-	if o.MaxRecordBytes == 0 {
-		o.MaxRecordBytes = DefaultMaxRecordBytes
-	}
-	if o.Stdin == nil {
-		o.Stdin = os.Stdin
-	}
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	o, log = o.withDefaults(log)
 	inputs, err := find(o.Paths, o.Stdin, log)
 	if err != nil {
 		return nil, err
@@ -124,4 +205,28 @@ func New(o Options, f codec.Factory, log *slog.Logger) (*Source, error) {
 		s.total.Add(in.size)
 	}
 	return s, nil
+}
+
+// withDefaults returns o with what is not set, and a log.
+func (o Options) withDefaults(log *slog.Logger) (Options, *slog.Logger) {
+	o.shard, _ = parseShard(o.Shard)
+	if o.OnChanged == "" {
+		o.OnChanged = Stop
+	}
+	if o.Relist == 0 {
+		o.Relist = DefaultRelist
+	}
+	if o.Parallel == 0 {
+		o.Parallel = runtime.GOMAXPROCS(0)
+	}
+	if o.MaxRecordBytes == 0 {
+		o.MaxRecordBytes = DefaultMaxRecordBytes
+	}
+	if o.Stdin == nil {
+		o.Stdin = os.Stdin
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return o, log
 }

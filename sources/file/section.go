@@ -2,17 +2,28 @@ package file
 
 import (
 	"runtime"
+	"time"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/objstore"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources"
 	"github.com/urlmill/urlmill/sources/codec"
 )
 
-// Kind is the source of files.
-var Kind = sources.Kind{Name: "file", Doc: "Files, or standard input.", New: func() sources.Options {
-	return &Options{MaxRecordBytes: DefaultMaxRecordBytes, OnChanged: Stop}
-}}
+// DefaultRelist is the default of Options.Relist.
+const DefaultRelist = 10 * time.Minute
+
+// Kind returns the source of files, and of objects in stores of some kinds.
+func Kind(stores ...objstore.Kind) sources.Kind {
+	return sources.Kind{Name: "file", Doc: "Files, objects in a bucket, or standard input.", New: func() sources.Options {
+		o := &Options{MaxRecordBytes: DefaultMaxRecordBytes, OnChanged: Stop, kinds: stores, buckets: map[string]objstore.Options{}}
+		for _, k := range stores {
+			o.buckets[k.Name] = k.New()
+		}
+		return o
+	}}
+}
 
 // Section implements [sources.Options].
 func (o *Options) Section() config.Section {
@@ -20,12 +31,35 @@ func (o *Options) Section() config.Section {
 	for _, other := range []string{"path", "files", "glob", "globs", "pattern", "patterns", "input", "inputs", "include", "dir", "directory", "folder"} {
 		aliases[other] = "paths"
 	}
-	return config.Section{Aliases: aliases, Fields: []config.Field{
-		{Name: "paths", Doc: "Files, folders with all below them, patterns (** is any number of folders), and - for standard input.", Value: config.Texts(&o.Paths, "[logs/, 'more/*.gz']"), Example: "paths: [urls.txt]"},
-		{Name: "parallel", Doc: "Files that are read at a time. Not set: one for each CPU.", Value: config.Int(&o.Parallel, 1, 1024)},
+	s := config.Section{Aliases: aliases, Check: o.checkSection, Fields: []config.Field{
+		{Name: "paths", Doc: "Files, folders with all below them, patterns (** is any number of folders), and - for standard input; or objects of one bucket, such as s3://bucket/logs/**/*.gz.", Value: config.Texts(&o.Paths, "[logs/, 'more/*.gz']"), Example: "paths: [urls.txt]"},
+		{Name: "parallel", Doc: "Files or objects that are read at a time. Not set: one for each CPU.", Value: config.Int(&o.Parallel, 1, 1024)},
 		{Name: "max_record_bytes", Doc: "The longest record; a longer one is a row with the error record-too-large.", Value: config.Size(&o.MaxRecordBytes, 1<<10, MaxMaxRecordBytes)},
 		{Name: "on_changed", Doc: "What to do with a file that was delivered and has changed since: stop (the others are read), whole (read it once more, as a new file), or skip it.", Value: config.Names(&o.OnChanged, Stop, Whole, Skip)},
+		{Name: "poll", Doc: "How often a bucket is looked at for new objects; 0s: the run ends when all that there are have been read.", Value: config.Duration(&o.Poll, 0, 24*time.Hour)},
+		{Name: "relist", Doc: "How often all keys are listed, to find those that came late, where that takes more than 10 requests; between, only keys behind the last one are. Not set: 10m.", Value: config.Duration(&o.Relist, time.Second, 7*24*time.Hour)},
+		{Name: "shard", Doc: "The share of a bucket's objects that this process reads, where several share them. Not set: all of them.", Value: config.Text(&o.Shard, "1/4")},
 	}}
+	for _, k := range o.kinds {
+		s.Fields = append(s.Fields, config.Field{Name: k.Name, Doc: k.Doc, Value: config.Map(o.buckets[k.Name].Section())})
+	}
+	return s
+}
+
+// checkSection reports settings for objects where files are read.
+func (o *Options) checkSection(d *config.Check) {
+	if o.objects() || len(o.kinds) == 0 {
+		return
+	}
+	keys := []string{"poll", "relist", "shard"}
+	for _, k := range o.kinds {
+		keys = append(keys, k.Name)
+	}
+	for _, key := range keys {
+		if d.Given(key) {
+			d.Conflict(key, []string{"paths"}, "%s has no effect, as no path is in a bucket; give paths: [%sbucket/prefix], or take it out", d.Path(key), o.kinds[0].Scheme)
+		}
+	}
 }
 
 // perFile is the memory that a file takes while it is read: buffers, and the window of its compression.
@@ -37,12 +71,23 @@ func (o *Options) Asks() sources.Asks {
 	if atOnce == 0 {
 		atOnce = runtime.GOMAXPROCS(0)
 	}
-	return sources.Asks{Origin: sources.Files, Paths: o.Paths, Memory: int64(atOnce) * perFile, LowerKey: "parallel"}
+	memory := int64(atOnce) * perFile
+	if o.objects() { // small ones are fetched before their turn
+		memory = int64(min(atOnce, objectLanes))*perFile + objectLanes*(aheadObjects+2)*smallObject
+	}
+	return sources.Asks{Origin: sources.Files, Paths: o.Paths, Memory: memory, LowerKey: "parallel"}
 }
 
 // Open implements [sources.Options].
 func (o *Options) Open(e sources.Env, f codec.Factory) (pipeline.Source, error) {
 	c := *o
 	c.Stdin = e.In
-	return New(c, f, e.Log)
+	if !c.objects() {
+		return New(c, f, e.Log)
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c, log := c.withDefaults(e.Log)
+	return newObjects(c, f, log)
 }

@@ -164,7 +164,11 @@ func (s *stream) run(ctx context.Context, stdin io.Reader) {
 func (s *stream) copy(ctx context.Context, stdin io.Reader) (read snapshot, err error) {
 	counted := &counter{r: stdin, n: s.read}
 	size := s.in.size
-	if s.in.path != Stdin {
+	switch {
+	case s.in.body != nil:
+		counted.r = s.in.body
+		defer s.in.body.Close()
+	case s.in.path != Stdin:
 		f, err := os.Open(s.in.path)
 		if err != nil {
 			return read, err

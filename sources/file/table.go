@@ -81,6 +81,9 @@ func (l *tableLane) Next(ctx context.Context, b *pipeline.Batch) error {
 
 // open opens the file at the row that is wanted.
 func (l *tableLane) open(ctx context.Context) error {
+	if l.in.at != nil {
+		return l.openTable(l.in.at)
+	}
 	if l.in.stream {
 		return errors.New("a table is read from its end, which a pipe does not have before it is there; write it into a file first")
 	}
@@ -103,7 +106,12 @@ func (l *tableLane) open(ctx context.Context) error {
 			return err
 		}
 	}
-	table, err := l.tables.OpenTable(file, l.in.size, l.source.o.MaxRecordBytes)
+	return l.openTable(file)
+}
+
+// openTable opens the table in r at the row that is wanted.
+func (l *tableLane) openTable(r io.ReaderAt) error {
+	table, err := l.tables.OpenTable(r, l.in.size, l.source.o.MaxRecordBytes)
 	if err != nil {
 		return err
 	}
@@ -123,6 +131,9 @@ func (l *tableLane) progress() {
 	l.source.read.Add(here - l.counted)
 	l.counted = here
 }
+
+// finished reports whether Next has returned the last row.
+func (l *tableLane) finished() bool { return l.table != nil && l.at == l.table.Rows() }
 
 func (l *tableLane) readError(err error) error {
 	var short *TooShortError

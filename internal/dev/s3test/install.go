@@ -2,8 +2,6 @@ package s3test
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"sync"
 
 	"github.com/urlmill/urlmill/internal/dev/testproc"
@@ -19,23 +17,9 @@ const command = "github.com/versity/versitygw/cmd/versitygw"
 
 // install builds the server once for all tests of this process, and returns the path of its binary.
 var install = sync.OnceValues(func() (string, error) {
-	binary, err := testproc.Cached("versitygw-"+Version, "versitygw", build)
+	binary, err := testproc.Cached("versitygw-"+Version, "versitygw", func(dir string) error { return testproc.GoInstall(dir, command+"@"+Version) })
 	if err != nil {
 		return "", fmt.Errorf("no way to build versitygw %s: %w", Version, err)
 	}
 	return binary, nil
 })
-
-// build builds the server into dir, for this machine and without what the environment says about other builds.
-func build(dir string) error {
-	environ := []string{"GOBIN=" + dir, "GOWORK=off", "CGO_ENABLED=0"}
-	for _, v := range os.Environ() {
-		name, _, _ := strings.Cut(v, "=")
-		switch name {
-		case "GOFLAGS", "GOOS", "GOARCH", "GOBIN", "GOWORK", "CGO_ENABLED":
-		default:
-			environ = append(environ, v)
-		}
-	}
-	return testproc.Install(dir, environ, "go", "install", "-trimpath", "-ldflags=-s -w", command+"@"+Version)
-}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"strings"
 	"time"
 )
 
@@ -41,4 +43,19 @@ func install(ctx context.Context, dir string, environ []string, program string, 
 		return fmt.Errorf("%s: %w\n%s", program, errors.Join(ctx.Err(), err), out.Bytes())
 	}
 	return nil
+}
+
+// GoInstall builds a command of a module into dir, such as example.com/cmd@v1.0.0, for this machine and without what the environment
+// says about other builds.
+func GoInstall(dir, command string) error {
+	environ := []string{"GOBIN=" + dir, "GOWORK=off", "CGO_ENABLED=0"}
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		switch name {
+		case "GOFLAGS", "GOOS", "GOARCH", "GOBIN", "GOWORK", "CGO_ENABLED":
+		default:
+			environ = append(environ, v)
+		}
+	}
+	return Install(dir, environ, "go", "install", "-trimpath", "-ldflags=-s -w", command)
 }

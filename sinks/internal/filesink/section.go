@@ -70,7 +70,7 @@ func (f *Files) deadLetters() config.Value {
 
 func (l *Late) section() config.Section {
 	return config.Section{Fields: []config.Field{
-		{Name: pathKey, Doc: "Folder, or s3://bucket/prefix, for them, beside that of the other rows.", Value: config.Text(&l.Path, "/var/lib/urlmill/clicks-late"), Example: "path: out-late"},
+		{Name: pathKey, Doc: "Folder, or s3://bucket/prefix or the like (docs/s3.md, docs/gcs.md, docs/azure.md), for them, beside that of the other rows.", Value: config.Text(&l.Path, "/var/lib/urlmill/clicks-late"), Example: "path: out-late"},
 		{Name: "after", Doc: "How far the time of a row is before the newest directory of its partition or file.", Value: config.Duration(&l.After, 0, 10*365*24*time.Hour)},
 	}}
 }
@@ -79,7 +79,7 @@ func (l *Late) section() config.Section {
 func (f *Files) Section(path *string, stdout *bool, own ...config.Field) config.Section {
 	return config.Section{
 		Fields: slices.Concat([]config.Field{
-			{Name: pathKey, Doc: "Folder, or s3://bucket/prefix, for files; or give stdout.", Value: config.Text(path, "/var/lib/urlmill/clicks")},
+			{Name: pathKey, Doc: "Folder, or s3://bucket/prefix or the like (docs/s3.md, docs/gcs.md, docs/azure.md), for files; or give stdout.", Value: config.Text(path, "/var/lib/urlmill/clicks")},
 			{Name: stdoutKey, Doc: "Whether rows go to standard output instead.", Value: config.Bool(stdout)},
 		}, f.Fields(), own),
 		Aliases: Aliases(nil),
@@ -135,7 +135,7 @@ func (f *Files) Open() error {
 	return nil
 }
 
-// validatePlaces returns what is wrong with folders on S3, with such as lie in each other, and with the other place for dead
+// validatePlaces returns what is wrong with folders in buckets, with such as lie in each other, and with the other place for dead
 // letters.
 func (o Options) validatePlaces() error {
 	var p pipeline.Problems
@@ -143,7 +143,7 @@ func (o Options) validatePlaces() error {
 		if reason, advice := config.Misplaced(at.Path, true); reason != "" {
 			p.Value(at.Key, at.Path, "%s", reason).Advise("%s", advice)
 		}
-		if o.checkPlace != nil && store.OnS3(at.Path) {
+		if o.checkPlace != nil && store.Scheme(at.Path) != "" {
 			p.Join(pipeline.Under(at.Key, o.checkPlace(at.Path)))
 		}
 	}

@@ -275,24 +275,30 @@ func (s *Sink) preparePartitions() error {
 	return nil
 }
 
-// Names on S3 have 1,024 bytes at most, of which the file's own takes up to 255.
+// Names in buckets have 1,024 bytes at most, of which the file's own takes up to 255. On Google Cloud Storage, parts of a file are below
+// _tmp, in a folder that is called like the file.
 const (
 	longestKey  = 1024
 	longestFile = 255
+	longestPart = len("_tmp/01234567//group00000")
 )
 
 // room returns how many bytes the directories of a row may have in a folder.
 func room(folder string) int {
-	if rest, ok := strings.CutPrefix(folder, store.S3); ok {
-		_, prefix, _ := strings.Cut(rest, "/")
-		return longestKey - longestFile - len(prefix) - 1
+	if scheme := store.Scheme(folder); scheme != "" {
+		_, prefix, _ := strings.Cut(folder[len(scheme):], "/")
+		n := longestKey - longestFile - len(prefix) - 1
+		if scheme != store.S3 {
+			n -= longestPart
+		}
+		return n
 	}
 	return longestKey - longestFile
 }
 
 // folds reports whether a place takes names that differ in case for the same: its own lock is found under another name then.
 func folds(ctx context.Context, s store.Store) bool {
-	if store.OnS3(s.Location()) {
+	if store.Scheme(s.Location()) != "" {
 		return false
 	}
 	there, err := commit.Visible(ctx, s, path.Join("_TMP", s.Run(), "LOCK"))
@@ -403,6 +409,14 @@ func (s *Sink) Position(ctx context.Context, id pipeline.LaneID) (pipeline.Mark,
 		return pipeline.Mark{Next: pipeline.Unknown}, nil
 	}
 	return s.chain.Position(ctx, id)
+}
+
+// History implements [pipeline.Historian].
+func (s *Sink) History(ctx context.Context, id pipeline.LaneID, each func(pipeline.Mark) error) error {
+	if s.chain == nil {
+		return nil
+	}
+	return s.chain.History(ctx, id, each)
 }
 
 // Lanes implements [pipeline.Lister].

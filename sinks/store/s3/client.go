@@ -47,10 +47,10 @@ func newClient(ctx context.Context, o Options) (*s3.Client, error) {
 		return cfg.Credentials, err
 	})
 	cfg.Credentials = provider
-	cfg.APIOptions = append(cfg.APIOptions, o.Trouble.watch(retryer.IsErrorRetryable, expired))
+	cfg.APIOptions = append(cfg.APIOptions, o.watch(retryer.IsErrorRetryable, expired))
 	client := s3.NewFromConfig(cfg, func(s *s3.Options) { o.apply(s) })
 	if client.Options().Region == "" {
-		return nil, errors.New("the region of the bucket is not known: set region in the section s3 of the sink, or the environment variable AWS_REGION")
+		return nil, errors.New("the region of the bucket is not known: set " + o.key("region") + ", or the environment variable AWS_REGION")
 	}
 	return client, nil
 }

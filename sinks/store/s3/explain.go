@@ -11,6 +11,8 @@ import (
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
+
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 )
 
 // Codes of errors that mean something to this package.
@@ -61,78 +63,83 @@ func isMissing(err error) bool {
 
 // explain adds to an error what was being done and what to do about it. key may be "". It returns nil for nil, and
 // errors that were explained as they are.
-func (s *Store) explain(op, key string, err error) error {
-	var done *explainedError
+func (c *client) explain(op, key string, err error) error {
+	var done *bucket.Explained
 	switch {
 	case err == nil || errors.As(err, &done):
 		return err
 	case isMissing(err) && key != "":
-		return &explainedError{text: fmt.Sprintf("%s %s: no such object", op, s.url(key)), kind: fs.ErrNotExist, cause: err}
+		return &bucket.Explained{Text: fmt.Sprintf("%s %s: no such object", op, c.URL(key)), Kind: fs.ErrNotExist, Cause: err}
 	case errors.Is(err, context.Canceled):
 		return err
 	}
-	e := &explainedError{text: fmt.Sprintf("%s %s: %s: %v", op, s.url(key), s.advice(op, err), err), cause: err}
-	if status(err) == http.StatusForbidden {
-		e.kind = fs.ErrPermission
+	e := &bucket.Explained{Text: fmt.Sprintf("%s %s: %s: %v", op, c.URL(key), c.advice(op, err), err), Cause: err}
+	switch {
+	case status(err) == http.StatusForbidden:
+		e.Kind = fs.ErrPermission
+	case code(err) == codeNoSuchUpload:
+		e.Kind = bucket.ErrNoUpload
+	case code(err) == codeInvalidPart:
+		e.Kind = bucket.ErrDisturbed
 	}
 	return e
 }
 
-// explainedError is an error with what to do about it.
-type explainedError struct {
-	text  string
-	kind  error // of io/fs, or nil
-	cause error
-}
-
-func (e *explainedError) Error() string { return e.text }
-
-func (e *explainedError) Unwrap() []error {
-	if e.kind == nil {
-		return []error{e.cause}
-	}
-	return []error{e.kind, e.cause}
-}
-
 // advice says what to do about an error.
-func (s *Store) advice(op string, err error) string {
-	switch c := code(err); {
-	case c == "NoSuchBucket" || op == "HeadBucket" && status(err) == http.StatusNotFound:
-		return fmt.Sprintf("there is no bucket %s: create it, or correct the path", s.bucket)
-	case c == "PermanentRedirect" || c == "AuthorizationHeaderMalformed" || c == "IllegalLocationConstraintException" || status(err) == http.StatusMovedPermanently:
-		return "the bucket is in another region: set region in the section s3 of the sink" + regionOf(err)
+func (c *client) advice(op string, err error) string {
+	switch code := code(err); {
+	case code == "NoSuchBucket" || op == "HeadBucket" && status(err) == http.StatusNotFound:
+		return fmt.Sprintf("there is no bucket %s: create it, or correct the path", c.bucket)
+	case code == "PermanentRedirect" || code == "AuthorizationHeaderMalformed" || code == "IllegalLocationConstraintException" || status(err) == http.StatusMovedPermanently:
+		return "the bucket is in another region: set " + c.opts.key("region") + regionOf(err)
 	case isExpired(err):
-		return s.gaveUp("the credentials have expired: " + renewAdvice + " and start again")
-	case c == "InvalidAccessKeyId" || c == "SignatureDoesNotMatch" || c == "InvalidToken" || status(err) == http.StatusUnauthorized:
+		return c.gaveUp("the credentials have expired: " + renewAdvice + " and start again")
+	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" || code == "InvalidToken" || status(err) == http.StatusUnauthorized:
 		return "the server does not accept the credentials: correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile, or the role"
 	case op == "HeadBucket" && status(err) == http.StatusBadRequest: // without a body, so without a reason
-		return "the server refuses this without a reason: see whether the credentials have expired, and whether region in the section s3 of the sink is that of the bucket"
-	case c == "RequestTimeTooSkewed":
+		return "the server refuses this without a reason: see whether the credentials have expired, and whether " + c.opts.key("region") + " is that of the bucket"
+	case code == "RequestTimeTooSkewed":
 		return "the clock of this machine is wrong: set it"
 	case status(err) == http.StatusForbidden:
 		action, _, _ := strings.Cut(op, " ")
-		return fmt.Sprintf("the credentials do not allow this: allow the actions that docs/s3.md lists in %s (this was %s)", s.Location(), action)
-	case c == "QuotaExceeded" || c == "EntityTooLarge" || c == "XMinioStorageFull" || status(err) == http.StatusInsufficientStorage:
+		return fmt.Sprintf("the credentials do not allow this: allow the actions that docs/s3.md lists in %s (this was %s)", c.Location(), action)
+	case code == "QuotaExceeded" || code == "EntityTooLarge" || code == "XMinioStorageFull" || status(err) == http.StatusInsufficientStorage:
 		return "the server has no space left for this: free some, raise the quota, or give another path"
-	case c == "SlowDown" || status(err) == http.StatusServiceUnavailable || status(err) == http.StatusTooManyRequests:
-		return s.gaveUp("the server cannot take so many requests: lower parallel in the section s3 of the sink, or commit less often (sink.roll)")
-	case errors.Is(err, errEndless):
+	case code == "SlowDown" || status(err) == http.StatusServiceUnavailable || status(err) == http.StatusTooManyRequests:
+		return c.gaveUp("the server cannot take so many requests: " + c.opts.relief())
+	case errors.Is(err, bucket.ErrEndless):
 		return "the server does not list its keys as S3 does: give another one (docs/s3.md lists servers that were tried)"
-	case c == codeNotImplemented:
+	case code == codeNotImplemented:
 		return "the server does not know such a request"
 	case status(err) >= http.StatusInternalServerError:
-		return s.gaveUp("the server is in trouble: look into its log or its status page, and start again when it is well")
-	case code(err) == "" && strings.Contains(err.Error(), "get identity: get credentials"):
+		return c.gaveUp("the server is in trouble: look into its log or its status page, and start again when it is well")
+	case code == "" && strings.Contains(err.Error(), "get identity: get credentials"):
 		return "no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile, or give this machine a role"
 	case unreachable(err):
-		return s.gaveUp("the server cannot be reached, or does not answer in " + s.opts.Timeout.String() + ": correct endpoint in the section s3 of the sink, look at the network, or raise timeout there")
+		return c.gaveUp("the server cannot be reached, or does not answer in " + c.opts.Timeout.String() + ": correct " + c.opts.key("endpoint") + ", look at the network, or raise timeout there")
 	}
 	return "the server refuses this"
 }
 
+// key names an option as messages do.
+func (o Options) key(name string) string {
+	if o.section != "" {
+		return o.section + "." + name
+	}
+	return name + " in the section s3 of the sink"
+}
+
+// relief says how to make fewer requests.
+func (o Options) relief() string {
+	if o.section != "" {
+		return "lower source.file.parallel, or list less often (source.file.poll)"
+	}
+	return "lower parallel in the section s3 of the sink, or commit less often (sink.roll)"
+}
+
 // gaveUp says how long was tried before the advice.
-func (s *Store) gaveUp(advice string) string {
-	return fmt.Sprintf("failed after %d attempts; %s", s.opts.Attempts, advice)
+func (c *client) gaveUp(advice string) string {
+	return fmt.Sprintf("failed after %d attempts; %s", c.opts.Attempts, advice)
 }
 
 // unreachable reports whether an error comes from the network and not from the server.

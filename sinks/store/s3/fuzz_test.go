@@ -13,6 +13,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/dev/alloctest"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 )
 
 // fuzzedAnswers is a server that gives the same answer so many times, and then none.
@@ -143,7 +144,7 @@ func TestEndlessListings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &fuzzedAnswers{status: 200, body: c.body, length: strconv.Itoa(len(c.body)), left: 100}
-			if err := c.call(answeredBy(t, server)); !errors.Is(err, errEndless) {
+			if err := c.call(answeredBy(t, server)); !errors.Is(err, bucket.ErrEndless) {
 				t.Errorf("after %d answers: %v", 100-server.left, err)
 			}
 		})

@@ -63,6 +63,9 @@ type Options struct {
 	Trouble *Trouble
 	Log     *slog.Logger
 
+	// section is where the options are in a configuration, "" for that of the sink.
+	section string
+
 	// Transport sends requests, Credentials sign them, and Pause says how long to wait after a failed attempt. Tests
 	// put others in place of the usual ones.
 	Transport   http.RoundTripper
@@ -99,7 +102,6 @@ func (o Options) withDefaults() Options {
 	if o.Trouble == nil {
 		o.Trouble = new(Trouble)
 	}
-	o.Trouble.log = o.Log
 	return o
 }
 

@@ -2,191 +2,51 @@ package s3
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"path"
+	"strings"
 	"sync"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 )
 
-const (
-	tmpName   = "_tmp"
-	claimName = "claim"
-	// claimEvery is how often a run writes its claim again, and claimLasts after what time one without uploads is
-	// taken for that of a run that is over. To take a living one for that costs no more than that its uploads are
-	// left to the bucket's own rules, should it be killed later.
-	claimEvery = 24 * time.Hour
-	claimLasts = 7 * 24 * time.Hour
-	// closeTimeout bounds what Close does.
-	closeTimeout = 10 * time.Second
-)
+// service is what messages say of S3.
+var service = bucket.Service{
+	Name: "S3", Section: "s3", Docs: "docs/s3.md", MaxParts: maxParts,
+	Kept: "nothing but urlmill may abort its uploads; a lifecycle rule of the bucket may do so after seven days, see docs/s3.md",
+}
 
 // Store is a prefix in a bucket. Make one with an [Opener].
 type Store struct {
+	*bucket.Store
 	client *s3.Client
 	opts   Options
-	bucket string
-	prefix string // without a slash at its end; "" for the whole bucket
-	log    *slog.Logger
-	shared *shared
-	now    func() time.Time // by the clock of this machine; tests have others
-
-	mu       sync.Mutex
-	run      string // "" before Prepare
-	claimed  time.Time
-	open     int             // files that are neither discarded nor finished
-	finished map[string]sent // by token: neither published nor discarded
-	orphans  bool            // there may be uploads whose identifiers are not known here
 }
-
-// shared is what all stores of an opener have together.
-type shared struct {
-	slots   chan struct{} // has a place for every part that may be on its way
-	buffers sync.Pool     // of *[]byte with the capacity of a part
-}
-
-var _ store.Store = (*Store)(nil)
 
 // Opener returns an opener of places on S3, and of directories for other locations. The stores share their
 // connections and the number of parts that are on their way.
 func Opener(o Options) store.Opener {
 	o = o.withDefaults()
-	common := &shared{slots: make(chan struct{}, o.Parallel)}
-	client := sync.OnceValues(func() (*s3.Client, error) { return newClient(context.Background(), o) })
+	common := bucket.Options{
+		PartSize: o.PartSize, Parallel: o.Parallel, Attempts: o.Attempts, Timeout: o.Timeout, Trouble: o.Trouble, Log: o.Log, Pause: o.Pause,
+	}
+	shared := bucket.NewShared(common)
+	api := sync.OnceValues(func() (*s3.Client, error) { return newClient(context.Background(), o) })
 	return func(location string, log *slog.Logger) (store.Store, error) {
-		if !store.OnS3(location) {
+		if !strings.HasPrefix(location, Scheme) {
 			return store.Open(location, log)
 		}
-		bucket, prefix, err := ParseLocation(location)
+		name, prefix, err := ParseLocation(location)
 		if err != nil {
 			return nil, err
 		}
-		c, err := client()
+		a, err := api()
 		if err != nil {
 			return nil, err
 		}
-		return &Store{
-			client: c, opts: o, bucket: bucket, prefix: prefix, log: log, shared: common, now: time.Now, finished: map[string]sent{},
-		}, nil
+		c := &client{Place: bucket.Place{Root: strings.TrimSuffix(Scheme+name, "/"), Prefix: prefix}, api: a, opts: o, common: common, bucket: name}
+		return &Store{bucket.New(c, c.Place, service, common, log, shared), a, o}, nil
 	}
-}
-
-// Location implements [store.Store].
-func (s *Store) Location() string { return Scheme + path.Join(s.bucket, s.prefix) }
-
-// url returns where a key is, for messages.
-func (s *Store) url(key string) string { return Scheme + path.Join(s.bucket, s.prefix, key) }
-
-// key returns the whole key of one that is relative to the prefix.
-func (s *Store) key(key string) *string { return aws.String(path.Join(s.prefix, key)) }
-
-// dir returns what the keys of everything in a directory begin with.
-func (s *Store) dir(dir string) *string {
-	if at := path.Join(s.prefix, dir); at != "." && at != "" {
-		return aws.String(at + "/")
-	}
-	return aws.String("")
-}
-
-// check refuses keys that lead out of the prefix, or would mean something else than they say: they come from records
-// that anybody may have written.
-func check(keys ...string) error {
-	for _, key := range keys {
-		if !fs.ValidPath(key) {
-			return fmt.Errorf("%q is not the name of a file in the directory", key)
-		}
-	}
-	return nil
-}
-
-// Others implements [store.Store]. A claim says that a run has written here, and not that it lives.
-func (s *Store) Others(context.Context) ([]string, error) { return nil, errors.ErrUnsupported }
-
-// Run implements [store.Store].
-func (s *Store) Run() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.run
-}
-
-// Prepare implements [store.Store]. It finds out whether the server does with uploads what this package relies on.
-func (s *Store) Prepare(ctx context.Context) error {
-	if s.Run() != "" {
-		return nil
-	}
-	if _, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.bucket}); err != nil {
-		return s.explain("HeadBucket", "", err)
-	}
-	run, err := s.claim(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.probe(ctx, run); err != nil {
-		return errors.Join(err, s.Delete(context.WithoutCancel(ctx), claimKey(run)))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.run, s.claimed = run, s.now()
-	return nil
-}
-
-func claimKey(run string) string { return path.Join(tmpName, run, claimName) }
-
-// claim makes up an identifier that no other run has.
-func (s *Store) claim(ctx context.Context) (string, error) {
-	for {
-		var id [4]byte
-		_, _ = rand.Read(id[:]) // never fails
-		run := hex.EncodeToString(id[:])
-		err := s.Create(ctx, claimKey(run), nil)
-		switch {
-		case errors.Is(err, fs.ErrExist):
-			continue
-		case errors.Is(err, errors.ErrUnsupported):
-			// At-least-once delivery can do without; four random bytes have to be enough then.
-			err = s.put(ctx, claimKey(run), nil)
-		}
-		return run, err
-	}
-}
-
-// refresh writes the claim again when it gets old. An error is no reason to stop.
-func (s *Store) refresh(ctx context.Context) {
-	s.mu.Lock()
-	due := s.now().Sub(s.claimed) > claimEvery
-	if due {
-		s.claimed = s.now()
-	}
-	run := s.run
-	s.mu.Unlock()
-	if !due {
-		return
-	}
-	if err := s.put(ctx, claimKey(run), nil); err != nil {
-		s.log.Warn("cannot renew the mark of this process; if it is killed, its unfinished uploads may have to be removed by the bucket's lifecycle rule",
-			"key", s.url(claimKey(run)), "error", err)
-	}
-}
-
-// Close implements [store.Store].
-func (s *Store) Close() error {
-	s.mu.Lock()
-	run, left := s.run, s.orphans || s.open+len(s.finished) > 0
-	s.run = ""
-	s.mu.Unlock()
-	if run == "" || left {
-		return nil // with uploads left, the claim stays for others to find them
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	return s.Delete(ctx, claimKey(run))
 }

@@ -49,7 +49,12 @@ func options(t *testing.T, server *s3test.Server) Options {
 // open returns the store of a prefix.
 func open(t *testing.T, o Options, location string) *Store {
 	t.Helper()
-	s, err := Opener(o)(location, quiet)
+	return openLogged(t, o, location, quiet)
+}
+
+func openLogged(t *testing.T, o Options, location string, log *slog.Logger) *Store {
+	t.Helper()
+	s, err := Opener(o)(location, log)
 	must(t, err)
 	return s.(*Store)
 }

@@ -299,6 +299,21 @@ func cloudFrontMembers() []member {
 	return members
 }
 
+// CloudFrontColumns returns the columns that CloudFront's standard logs have in Parquet, all of them text, and the codec of a record
+// that has their values, in this order, with tabs between. The caller owns the slice.
+//
+// Source: https://docs.aws.amazon.com/athena/latest/ug/create-cloudfront-table-manual-parquet.html
+func CloudFrontColumns() ([]string, codec.Factory) {
+	var names []string
+	members := cloudFrontMembers()
+	for _, m := range members {
+		names = append(names, columnName(m.pointers))
+	}
+	p := jsonPattern(members)
+	p.places, p.tabs = nil, true
+	return names, newFactory(Options{}, p, nil)
+}
+
 // jsonPattern makes the pattern of a format whose lines are JSON.
 func jsonPattern(members []member) pattern {
 	var p pattern

@@ -66,8 +66,12 @@ func New(o Options) (codec.Factory, error) {
 		return nil, err
 	}
 	o.Separator = cmp.Or(o.Separator, DefaultSeparator)
-	// A line is more than its URL.
-	return &factory{codec.NewShape(codec.FieldsOf(o.Carry), o.Base != "", true), o}, nil
+	return &factory{o.Shape(), o}, nil
+}
+
+// Shape implements [codec.Shaped].
+func (o Options) Shape() codec.Shape {
+	return codec.NewShape(codec.FieldsOf(o.Carry), o.Base != "", true) // a line is more than its URL
 }
 
 type factory struct {

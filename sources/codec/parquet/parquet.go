@@ -16,6 +16,8 @@ import (
 
 // Options configures the codec. Columns are named as in the file, those within groups with a dot between the names.
 type Options struct {
+	// Format is CloudFront, whose columns are known, or "". URL, Base and Carry are not given with it.
+	Format string
 	// URL is the column of the URL, Base that of the URL it is resolved against, if any.
 	URL, Base string
 	// Carry lists the columns that go along.
@@ -25,6 +27,12 @@ type Options struct {
 // Validate returns every problem of o, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	var p pipeline.Problems
+	if o.Format != "" {
+		if o.URL != "" || o.Base != "" || len(o.Carry) > 0 {
+			p.Value("format", o.Format, "has all of its columns, and base and carry go with url").Advise("take them out, or give url in place of format")
+		}
+		return p.Err()
+	}
 	if o.URL == "" {
 		p.Add("url", "empty").Advise("give the name of the column that has the URL")
 	}
@@ -42,12 +50,38 @@ func New(o Options) (codec.Tables, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return &factory{codec.NewShape(codec.FieldsOf(o.Carry), o.Base != "", false), o}, nil // a row has no bytes
+	if o.Format != "" {
+		return newLogFactory(o), nil
+	}
+	return &factory{o.Shape(), o, o.columns(), o.URL, nil}, nil
+}
+
+// Shape implements [codec.Shaped].
+func (o Options) Shape() codec.Shape {
+	if o.Format != "" {
+		return newLogFactory(o).Shape
+	}
+	return codec.NewShape(codec.FieldsOf(o.Carry), o.Base != "", false) // a row has no bytes
 }
 
 type factory struct {
 	codec.Shape
-	o Options
+	o        Options
+	columns  []string      // in the file
+	required string        // of them; a file without it is refused
+	log      codec.Factory // of rows that are those of a log; else nil
+}
+
+// columns returns the names of the columns: the URL's, the base's, if any, and those of Carry.
+func (o Options) columns() []string {
+	names := []string{o.URL}
+	if o.Base != "" {
+		names = append(names, o.Base)
+	}
+	for _, c := range o.Carry {
+		names = append(names, c.Source())
+	}
+	return names
 }
 
 // New implements [codec.Factory].
@@ -74,19 +108,15 @@ func (f *factory) OpenTable(r io.ReaderAt, size int64, maxValue int) (t codec.Ta
 	if total != table.rows {
 		return nil, fmt.Errorf("the file says that it has %d rows, and its row groups %d", table.rows, total)
 	}
-	names := []string{f.o.URL}
-	if f.o.Base != "" {
-		names = append(names, f.o.Base)
+	if f.log != nil {
+		table.line = f.log.New()
 	}
-	for _, c := range f.o.Carry {
-		names = append(names, c.Source())
-	}
-	for i, name := range names {
+	for _, name := range f.columns {
 		c, err := newColumn(file.Schema(), name)
 		if err != nil {
 			return nil, err
 		}
-		if c == nil && i == 0 {
+		if c == nil && name == f.required {
 			return nil, fmt.Errorf("there is no column %q; there are %s", name, columnNames(file.Schema()))
 		}
 		table.columns = append(table.columns, c)

@@ -63,6 +63,9 @@ type table struct {
 	row    int64 // in it
 	opened bool  // its columns are open
 
+	line   codec.Codec // of the factory's log
+	record []byte      // for it
+
 	append schema.Appender
 	faults []pipeline.Fault // of the rows of a step; code 0 is none
 	step   int              // rows of the next step
@@ -182,6 +185,9 @@ func (t *table) open() error {
 
 // add adds rows to every column of the batch.
 func (t *table) add(b *pipeline.Batch, rows int) error {
+	if t.line != nil {
+		return t.addLog(b, rows)
+	}
 	first := b.URLs.Len()
 	t.faults = append(t.faults[:0], make([]pipeline.Fault, rows)...)
 	columns := t.columns

@@ -15,8 +15,9 @@ var Kind = codec.Kind{
 
 // Section implements [codec.Options].
 func (o *Options) Section() config.Section {
-	return config.Section{Fields: []config.Field{
-		{Name: "url", Doc: "Column with the URL; one within groups has a dot between the names.", Value: config.Text(&o.URL, "url"), Example: "url: url"},
+	return config.Section{OneOf: []string{"url", "format"}, Fields: []config.Field{
+		{Name: "format", Doc: "A log whose columns are known: CloudFront's standard logs, version 2. Its columns become those of access_log.", Value: config.Names(&o.Format, CloudFront)},
+		{Name: "url", Doc: "Column with the URL; one within groups has a dot between the names.", Value: config.Text(&o.URL, "url")},
 		{Name: "base", Doc: "Column with what a relative URL is resolved against.", Value: config.Text(&o.Base, "page")},
 		{Name: "carry", Doc: "Other columns of the input, which become columns beside those of the URL, in the types given.", Value: codec.CarriedColumns(&o.Carry, pipeline.FieldTypes())},
 	}}

@@ -10,7 +10,7 @@ import (
 // it is: of the schema no more is asked than that the registry has it, and without a registry nothing; records are not
 // validated. The rest is as in [codec.NewNDJSON].
 func NewJSON(o Options) (codec.Factory, error) {
-	inner, err := codec.NewNDJSON(codec.NDJSONOptions{URL: o.URL, Base: o.Base, Carry: o.Carry})
+	inner, err := codec.NewNDJSON(o.places())
 	if o.Registry == nil {
 		if err == nil && o.Schema.Text != "" {
 			err = pipeline.FieldErrorf("schema", "JSON needs none; give the registry, or nothing")
@@ -18,7 +18,7 @@ func NewJSON(o Options) (codec.Factory, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &jsonFactory{inner, &factory{Shape: codec.NewShape(inner.Fields(), inner.HasBase(), true)}}, nil
+		return &jsonFactory{inner, &factory{Shape: o.Shape()}}, nil
 	}
 	// The pointers are for inner; the other codec has but its schemas.
 	shared, err := New(Format{Type: "JSON", Compile: func(schemaregistry.Schema, [][]string) (Compiled, error) { return anyJSON{}, nil }}, o)

@@ -38,10 +38,17 @@ func (o Options) Validate() error {
 	if o.Framed && o.Registry != nil {
 		p.Add("framed", "records of a registry always begin with its header").Advise("take it out")
 	}
-	places := codec.NDJSONOptions{URL: o.URL, Base: o.Base, Carry: o.Carry}
-	p.Join(places.Validate())
+	p.Join(o.places().Validate())
 	return p.Err()
 }
+
+// places are those of the same records in JSON.
+func (o Options) places() codec.NDJSONOptions {
+	return codec.NDJSONOptions{URL: o.URL, Base: o.Base, Carry: o.Carry}
+}
+
+// Shape implements [codec.Shaped].
+func (o Options) Shape() codec.Shape { return o.places().Shape() }
 
 // Format is a format of schemas and of what they describe.
 type Format struct {
@@ -83,7 +90,7 @@ func New(format Format, o Options) (codec.Factory, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &factory{options: o, framed: o.Framed || o.Registry != nil}
+	f := &factory{Shape: o.Shape(), options: o, framed: o.Framed || o.Registry != nil}
 	add := func(pointer string) {
 		tokens, _ := codec.ParsePointer(pointer) // validated above
 		f.pointers = append(f.pointers, tokens)
@@ -92,12 +99,9 @@ func New(format Format, o Options) (codec.Factory, error) {
 	if o.Base != "" {
 		add(o.Base)
 	}
-	var fields []pipeline.Field
 	for _, c := range o.Carry {
 		add(c.Pointer)
-		fields = append(fields, pipeline.Field{Name: c.Name, Type: c.Type})
 	}
-	f.Shape = codec.NewShape(fields, o.Base != "", true) // a record is more than its URL
 	if o.Registry == nil {
 		compiled, err := bounded(format, o.Schema, f.pointers)
 		if err != nil {

@@ -64,7 +64,8 @@ func check(document string, defined definitions) error {
 	if errs := validate(o); len(errs) > 0 {
 		return fmt.Errorf("%s: %w", kind.Kind, errs.ToAggregate())
 	}
-	if kind.Kind == "Deployment" {
+	switch kind.Kind {
+	case "Deployment", "StatefulSet":
 		return checkPod(document)
 	}
 	return nil
@@ -79,6 +80,8 @@ func validate(o runtime.Object) field.ErrorList {
 		return corevalidation.ValidateServiceAccount(o)
 	case *apps.Deployment:
 		return appsvalidation.ValidateDeployment(o, podapi.GetValidationOptionsFromPodTemplate(&o.Spec.Template, nil))
+	case *apps.StatefulSet:
+		return appsvalidation.ValidateStatefulSet(o, podapi.GetValidationOptionsFromPodTemplate(&o.Spec.Template, nil))
 	case *policy.PodDisruptionBudget:
 		return policyvalidation.ValidatePodDisruptionBudget(o, policyvalidation.PodDisruptionBudgetValidationOptions{})
 	case *networking.NetworkPolicy:
@@ -90,10 +93,10 @@ func validate(o runtime.Object) field.ErrorList {
 	}
 }
 
-// checkPod asks whether a namespace that enforces the restricted level admits the pods of a deployment.
+// checkPod asks whether a namespace that enforces the restricted level admits the pods of a document.
 func checkPod(document string) error {
-	d, err := decode[appsv1.Deployment](document)
-	if err != nil {
+	var d appsv1.Deployment // a StatefulSet has its template at the same place
+	if err := yaml.Unmarshal([]byte(document), &d); err != nil {
 		return err
 	}
 	evaluator, err := podpolicy.NewEvaluator(podpolicy.DefaultChecks(), nil)

@@ -12,9 +12,16 @@ import (
 
 // variants are values over those of clicks.yaml: every branch of the templates is in one.
 var variants = map[string]string{
-	"clicks":   "{}",
-	"alone":    "autoscaling: {by: none}\nreplicas: 3\ndisruptionBudget: {enabled: false}",
-	"hpa":      "autoscaling: {by: hpa, minReplicas: 1, maxReplicas: 12, lagPerReplica: 2000000}\ndisruptionBudget: {maxUnavailable: 25%}\nnetworkPolicy: {from: [{podSelector: {}}]}",
+	"clicks": "{}",
+	"alone":  "autoscaling: {by: none}\nreplicas: 3\ndisruptionBudget: {enabled: false}",
+	"hpa":    "autoscaling: {by: hpa, minReplicas: 1, maxReplicas: 12, recordsPerSecond: 200000, secondsBehind: 120}\ndisruptionBudget: {maxUnavailable: 25%}\nnetworkPolicy: {from: [{podSelector: {}}]}",
+	"static": "kind: StatefulSet\nautoscaling: {minReplicas: 0, keda: {cooldownPeriod: 600}}",
+	"static, hpa": `
+kind: StatefulSet
+config: {source: {kafka: {session_timeout: 5m}}}
+autoscaling: {by: hpa}
+networkPolicy: {from: [{podSelector: {}}]}
+`,
 	"unlisten": "admin: {enabled: false}\nserviceAccount: {create: false}",
 	"monitor": `
 podMonitor: {enabled: true, labels: {release: prometheus}, caSecret: {name: ca}, serverName: urlmill}
@@ -144,7 +151,7 @@ func TestPlanted(t *testing.T) {
 		"rights":                {"allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true", "allowPrivilegeEscalation"},
 		"seccomp":               {"seccompProfile: {type: RuntimeDefault}", "seccompProfile: {type: Unconfined}", "seccompProfile"},
 		"KEDA, field":           {"pollingInterval: 30", "pollInterval: 30", "pollInterval"},
-		"KEDA, type":            {`lagThreshold: "500000"`, "lagThreshold: 500000", "lagThreshold"},
+		"KEDA, type":            {`lagThreshold: "6000000"`, "lagThreshold: 6000000", "lagThreshold"},
 		"KEDA, rule":            {"maxReplicaCount: 8", "maxReplicaCount: 1", "minReplicaCount must be less"},
 		"KEDA, scaler":          {"offsetResetPolicy: earliest", "offsetReset: earliest", "offsetReset"},
 		"KEDA, value":           {"sasl: scram_sha512", "sasl: scram-sha-512", "is none of"},
@@ -153,7 +160,7 @@ func TestPlanted(t *testing.T) {
 		"network policy, field": {"podSelector:", "podSelectors:", "unknown field"},
 		"network policy, port":  {"- port: 9092", "- port: 90920", "between 1 and 65535"},
 		"network policy, type":  {"policyTypes: [Ingress,", "policyTypes: [Inward,", "policyTypes[0]"},
-		"behaviour":             {"type: Pods", "type: Pod", "policies[0].type: Unsupported value"},
+		"behaviour":             {"type: Percent", "type: Percents", "policies[0].type: Unsupported value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := string(read(t, manifests))
@@ -181,7 +188,12 @@ func TestRefused(t *testing.T) {
 		{"image: {repo: x}", "repo"},
 		{"resources: {limits: {memory: null}}", "memory"},
 		{"autoscaling: {by: cpu}", "by"},
-		{"autoscaling: {minReplicas: 0}", "minReplicas"},
+		{"{autoscaling: {by: hpa, minReplicas: 0}, networkPolicy: {from: [{podSelector: {}}]}}", "takes autoscaling.by: keda"},
+		{"autoscaling: {minReplicas: -1}", "minReplicas"},
+		{"autoscaling: {recordsPerSecond: 0}", "recordsPerSecond"},
+		{"config: {sink: {roll: {every: 0s}}}", "which 0s does not bound"},
+		{"config: {sink: {roll: {every: often}}}", "sink.roll.every: \"often\" is not a duration"},
+		{"kind: DaemonSet", "kind"},
 		{"admin: {port: 80}", "port"},
 		{"secret: {env: {KAFKA PASSWORD: x}}", "'KAFKA PASSWORD' does not match"},
 		{"secret: {env: {URLMILL_ADMIN_TOKEN: x}}", "URLMILL_ADMIN_TOKEN"},
@@ -194,7 +206,7 @@ func TestRefused(t *testing.T) {
 		{"config: {source: {kafka: {sasl: {password: secret}}}}", "a ConfigMap is no place for it"},
 		{"config: {source: {kafka: {brokers: ['${KAFKA_USER}:9092']}}}", "KEDA asks the brokers itself"},
 		{"config: {source: {kafka: {sasl: {mechanism: gssapi}}}}", `KEDA has no "gssapi"`},
-		{"config: {source: {kafka: {instance_id: mill}}}", "run a StatefulSet"},
+		{"config: {source: {kafka: {instance_id: mill}}}", "set kind: StatefulSet"},
 		{"secret: {env: null}", "no variable KAFKA_"},
 		{"autoscaling: {keda: {authentication: null}}", "has to log in there"},
 		{"config: {sink: {parquet: {path: out}}}", "would be gone with the pod"},

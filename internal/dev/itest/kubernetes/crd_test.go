@@ -124,7 +124,7 @@ func (d definitions) check(document string, kind schema.GroupVersionKind) error 
 // triggers are what the tests read of a ScaledObject.
 type triggers struct {
 	Spec struct {
-		ScaleTargetRef                   struct{ Name string }
+		ScaleTargetRef                   struct{ Kind, Name string }
 		MinReplicaCount, MaxReplicaCount int32
 		Advanced                         struct {
 			HorizontalPodAutoscalerConfig struct{ Behavior any }
@@ -183,7 +183,7 @@ func (d definitions) checkBehavior(text []byte) error {
 		"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": name,
 		"spec": map[string]any{
 			"scaleTargetRef": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": o.Spec.ScaleTargetRef.Name},
-			"minReplicas":    o.Spec.MinReplicaCount, "maxReplicas": o.Spec.MaxReplicaCount,
+			"minReplicas":    max(1, o.Spec.MinReplicaCount), "maxReplicas": o.Spec.MaxReplicaCount, // KEDA itself starts the first
 			"behavior": o.Spec.Advanced.HorizontalPodAutoscalerConfig.Behavior,
 			"metrics": []any{map[string]any{"type": "External", "external": map[string]any{
 				"metric": name, "target": map[string]any{"type": "AverageValue", "averageValue": o.Spec.Triggers[0].Metadata["lagThreshold"]},

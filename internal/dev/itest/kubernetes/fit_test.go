@@ -27,7 +27,7 @@ import (
 type set struct {
 	config     corev1.ConfigMap
 	account    *corev1.ServiceAccount
-	deployment appsv1.Deployment
+	deployment appsv1.Deployment // or of a StatefulSet what is the same there
 	budget     *policyv1.PodDisruptionBudget
 	network    *networkingv1.NetworkPolicy
 	autoscaler *autoscalingv2.HorizontalPodAutoscaler
@@ -42,9 +42,14 @@ type pipeline struct {
 		Kafka struct {
 			Brokers, Topics []string
 			Group, Start    string
+			Instance        string `json:"instance_id"`
+			Session         string `json:"session_timeout"`
 			TLS             *struct{ Enabled bool }
 			SASL            *struct{ Mechanism, Username, Password string }
 		}
+	}
+	Sink struct {
+		Roll struct{ Every string }
 	}
 	Pipeline struct {
 		DrainTimeout string `json:"drain_timeout"`
@@ -60,7 +65,7 @@ func gather(documents []string) (*set, error) {
 			return nil, err
 		}
 		into, ok := map[string]any{
-			"ConfigMap": &s.config, "ServiceAccount": &s.account, "Deployment": &s.deployment, "PodDisruptionBudget": &s.budget,
+			"ConfigMap": &s.config, "ServiceAccount": &s.account, "Deployment": &s.deployment, "StatefulSet": &s.deployment, "PodDisruptionBudget": &s.budget,
 			"NetworkPolicy":           &s.network,
 			"HorizontalPodAutoscaler": &s.autoscaler, "ScaledObject": &s.scaled, "TriggerAuthentication": &s.login,
 		}[head.Kind]
@@ -76,7 +81,7 @@ func gather(documents []string) (*set, error) {
 
 // fits checks what the documents say of each other.
 func (s *set) fits() error {
-	return errors.Join(s.labels(), s.ending(), s.files(), s.scaling(), s.reach())
+	return errors.Join(s.labels(), s.names(), s.ending(), s.files(), s.scaling(), s.reach())
 }
 
 // labels checks that selectors take the pods, and that nothing but an autoscaler says how many there are.
@@ -107,6 +112,20 @@ func (s *set) labels() error {
 		errs = append(errs, fmt.Errorf("account %s, pods of %s", s.account.Name, pod.Spec.ServiceAccountName))
 	}
 	return errors.Join(errs...)
+}
+
+// names checks that pods have an instance_id if and only if they keep their names, and a time to come back in.
+func (s *set) names() error {
+	pod, k := s.deployment.Spec.Template.Spec, s.pipeline.Source.Kafka
+	named := slices.ContainsFunc(pod.Containers[0].Env, func(e corev1.EnvVar) bool {
+		return e.ValueFrom != nil && e.ValueFrom.FieldRef != nil && e.ValueFrom.FieldRef.FieldPath == "metadata.name" && k.Instance == "${"+e.Name+"}"
+	})
+	hash := map[bool]string{false: "pod-template-hash", true: "controller-revision-hash"}[named]
+	if keeps := s.deployment.Kind == "StatefulSet"; keeps != named || keeps != (k.Instance != "") || keeps != (k.Session != "") ||
+		pod.TopologySpreadConstraints[0].MatchLabelKeys[0] != hash {
+		return fmt.Errorf("%s: instance_id %q, session_timeout %q, pods spread by %v", s.deployment.Kind, k.Instance, k.Session, pod.TopologySpreadConstraints)
+	}
+	return nil
 }
 
 // ending checks that a pod has longer to end than the pipeline to drain.
@@ -170,7 +189,7 @@ func variables(c corev1.Container) map[string]corev1.SecretKeySelector {
 
 // scaling checks that autoscalers scale the deployment, and look at what the pipeline reads, as who it reads.
 func (s *set) scaling() error {
-	if a := s.autoscaler; a != nil && (a.Spec.ScaleTargetRef.Name != s.deployment.Name || a.Spec.Metrics[0].Pods.Metric.Name != "urlmill_lag_total_records") {
+	if a := s.autoscaler; a != nil && (a.Spec.ScaleTargetRef.Name != s.deployment.Name || a.Spec.ScaleTargetRef.Kind != s.deployment.Kind || a.Spec.Metrics[0].Pods.Metric.Name != "urlmill_lag_total_records") {
 		return fmt.Errorf("%+v", a.Spec)
 	}
 	if s.scaled == nil {
@@ -182,7 +201,7 @@ func (s *set) scaling() error {
 		"lagThreshold": o.Triggers[0].Metadata["lagThreshold"],
 	}
 	if len(k.Topics) == 1 {
-		want["topic"] = k.Topics[0]
+		want["topic"], want["ensureEvenDistributionOfPartitions"] = k.Topics[0], "true"
 	}
 	if k.Start == "latest" {
 		want["offsetResetPolicy"] = "latest"
@@ -194,7 +213,7 @@ func (s *set) scaling() error {
 		want["sasl"] = map[string]string{"plain": "plaintext", "scram-sha-512": "scram_sha512", "oauthbearer": "oauthbearer"}[k.SASL.Mechanism]
 	}
 	trigger := o.Triggers[0]
-	if o.ScaleTargetRef.Name != s.deployment.Name || !maps.Equal(trigger.Metadata, want) {
+	if o.ScaleTargetRef.Name != s.deployment.Name || o.ScaleTargetRef.Kind != s.deployment.Kind || !maps.Equal(trigger.Metadata, want) {
 		return fmt.Errorf("scales %s by %v, want %s by %v", o.ScaleTargetRef.Name, trigger.Metadata, s.deployment.Name, want)
 	}
 	if s.login == nil {
@@ -235,7 +254,7 @@ func (s *set) lint(t *testing.T, bin string) {
 		t.Fatal(err)
 	}
 	cpus := (c.Resources.Requests.Cpu().MilliValue() + 999) / 1000
-	env := []string{fmt.Sprintf("GOMAXPROCS=%d", cpus)}
+	env := []string{fmt.Sprintf("GOMAXPROCS=%d", cpus), "URLMILL_POD=urlmill-0"}
 	for name := range variables(c) {
 		env = append(env, name+"="+token)
 	}

@@ -21,6 +21,7 @@ var (
 	deploy    = filepath.Join(root, "docs", "deploy")
 	manifests = filepath.Join(deploy, "kubernetes.yaml")
 	chartDir  = filepath.Join(deploy, "kubernetes", "urlmill")
+	page      = filepath.Join(root, "docs", "plugins", "kubernetes.md")
 	clicks    = filepath.Join(deploy, "kubernetes", "clicks.yaml")
 )
 

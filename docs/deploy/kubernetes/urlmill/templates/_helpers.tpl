@@ -53,7 +53,7 @@ app.kubernetes.io/version: {{ default .Chart.AppVersion .Values.image.tag | trun
 {{- fail "config.source.kafka.sasl.password: a ConfigMap is no place for it. Write ${KAFKA_PASSWORD}, and let secret.env name a key of a Secret" -}}
 {{- end }}{{ end -}}
 {{- if $kafka.instance_id -}}
-{{- fail "config.source.kafka.instance_id: the pods of a Deployment have other names after a restart, and would wait for the partitions of the old ones. Take it out, or run a StatefulSet with instance_id: ${HOSTNAME} in place of this chart" -}}
+{{- fail "config.source.kafka.instance_id is the chart's: take it out, and set kind: StatefulSet, whose pods keep their names" -}}
 {{- end -}}
 {{- $variables := default dict .Values.secret.env | keys -}}
 {{- range .Values.env }}{{ $variables = append $variables .name }}{{ end -}}
@@ -64,8 +64,8 @@ app.kubernetes.io/version: {{ default .Chart.AppVersion .Values.image.tag | trun
 {{- end -}}
 {{- end -}}
 {{- range $sink, $options := $config.sink -}}
-{{- if and (kindIs "map" $options) (hasKey $options "path") (not (hasPrefix "s3://" (toString $options.path))) (not $.Values.volumeMounts) -}}
-{{- fail (printf "config.sink.%s.path: %s would be gone with the pod. Write to s3://, or mount a volume that all processes share: volumes, volumeMounts" $sink $options.path) -}}
+{{- if and (kindIs "map" $options) (hasKey $options "path") (not (regexMatch "^(s3|gs|az)://" (toString $options.path))) (not $.Values.volumeMounts) -}}
+{{- fail (printf "config.sink.%s.path: %s would be gone with the pod. Write to s3://, gs:// or az://, or mount a volume that all processes share: volumes, volumeMounts" $sink $options.path) -}}
 {{- end -}}
 {{- end -}}
 {{- if $config.dedupe -}}
@@ -84,9 +84,12 @@ app.kubernetes.io/version: {{ default .Chart.AppVersion .Values.image.tag | trun
 {{- toJson $config -}}
 {{- end -}}
 
-{{/* The configuration that runs. */}}
+{{/* The configuration that runs. The pods of a StatefulSet keep their names, and with them their partitions when they restart. */}}
 {{- define "urlmill.config" -}}
 {{- $config := include "urlmill.given" . | fromJson -}}
+{{- if eq .Values.kind "StatefulSet" -}}
+{{- $_ := merge $config.source.kafka (dict "instance_id" "${URLMILL_POD}" "session_timeout" "1m") -}}
+{{- end -}}
 {{- if .Values.admin.enabled -}}
 {{- $tls := dict "cert_file" "/etc/urlmill/tls/tls.crt" "key_file" "/etc/urlmill/tls/tls.key" -}}
 {{- $listener := dict "listen" (printf ":%v" (int .Values.admin.port)) "token" "${URLMILL_ADMIN_TOKEN}" "tls" $tls -}}
@@ -98,14 +101,33 @@ app.kubernetes.io/version: {{ default .Chart.AppVersion .Values.image.tag | trun
 {{/* How many seconds a pod has to end: twice pipeline.drain_timeout, and 20 for what comes before and after it. */}}
 {{- define "urlmill.grace" -}}
 {{- $drain := default dict (include "urlmill.given" . | fromJson).pipeline -}}
-{{- $drain = default "20s" $drain.drain_timeout | toString -}}
-{{- if not (regexMatch "^([0-9]+(h|m|s))+$" $drain) -}}
-{{- fail (printf "config.pipeline.drain_timeout: %q is not a duration such as 20s or 1m30s" $drain) -}}
+{{- include "urlmill.seconds" (list "pipeline.drain_timeout" (default "20s" $drain.drain_timeout)) | int | mul 2 | add 20 -}}
+{{- end -}}
+
+{{/* How many seconds a duration of the configuration has: its key, and itself. */}}
+{{- define "urlmill.seconds" -}}
+{{- $duration := last . | toString -}}
+{{- if not (regexMatch "^([0-9]+(h|m|s))+$" $duration) -}}
+{{- fail (printf "config.%s: %q is not a duration such as 20s or 1m30s" (first .) $duration) -}}
 {{- end -}}
 {{- $seconds := 0 -}}
-{{- range regexFindAll "[0-9]+(h|m|s)" $drain -1 -}}
+{{- range regexFindAll "[0-9]+(h|m|s)" $duration -1 -}}
 {{- $unit := ternary 3600 (ternary 60 1 (hasSuffix "m" .)) (hasSuffix "h" .) -}}
 {{- $seconds = add $seconds (mul (trimSuffix "h" . | trimSuffix "m" | trimSuffix "s" | int) $unit) -}}
 {{- end -}}
-{{- add 20 (mul 2 $seconds) -}}
+{{- $seconds -}}
+{{- end -}}
+
+{{/* How many records one process may be behind before another is started. KEDA counts those as well that wait for their commit. */}}
+{{- define "urlmill.lag" -}}
+{{- $seconds := .Values.autoscaling.secondsBehind -}}
+{{- if eq .Values.autoscaling.by "keda" -}}
+{{- $roll := default dict (default dict (include "urlmill.given" . | fromJson).sink).roll -}}
+{{- $every := include "urlmill.seconds" (list "sink.roll.every" (default "1m" $roll.every)) | int -}}
+{{- if not $every -}}
+{{- fail "config.sink.roll.every: KEDA counts what is not committed, which 0s does not bound. Give a time such as 1m, or set autoscaling.by: hpa" -}}
+{{- end -}}
+{{- $seconds = add $seconds $every -}}
+{{- end -}}
+{{- mul .Values.autoscaling.recordsPerSecond $seconds -}}
 {{- end -}}

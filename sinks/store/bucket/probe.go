@@ -1,13 +1,10 @@
-package s3
+package bucket
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"path"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/urlmill/urlmill/sinks/store"
 )
@@ -19,7 +16,7 @@ const probeContent = "urlmill looks whether uploads can be published here\n"
 // two processes cannot create the same object is for [commit.Chain.Probe] to find out.
 func (s *Store) probe(ctx context.Context, run string) error {
 	name := path.Join(tmpName, run, "probe")
-	id, err := s.createUpload(ctx, name)
+	id, err := s.createUpload(ctx, run, name)
 	if err != nil {
 		return err
 	}
@@ -27,22 +24,22 @@ func (s *Store) probe(ctx context.Context, run string) error {
 	part, err := f.sendPart(1, []byte(probeContent))
 	pending := store.Pending{Name: name, Token: id, Bytes: int64(len(probeContent))}
 	if err == nil {
-		err = s.probeUpload(ctx, pending, sent{part})
+		err = s.probeUpload(ctx, pending, []Part{part})
 	}
 	last := context.WithoutCancel(ctx)
 	if err != nil {
-		return errors.Join(err, s.abort(last, name, id), s.Delete(last, name))
+		return errors.Join(err, s.client.Abort(last, name, id), s.Delete(last, name))
 	}
 	return s.Delete(last, name)
 }
 
 // probeUpload looks at an upload that has its only part, and publishes it.
-func (s *Store) probeUpload(ctx context.Context, f store.Pending, parts sent) error {
-	up, err := s.listParts(ctx, f)
-	if err != nil {
-		return s.explain("ListParts", f.Name, err)
+func (s *Store) probeUpload(ctx context.Context, f store.Pending, parts []Part) error {
+	up, err := s.client.Parts(ctx, f.Name, f.Token)
+	if err != nil && !errors.Is(err, ErrNoUpload) {
+		return err
 	}
-	if up.bytes != f.Bytes || !parts.equal(up.parts) {
+	if up.bytes() != f.Bytes || !same(parts, up.Parts) {
 		return s.unfit("does not say of an upload which parts it has, so that nobody could complete one after a crash")
 	}
 	if err := s.published(ctx, f); err == nil {
@@ -50,8 +47,8 @@ func (s *Store) probeUpload(ctx context.Context, f store.Pending, parts sent) er
 	} else if !isMissing(err) {
 		return err
 	}
-	found, err := s.lists(ctx, f)
-	if err != nil {
+	found := false
+	if err := s.client.Uploads(ctx, path.Dir(f.Name), func(u Upload) { found = found || u.ID == f.Token }); err != nil {
 		return err
 	}
 	if !found {
@@ -69,29 +66,7 @@ func (s *Store) probeUpload(ctx context.Context, f store.Pending, parts sent) er
 	return nil
 }
 
-// lists reports whether the server finds an upload by what its key begins with.
-func (s *Store) lists(ctx context.Context, f store.Pending) (bool, error) {
-	pages, seen := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{
-		Bucket: &s.bucket, Prefix: s.dir(path.Dir(f.Name)),
-	}), turns{}
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err == nil {
-			err = seen.turn(pages.HasMorePages(), page.NextKeyMarker, page.NextUploadIdMarker)
-		}
-		if err != nil {
-			return false, s.explain("ListMultipartUploads", "", err)
-		}
-		for _, u := range page.Uploads {
-			if aws.ToString(u.UploadId) == f.Token {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
-}
-
 func (s *Store) unfit(what string) error {
-	return fmt.Errorf("the S3 server of %s %s: nothing can be delivered there safely; give another one (docs/s3.md lists servers that were tried), or a directory",
-		s.Location(), what)
+	return fmt.Errorf("the %s server of %s %s: nothing can be delivered there safely; give another one (%s lists servers that were tried), or a directory",
+		s.service.Name, s.Location(), what, s.service.Docs)
 }

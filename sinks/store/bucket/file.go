@@ -1,7 +1,6 @@
-package s3
+package bucket
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,18 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
 const firstBuffer = 64 << 10
-
-// sent are the parts of an upload, in the order of their numbers.
-type sent []types.CompletedPart
 
 // file implements [store.File].
 type file struct {
@@ -39,7 +30,7 @@ type file struct {
 
 	group sync.WaitGroup // of parts on their way
 	mu    sync.Mutex
-	sent  sent
+	sent  []Part // in the order of their numbers
 	err   error
 }
 
@@ -48,11 +39,12 @@ func (s *Store) Begin(ctx context.Context, name string) (store.File, error) {
 	if err := check(name); err != nil {
 		return nil, err
 	}
-	if s.Run() == "" {
+	run := s.Run()
+	if run == "" {
 		return nil, errors.New("the store was not prepared for writing")
 	}
 	s.refresh(ctx)
-	id, err := s.createUpload(ctx, name)
+	id, err := s.createUpload(ctx, run, name)
 	if err != nil {
 		return nil, err
 	}
@@ -64,23 +56,14 @@ func (s *Store) Begin(ctx context.Context, name string) (store.File, error) {
 	return f, nil
 }
 
-func (s *Store) createUpload(ctx context.Context, name string) (string, error) {
-	in := &s3.CreateMultipartUploadInput{
-		Bucket: &s.bucket, Key: s.key(name), ChecksumAlgorithm: s.opts.checksumAlgorithm(),
-		StorageClass: types.StorageClass(s.opts.StorageClass),
-	}
-	in.ServerSideEncryption, in.SSEKMSKeyId = s.opts.sse()
-	out, err := s.client.CreateMultipartUpload(ctx, in)
-	if err != nil {
-		return "", s.explain("CreateMultipartUpload", name, err)
-	}
-	if tried, ok := retry.GetAttemptResults(out.ResultMetadata); ok && len(tried.Results) > 1 {
-		// An answer may have been lost with the identifier of an upload.
+func (s *Store) createUpload(ctx context.Context, run, name string) (string, error) {
+	id, again, err := s.client.Begin(ctx, run, name)
+	if again {
 		s.mu.Lock()
 		s.orphans = true
 		s.mu.Unlock()
 	}
-	return aws.ToString(out.UploadId), nil
+	return id, err
 }
 
 // Size implements [store.File].
@@ -115,7 +98,7 @@ func (f *file) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	if f.over {
-		return 0, f.fail(fmt.Errorf("writing to %s: %w", f.store.url(f.name), fs.ErrClosed))
+		return 0, f.fail(fmt.Errorf("writing to %s: %w", f.store.URL(f.name), fs.ErrClosed))
 	}
 	_, _ = f.sum.Write(p)
 	written := 0
@@ -164,20 +147,20 @@ func (s *Store) release(b []byte) {
 // send starts sending the part in the buffer, as soon as another one has arrived if there are too many on their way. It waits
 // for that until the context of the file ends.
 func (f *file) send() error {
-	if f.parts == maxParts {
-		return f.fail(fmt.Errorf("%s has %d parts of %d bytes, and S3 allows no more: lower the sink's roll.bytes, or raise part_size in its section s3",
-			f.store.url(f.name), f.parts, f.store.opts.PartSize))
+	if v := f.store.service; f.parts == v.MaxParts {
+		return f.fail(fmt.Errorf("%s has %d parts of %d bytes, and %s allows no more: lower the sink's roll.bytes, or raise part_size in its section %s",
+			f.store.URL(f.name), f.parts, f.store.opts.PartSize, v.Name, v.Section))
 	}
 	select {
 	case f.store.shared.slots <- struct{}{}:
 	case <-f.ctx.Done(): // the buffer is given back when the file is discarded
-		return f.fail(fmt.Errorf("writing to %s: %w", f.store.url(f.name), context.Cause(f.ctx)))
+		return f.fail(fmt.Errorf("writing to %s: %w", f.store.URL(f.name), context.Cause(f.ctx)))
 	}
 	f.parts++
 	number, content := int32(f.parts), f.buf
 	f.buf = nil
 	f.mu.Lock()
-	f.sent = append(f.sent, types.CompletedPart{})
+	f.sent = append(f.sent, Part{})
 	f.mu.Unlock()
 	f.group.Go(func() {
 		defer func() {
@@ -197,34 +180,23 @@ func (f *file) send() error {
 	return nil
 }
 
-func (f *file) sendPart(number int32, content []byte) (types.CompletedPart, error) {
+func (f *file) sendPart(number int32, content []byte) (Part, error) {
 	if err := f.Err(); err != nil {
-		return types.CompletedPart{}, err
+		return Part{}, err
 	}
-	s, sum := f.store, f.store.crc(content)
-	out, err := s.client.UploadPart(f.ctx, &s3.UploadPartInput{
-		Bucket: &s.bucket, Key: s.key(f.name), UploadId: &f.upload, PartNumber: &number, Body: bytes.NewReader(content),
-		ContentLength: aws.Int64(int64(len(content))), ChecksumAlgorithm: s.opts.checksumAlgorithm(), ChecksumCRC32C: sum,
-	})
-	if code(err) == codeNoSuchUpload {
-		return types.CompletedPart{}, s.gone(f.upload, f.name)
+	part, err := f.store.client.Send(f.ctx, f.name, f.upload, number, content)
+	if errors.Is(err, ErrNoUpload) {
+		return Part{}, f.store.gone(f.upload, f.name)
 	}
-	if err != nil {
-		return types.CompletedPart{}, s.explain(fmt.Sprintf("UploadPart %d", number), f.name, err)
-	}
-	part := types.CompletedPart{PartNumber: &number, ETag: out.ETag}
-	if out.ChecksumCRC32C != nil {
-		part.ChecksumCRC32C = sum
-	}
-	return part, nil
+	return part, err
 }
 
 // Finish implements [store.File].
 func (f *file) Finish() (store.Pending, error) {
 	if f.over {
-		return store.Pending{}, f.fail(fmt.Errorf("finishing %s: it is finished: %w", f.store.url(f.name), fs.ErrClosed))
+		return store.Pending{}, f.fail(fmt.Errorf("finishing %s: it is finished: %w", f.store.URL(f.name), fs.ErrClosed))
 	}
-	if f.Err() == nil && (len(f.buf) > 0 || f.parts == 0) {
+	if f.Err() == nil && (len(f.buf) > 0 || f.parts == 0 && !f.store.service.NoEmptyParts) {
 		_ = f.send() // its error stays
 	}
 	f.group.Wait()
@@ -259,5 +231,5 @@ func (f *file) Discard() error {
 	f.cancel()
 	f.group.Wait() // a part that arrives later than the end of the upload would stay
 	f.end()
-	return f.store.abort(ctx, f.name, f.upload)
+	return f.store.client.Abort(ctx, f.name, f.upload)
 }

@@ -1,0 +1,72 @@
+// Package objstore has the contract by which objects are read from a store: list the keys from one on, and read the bytes of an
+// object as it was when it was listed. Stores implement it beside their sinks, and the source of files reads from it; neither
+// knows the other.
+package objstore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/urlmill/urlmill/config"
+)
+
+// Object is an object as a listing shows it.
+type Object struct {
+	Key  string
+	Size int64
+	// ETag is the store's name of this content under this key: another content has another one.
+	ETag string
+}
+
+// Store is a bucket. Its methods may be called from several goroutines. They make requests again that may succeed then; their
+// errors are final, and say what to do.
+type Store interface {
+	// List returns the objects, at most limit and at most a page of the store, whose keys begin with prefix and come after the key
+	// after, in the order of the bytes of their keys. more reports whether there may be others behind them. The slice is the
+	// caller's.
+	List(ctx context.Context, prefix, after string, limit int) (page []Object, more bool, err error)
+	// Open returns the bytes of an object from off on, n of them, or all with n < 0. The error is [ErrChanged] if the store has
+	// another content under the key, [io/fs.ErrNotExist] if it has none, and [ErrUnreadable] if this object alone cannot be read. The
+	// reader may end too early; then Open is called again with what is missing. It does not outlive ctx.
+	Open(ctx context.Context, o Object, off, n int64) (io.ReadCloser, error)
+}
+
+// ErrChanged is the error of an object that is not the one any more that was listed.
+var ErrChanged = errors.New("the store has another content under this key now")
+
+// ErrUnreadable is the error of an object that cannot be read while others can: because of its own rights or key of encryption, or
+// because it is archived.
+var ErrUnreadable = errors.New("the object cannot be read")
+
+// Options are those of a kind of store, bound to a section of the configuration of a source.
+type Options interface {
+	// CheckBucket returns what is wrong with the name of a bucket.
+	CheckBucket(name string) error
+	// Validate returns every problem, joined, each a [*pipeline.FieldError], without touching anything outside.
+	Validate() error
+	// Section returns the section that they are bound to.
+	Section() config.Section
+	// Open returns a bucket, without a request to it, and what is known of the requests that fail.
+	Open(name string, log *slog.Logger) (Store, Trouble, error)
+}
+
+// Trouble is what is known of requests that fail and are made again. It is safe for concurrent use.
+type Trouble interface {
+	// Get returns since when requests have been failing, and the error; the zero time while none is.
+	Get() (since time.Time, err error)
+	// Retries returns how many were made again.
+	Retries() int64
+}
+
+// Kind is a kind of store.
+type Kind struct {
+	// Scheme begins the addresses of its objects, such as s3://.
+	Scheme string
+	// Name is that of the section of its options, and Doc a sentence about it.
+	Name, Doc string
+	// New returns its options with their defaults.
+	New func() Options
+}

@@ -1,0 +1,49 @@
+package bucket
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/pipeline"
+)
+
+// Default returns the options of a configuration that says nothing.
+func Default() Options {
+	return Options{PartSize: 8 << 20, Parallel: 4, Attempts: 8, Timeout: 30 * time.Second}
+}
+
+// Memory is what parts on their way take, in bytes.
+func (o Options) Memory() int64 { return int64(o.Parallel) * o.PartSize }
+
+// Fields returns the fields that are bound to o.
+func (o *Options) Fields() []config.Field {
+	return []config.Field{
+		{Name: "part_size", Doc: "Size of the parts of a file.", Value: config.Size(&o.PartSize, 256<<10, 1<<30)},
+		{Name: "parallel", Doc: "Parts on their way at a time, in the whole process.", Value: config.Int(&o.Parallel, 1, 256)},
+		{Name: "attempts", Doc: "How often a request is made before the process stops.", Value: config.Int(&o.Attempts, 1, 100)},
+		{Name: "timeout", Doc: "Limit of one attempt with its answer.", Value: config.Duration(&o.Timeout, time.Second, time.Hour)},
+	}
+}
+
+// CheckEndpoint adds what is wrong with the URL of a server.
+func CheckEndpoint(p *pipeline.Problems, endpoint string) {
+	if endpoint == "" {
+		return
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		p.Add("endpoint", "is not the URL of a server").Advise("give one such as https://storage.example.com, without a user and password")
+	}
+}
+
+// HTTPClient returns a client for the options. It follows no redirections, which would take credentials elsewhere.
+func (o Options) HTTPClient(transport http.RoundTripper) *http.Client {
+	if transport == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.MaxIdleConnsPerHost = 2*o.Parallel + 8 // parts, and the commits of several lanes
+		transport = t
+	}
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
