@@ -35,6 +35,28 @@ func Load(path string, env Env, root Section) (*Document, error) {
 	return Parse(path, data, env, root)
 }
 
+// ReadFile reads a file that a configuration names, of at most limit bytes. A device is refused: it has no end, and no size that
+// says so.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w; give the path of a file that can be read", err)
+	}
+	defer func() { _ = f.Close() }() // it was read alone
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file; give the path of a file that can be read", path)
+	case info.Size() > limit:
+		return nil, fmt.Errorf("%s is larger than %s", path, FormatSize(limit))
+	}
+	data := make([]byte, info.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
+}
+
 // readFile reads a file, or of one that is larger than MaxFileSize, or has no end, a byte more than that.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)

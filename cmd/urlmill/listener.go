@@ -30,6 +30,13 @@ func newListener(c *wire.Config, log *slog.Logger) *listener {
 	return &listener{config: c, settings: c.Section, monitor: m, log: m.Logger(log)}
 }
 
+// refused shows on the status page why a change was refused, until err is nil.
+func (l *listener) refused(what string, err error) {
+	if l.monitor != nil {
+		l.monitor.Refused(what, err)
+	}
+}
+
 // start listens. stop has to be called with what the pipeline has ended with: after a failure the listener stays for
 // admin.linger, unless drain or ctx ends before.
 func (l *listener) start(s *wire.Session) (stop func(ctx, drain context.Context, err error), err error) {

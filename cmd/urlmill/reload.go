@@ -20,6 +20,7 @@ type reload struct {
 	level      *slog.LevelVar
 	fixedLevel bool // the command line gives the level
 	log        *slog.Logger
+	refused    func(what string, err error) // shows why a change was refused, until err is nil
 	signals    chan os.Signal
 
 	running *wire.Config                // that the pipeline was started with
@@ -77,6 +78,7 @@ func (r *reload) apply() {
 	}
 	if err != nil {
 		r.log.Error("SIGHUP: the configuration is wrong; nothing was changed", "error", err)
+		r.refused(bySignal, err)
 		return
 	}
 	r.log.Info("SIGHUP: the configuration was read")
@@ -93,18 +95,24 @@ func (r *reload) apply() {
 	if !r.fixedLevel {
 		r.level.Set(c.Log.Level)
 	}
-	r.applyLists(c)
+	r.refused(bySignal, r.applyLists(c))
 	r.session.SetRates(c, r.session.Source)
 	r.latest.Store(c)
 }
 
+// What changes may be refused by.
+const (
+	bySignal = "SIGHUP"
+	byFiles  = "a file of enrich"
+)
+
 // applyLists reads the files of c, whose names may be the same and whose contents not.
-func (r *reload) applyLists(c *wire.Config) {
+func (r *reload) applyLists(c *wire.Config) error {
 	before := r.session.Lists()
 	lists, err := wire.ReadLists(c)
 	if err != nil { // it was right a moment ago
 		r.log.Error("SIGHUP: a list is wrong; all stay", "error", err)
-		return
+		return err
 	}
 	if err := r.session.CheckRules(lists.Rules); err != nil {
 		r.log.Warn("SIGHUP: a change is not taken over; restart for it", "key", "columns.tracking_rules", "reason", err)
@@ -134,6 +142,8 @@ func (r *reload) applyLists(c *wire.Config) {
 	}
 	lists.Clients = r.newClients("SIGHUP: taken over", before.Clients, lists.Clients)
 	r.session.Use(lists)
+	r.refused(byFiles, nil) // all were read
+	return nil
 }
 
 // newClients returns the clients for the batches that begin from now on, and logs by message that they are others than before.
@@ -151,13 +161,16 @@ func (r *reload) newClients(message string, from, to *enrich.Clients) *enrich.Cl
 func (r *reload) applyChanged() {
 	lists := r.session.Lists()
 	if !lists.Clients.Changed() {
+		r.refused(byFiles, nil)
 		return
 	}
 	clients, err := r.latest.Load().Enrich.ReadClients()
 	if err != nil {
 		r.log.Error("a file of enrich has changed and is wrong; the one before stays", "error", err)
+		r.refused(byFiles, err)
 		return
 	}
+	r.refused(byFiles, nil)
 	lists.Clients = r.newClients("a file of enrich has changed and was taken over", lists.Clients, clients)
 	r.session.Use(lists)
 }

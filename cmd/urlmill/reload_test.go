@@ -3,15 +3,19 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/admin"
 	"github.com/urlmill/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/urlcore/psl"
 )
 
@@ -22,6 +26,11 @@ func reloaded(t *testing.T, dir, text string) (r *reload, log *bytes.Buffer) {
 	r = &reload{
 		level: new(slog.LevelVar),
 		log:   slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	r.refused = func(what string, err error) {
+		if err != nil {
+			fmt.Fprintf(log, "the page says %s: %v\n", what, err)
+		}
 	}
 	c := parseIn(t, dir, text)
 	r.running = c
@@ -215,6 +224,59 @@ sink: {ndjson: {stdout: true, delivery: at_least_once}}
 	r.load = func() (*wire.Config, error) { return r.latest.Load(), nil }
 	if r.apply(); !strings.Contains(log.String(), `SIGHUP: taken over" key=enrich from=`+second.Version()) || r.session.Lists().Clients == second {
 		t.Errorf("SIGHUP: %s", log)
+	}
+}
+
+// TestReloadRefused shows on the status page why a bad configuration, a bad list and a bad file were refused, until good ones are read.
+func TestReloadRefused(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"ranges": "192.0.2.0/24\n", "list": listOne, "access.log": ""} {
+		writeFile(t, dir, name, text)
+	}
+	const base = `source: {file: {paths: ["${DIR}/access.log"]}, codec: {access_log: {format: combined, base: "https://example.com"}}}
+enrich: {user_agent: {bot_ranges: [{bots: [Googlebot], files: ["${DIR}/ranges"]}]}}
+sink: {ndjson: {stdout: true, delivery: at_least_once}}
+columns: {public_suffix_list: '${DIR}/list'}
+`
+	text := base
+	r, _ := reloaded(t, dir, base)
+	r.load = func() (*wire.Config, error) {
+		return wire.Standard().Parse("c.yaml", []byte(strings.ReplaceAll(text, "${DIR}", dir)), config.OSEnv())
+	}
+	l := &listener{monitor: admin.NewMonitor(), log: r.log}
+	l.monitor.Attach(admin.Watch{Stats: new(pipeline.Stats)})
+	r.refused = l.refused
+	shown := func() string {
+		s := l.monitor.Status(time.Now())
+		if len(s.Problems) > 0 {
+			t.Errorf("it is not ready: %v", s.Problems)
+		}
+		return fmt.Sprint(s.Notices)
+	}
+	for _, step := range []struct {
+		what, text, list, ranges string
+		says                     []string
+	}{
+		{"all is right", base, listOne, "192.0.2.0/24\n", nil},
+		{"a wrong key", base + "log: {level: wild}\n", listOne, "192.0.2.0/24\n", []string{"SIGHUP: c.yaml:5:14: level"}},
+		{"a wrong list", base, "<html>", "192.0.2.0/24\n", []string{"SIGHUP: ", "public_suffix_list: ", "sections out of order"}},
+		{"a wrong file of ranges", base, listOne, "192.0.2.0/24\nnonsense\n", []string{"SIGHUP: ", "a file of enrich: ", "line 2"}},
+		{"all is right again", base, listTwo, "198.51.100.0/24\n", nil},
+	} {
+		text = step.text
+		writeFile(t, dir, "list", step.list)
+		writeFile(t, dir, "ranges", step.ranges)
+		r.applyChanged()
+		r.apply()
+		got := shown()
+		for _, want := range step.says {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in %s", step.what, want, got)
+			}
+		}
+		if len(step.says) == 0 && got != "[]" {
+			t.Errorf("%s: %s", step.what, got)
+		}
 	}
 }
 

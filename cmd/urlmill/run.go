@@ -161,6 +161,7 @@ func (a *app) runJob(parent context.Context, c *wire.Config, setting wire.Settin
 	soft, stopClock := v.bound.within(drain)
 	defer stopClock()
 	if v.reload != nil {
+		v.reload.log, v.reload.refused = log, listener.refused
 		defer v.reload.watch(s)()
 		listener.settings = v.reload.counts
 	}

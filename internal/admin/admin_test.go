@@ -427,3 +427,19 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d points from %+v to %+v", len(h), h[0], h[len(h)-1])
 	}
 }
+
+// TestRefused shows why a reload was refused until one is taken over; the process is ready meanwhile.
+func TestRefused(t *testing.T) {
+	w := newWatched(time.Hour, nil)
+	s := started(t, Options{}, w.monitor)
+	w.monitor.Refused("SIGHUP", errors.New("c.yaml:2:1: unknown key"))
+	if code, body := get(t, "GET", s.URL()+"readyz", "", nil); code != 200 {
+		t.Errorf("readyz: %d %s", code, body)
+	}
+	_, body := get(t, "GET", s.URL()+"api/status", "", nil)
+	contains(t, body, `"notices":[{"code":"reload refused","detail":"SIGHUP: c.yaml:2:1: unknown key","advice":"What was read before counts`)
+	w.monitor.Refused("SIGHUP", nil)
+	if _, body := get(t, "GET", s.URL()+"api/status", "", nil); strings.Contains(body, "notices") {
+		t.Errorf("notices: %s", body)
+	}
+}

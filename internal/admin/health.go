@@ -31,6 +31,20 @@ var advice = map[string]string{
 	"lag": "Start more processes of the same group, up to one for each partition, or see docs/tuning.md.",
 }
 
+// refusedAdvice says what to do about a reload that was refused.
+const refusedAdvice = "What was read before counts, and the pipeline runs. Mend what the message names; urlmill lint says whether it is right."
+
+// Refused says why what was asked to change, such as "SIGHUP", changed nothing; nil when it did. The page shows the reason until then.
+func (m *Monitor) Refused(what string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil {
+		delete(m.refused, what)
+		return
+	}
+	m.refused[what] = Problem{"reload refused", clip(what+": "+err.Error(), maxText), refusedAdvice}
+}
+
 // Problems returns what keeps the process from being ready at now, worst first.
 func (m *Monitor) Problems(now time.Time) []Problem {
 	var out []Problem

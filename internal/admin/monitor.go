@@ -72,6 +72,7 @@ type Monitor struct {
 	last     pipeline.Totals
 	lastAt   time.Time
 	lanes    map[pipeline.LaneID]*laneWatch
+	refused  map[string]Problem   // by what was refused
 	told     map[string]time.Time // problems that the log was told of, by their codes, and since when they are known
 }
 
@@ -80,7 +81,7 @@ func NewMonitor() *Monitor {
 	m := &Monitor{
 		began: time.Now(), lastAt: time.Now(),
 		messages: newRing[Message](maxMessages), bad: newRing[BadRow](maxBad), history: newRing[Point](maxPoints),
-		domains: newTopK(maxDomains), lanes: make(map[pipeline.LaneID]*laneWatch), told: make(map[string]time.Time),
+		domains: newTopK(maxDomains), lanes: make(map[pipeline.LaneID]*laneWatch), told: make(map[string]time.Time), refused: make(map[string]Problem),
 	}
 	m.register()
 	return m

@@ -83,10 +83,12 @@ type Lane struct {
 
 // Status is what the status page shows.
 type Status struct {
-	Name      string           `json:"name"`
-	Now       time.Time        `json:"now"`
-	Began     time.Time        `json:"began"`
-	Problems  []Problem        `json:"problems"`
+	Name     string    `json:"name"`
+	Now      time.Time `json:"now"`
+	Began    time.Time `json:"began"`
+	Problems []Problem `json:"problems"`
+	// Notices are reloads that were refused: what is wrong, and keeps nothing from running.
+	Notices   []Problem        `json:"notices,omitempty"`
 	Rows      int64            `json:"rows"`
 	Bytes     int64            `json:"bytes"`
 	Invalid   int64            `json:"invalid"`
@@ -140,6 +142,9 @@ func (m *Monitor) Status(now time.Time) Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.History, s.Bad, s.Messages, s.Domains = m.history.list(), m.bad.list(), m.messages.list(), m.domains.top(shownDomains)
+	for _, what := range slices.Sorted(maps.Keys(m.refused)) {
+		s.Notices = append(s.Notices, m.refused[what])
+	}
 	s.Channels, s.Bots = m.channels.shares(m.channels.total()), m.bots.shares(t.Rows)
 	return s
 }

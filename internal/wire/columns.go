@@ -117,7 +117,8 @@ func newPlan(c *Config, source sources.Asks, in *carried, lists Lists, guard fun
 
 // carriedKeys are the keys that name a carried field, by the options of [urlcols.OptionError].
 var carriedKeys = map[string]string{
-	"acquisition": acquisition + ".referrer", "user_agent": "enrich.user_agent.field", "user_agent.address": "enrich.user_agent.address", "address": "enrich.address.field",
+	"acquisition": acquisition + ".referrer", "user_agent": "enrich.user_agent.field", "user_agent.hints": "enrich.user_agent.hints",
+	"user_agent.address": "enrich.user_agent.address", "address": "enrich.address.field",
 }
 
 // columnPath returns where c has the column that e is about.

@@ -90,6 +90,16 @@ func TestEndless(t *testing.T) {
 	if _, err := Standard().Parse("c.yaml", []byte("on_error: ${file:"+endless+"}"), config.OSEnv()); err == nil || !strings.Contains(err.Error(), "it has to hold a single value") {
 		t.Errorf("as a value: %v", err)
 	}
+	for _, list := range []string{"columns: {tracking: separate, tracking_rules: ", "enrich: {acquisition: {channels: ", "enrich: {address: {field: a, files: [", "privacy: {method: hash, keys: "} {
+		text := "source: {file: {paths: [a]}, codec: {ndjson: {url: /u, carry: [{name: a, pointer: /a}]}}}\nsink: {parquet: {path: out}}\n" + list + endless
+		c, err := Standard().Parse("c.yaml", []byte(text+strings.Repeat("]", strings.Count(list, "["))+strings.Repeat("}", strings.Count(list, "{"))), config.OSEnv())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = ReadLists(c); err == nil || !strings.Contains(err.Error(), "/dev/zero is no regular file") {
+			t.Errorf("%s: %v", list, err)
+		}
+	}
 }
 
 // TestGood checks what every file of testdata/good says, against the keys and values in the file beside it.

@@ -3,8 +3,6 @@ package wire
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/urlmill/urlmill/config"
@@ -42,7 +40,7 @@ func readLists(c *Config, problems *problems) Lists {
 		if path == "" {
 			return
 		}
-		text, err := readFile(path)
+		text, err := config.ReadFile(path, maxList)
 		if err == nil {
 			err = parse(text)
 		}
@@ -79,20 +77,6 @@ func readLists(c *Config, problems *problems) Lists {
 
 // acquisition is the path of the section.
 const acquisition = "enrich.acquisition"
-
-// readFile reads a file of at most maxList bytes.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w; give the path of a file that can be read", err)
-	}
-	defer func() { _ = f.Close() }() // it was read alone
-	text, err := io.ReadAll(io.LimitReader(f, maxList+1))
-	if err == nil && len(text) > maxList {
-		err = fmt.Errorf("larger than %s", config.FormatSize(maxList))
-	}
-	return text, err
-}
 
 // Lists returns those that are in use.
 func (j *Job) Lists() Lists { return j.lists }

@@ -2,7 +2,6 @@ package enrich
 
 import (
 	"hash/maphash"
-	"net/netip"
 	"slices"
 	"unsafe"
 
@@ -44,6 +43,7 @@ const maxUserAgent = 2048
 var (
 	agentMissing     = []byte("user-agent-missing")
 	agentMalformed   = []byte("user-agent-malformed")
+	hintsMalformed   = []byte("client-hints-malformed")
 	addressMissing   = []byte("address-missing")
 	addressMalformed = []byte("address-malformed")
 )
@@ -67,6 +67,16 @@ type Describer struct {
 	clients *Clients // that known is of
 	seed    maphash.Seed
 	known   []knownAddress
+	hinted  []hintedAgent
+	key     []byte // of hinted
+}
+
+// hintedAgent is what a user agent is by its text and its Client Hints, remembered by a seeded hash of all of them.
+type hintedAgent struct {
+	hash  uint64
+	known bool
+	agent *agents.Agent // nil for a malformed text
+	fault []byte
 }
 
 // knownAddress is the place of an address, which is remembered by a seeded hash of its text, as in [agents.Cache].
@@ -82,6 +92,10 @@ var nowhere = new(address.Place)
 const (
 	knownSlots  = 1 << 14
 	knownMemory = knownSlots * int64(unsafe.Sizeof(knownAddress{}))
+
+	hintedSlots = 1024
+	// Of an agent, the texts are shared with the cache but for what the hints say.
+	hintedMemory = hintedSlots * (int64(unsafe.Sizeof(hintedAgent{})+unsafe.Sizeof(agents.Agent{})) + agents.MaxHints/4)
 )
 
 // NewDescriber returns one that makes the wanted columns.
@@ -116,7 +130,8 @@ func (c ClientColumn) IsNumber() bool {
 // Fields are the carried fields that the columns are made of, nil where there is none.
 type Fields struct {
 	UserAgent  *pipeline.Values
-	BotAddress *pipeline.Values // for [BotVerified]
+	Hints      *[agents.NumHints]*pipeline.Values // nil where there is none at all
+	BotAddress *pipeline.Values                   // for [BotVerified]
 	Address    *pipeline.Values
 }
 
@@ -125,6 +140,9 @@ func (d *Describer) Fill(clients *Clients, rows int, f Fields) error {
 	d.full = false
 	if d.clients != clients {
 		d.clients, d.known = clients, zeros(d.known, knownSlots)
+		if f.Hints != nil {
+			d.hinted = zeros(d.hinted, hintedSlots)
+		}
 	}
 	for c := range NumClientColumns {
 		switch {
@@ -138,7 +156,7 @@ func (d *Describer) Fill(clients *Clients, rows int, f Fields) error {
 	for i := range rows {
 		var fault []byte
 		if clients.agents != nil && f.UserAgent != nil {
-			fault = d.agent(clients, f.UserAgent, f.BotAddress, i)
+			fault = d.agent(&f, i)
 		}
 		if clients.places != nil && f.Address != nil {
 			if wrong := d.setPlace(f.Address, i); fault == nil {
@@ -160,18 +178,6 @@ func (d *Describer) Fill(clients *Clients, rows int, f Fields) error {
 
 func (d *Describer) wants(c ClientColumn) bool { return d.wanted>>c&1 != 0 }
 
-// addressOf returns the address of row i, or what is wrong with it.
-func addressOf(field *pipeline.Values, i int) (netip.Addr, []byte) {
-	if field == nil || missing(field, i) {
-		return netip.Addr{}, addressMissing
-	}
-	addr, ok := address.Parse(field.Text.At(i))
-	if !ok {
-		return netip.Addr{}, addressMalformed
-	}
-	return addr, nil
-}
-
 // missing reports whether row i has no value, or a dash, which logs have for none.
 func missing(field *pipeline.Values, i int) bool {
 	if !field.Valid[i] {
@@ -182,15 +188,26 @@ func missing(field *pipeline.Values, i int) bool {
 }
 
 // agent sets the columns of the user agent of row i, or returns what is wrong with it.
-func (d *Describer) agent(clients *Clients, field, addresses *pipeline.Values, i int) []byte {
-	if missing(field, i) {
-		return agentMissing
+func (d *Describer) agent(f *Fields, i int) (fault []byte) {
+	var text []byte
+	hints := f.Hints != nil && d.takeHints(f.Hints, i)
+	if !missing(f.UserAgent, i) {
+		text = f.UserAgent.Text.At(i)
+	} else if fault = agentMissing; !hints {
+		return fault
 	}
-	text := field.Text.At(i)
 	if len(text) > maxUserAgent {
 		return agentMalformed
 	}
-	a := clients.agents.Find(&d.scanner, text)
+	var a *agents.Agent
+	if hints {
+		var wrong []byte
+		if a, wrong = d.refined(f.Hints, text, i); fault == nil {
+			fault = wrong
+		}
+	} else {
+		a = d.clients.agents.Find(&d.scanner, text)
+	}
 	if a == nil {
 		return agentMalformed
 	}
@@ -201,21 +218,61 @@ func (d *Describer) agent(clients *Clients, field, addresses *pipeline.Values, i
 	d.putText(UADeviceClass, i, a.DeviceClass)
 	d.putText(UADevice, i, a.Device)
 	if a.Bot == "" {
-		return nil
+		return fault
 	}
 	d.putText(Bot, i, a.Bot)
 	d.putText(BotName, i, a.BotName)
-	ranges := clients.ranges[a.BotName]
-	if ranges == nil || !d.wants(BotVerified) {
-		return nil
+	ranges := d.clients.ranges[a.BotName]
+	if ranges == nil || !d.wants(BotVerified) || f.BotAddress == nil || missing(f.BotAddress, i) {
+		return fault
 	}
-	if addr, wrong := addressOf(addresses, i); wrong == nil {
+	if addr, ok := address.Parse(f.BotAddress.Text.At(i)); ok {
 		n := &d.numbers[BotVerified]
 		if n.valid(i); ranges.Has(addr) {
 			n.Bits[i/8] |= 1 << (i % 8)
 		}
 	}
-	return nil
+	return fault
+}
+
+// takeHints reports whether row i has a Client Hint, and puts what hints are remembered by into d.key.
+func (d *Describer) takeHints(fields *[agents.NumHints]*pipeline.Values, i int) (some bool) {
+	d.key = d.key[:0]
+	for _, field := range fields {
+		var hint []byte
+		if field != nil && !missing(field, i) {
+			some, hint = true, field.Text.At(i)
+		}
+		d.key = append(d.key, byte(len(hint)), byte(len(hint)>>8)) // so that no two records with other hints have the same key
+		if d.key = append(d.key, hint[:min(len(hint), agents.MaxHints+1)]...); len(d.key) > agents.MaxHints {
+			return true
+		}
+	}
+	return some
+}
+
+// refined returns what the user agent of row i is by its text and its hints, and what is wrong with those.
+func (d *Describer) refined(fields *[agents.NumHints]*pipeline.Values, text []byte, i int) (*agents.Agent, []byte) {
+	if len(d.key) > agents.MaxHints {
+		return d.clients.agents.Find(&d.scanner, text), hintsMalformed
+	}
+	d.key = append(d.key, text...)
+	hash := maphash.Bytes(d.seed, d.key)
+	known := &d.hinted[hash%hintedSlots]
+	if !known.known || known.hash != hash {
+		var hints agents.Hints
+		for k, field := range fields {
+			if field != nil && !missing(field, i) {
+				hints[k] = field.Text.At(i)
+			}
+		}
+		a, ok := d.clients.agents.Refine(&d.scanner, text, &hints)
+		*known = hintedAgent{hash: hash, known: true, agent: a}
+		if !ok {
+			known.fault = hintsMalformed
+		}
+	}
+	return known.agent, known.fault
 }
 
 // setPlace sets the columns of the address of row i, or returns what is wrong with it.
@@ -223,13 +280,15 @@ func (d *Describer) setPlace(field *pipeline.Values, i int) []byte {
 	if missing(field, i) {
 		return addressMissing
 	}
-	hash := maphash.Bytes(d.seed, field.Text.At(i))
+	text := field.Text.At(i)
+	hash := maphash.Bytes(d.seed, text)
 	known := &d.known[hash%knownSlots]
 	if known.hash != hash || known.place == nil {
-		addr, wrong := addressOf(field, i)
-		*known = knownAddress{hash, wrong, nowhere}
-		if wrong == nil {
+		*known = knownAddress{hash, nil, nowhere}
+		if addr, ok := address.Parse(text); ok {
 			known.place = d.clients.places.Find(addr)
+		} else {
+			known.wrong = addressMalformed
 		}
 	}
 	p := known.place

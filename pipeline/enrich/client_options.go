@@ -17,6 +17,9 @@ import (
 type UserAgent struct {
 	// Field is the carried field with the user agent; "" for the first of [UserAgentFields] that there is.
 	Field string
+	// Hints is the carried field with the Client Hint Sec-CH-UA; the names of the others begin with it. "" for the first of [HintFields]
+	// that there is.
+	Hints string
 	// Address is the carried field with the address, for bot_verified; "" for the first of [AddressFields] that there is.
 	Address string
 	// Cache is how many bytes of user agents are remembered.
@@ -39,6 +42,7 @@ type Address struct {
 // The names of the fields that are taken for the user agent and the address where no option names one.
 var (
 	UserAgentFields = []string{"user_agent", "http_user_agent", "useragent"}
+	HintFields      = []string{"sec_ch_ua", "http_sec_ch_ua", "cs_sec_ch_ua"}
 	AddressFields   = []string{"remote_addr", "client_ip", "client_addr", "client", "ip"}
 )
 
@@ -48,6 +52,7 @@ func DefaultUserAgent() UserAgent { return UserAgent{Cache: 8 << 20} }
 func (o *UserAgent) section() config.Section {
 	return config.Section{Fields: []config.Field{
 		{Name: "field", Doc: "Carried field with the user agent. Not set: user_agent, http_user_agent or useragent, whichever is carried.", Value: config.Text(&o.Field, "user_agent")},
+		{Name: "hints", Doc: "Carried field with the Client Hint Sec-CH-UA; the others are the fields of this name with _mobile, _platform, _platform_version, _full_version_list and _model behind it, each of which may be there or not. Not set: sec_ch_ua, http_sec_ch_ua or cs_sec_ch_ua, if any of them is carried.", Value: config.Text(&o.Hints, "sec_ch_ua")},
 		{Name: "address", Doc: "Carried field with the client's address, for bot_verified. Not set: remote_addr, client_ip, client_addr, client or ip, whichever is carried.", Value: config.Text(&o.Address, "remote_addr")},
 		{Name: "cache", Doc: "Memory for user agents that have been looked up.", Value: config.Size(&o.Cache, 64<<10, 1<<30)},
 		{Name: "bot_ranges", Live: true, Doc: "Which addresses bots have, for bot_verified.", Value: config.List(&o.BotRanges, func() BotRanges { return BotRanges{} }, "[{bots: [Googlebot], files: [/var/lib/urlmill/googlebot.json]}]", botRangesSection)},
@@ -129,7 +134,7 @@ func (o *Options) ClientMemory(workers int) (n int64) {
 		}
 	}
 	if o.UserAgent != nil {
-		n += agents.RulesMemory + o.UserAgent.Cache + int64(workers)*agents.ScannerMemory
+		n += agents.RulesMemory + o.UserAgent.Cache + int64(workers)*(agents.ScannerMemory+hintedMemory)
 	}
 	if o.Address != nil {
 		n += 2*int64(len(o.Address.Files))*address.CacheMemory + int64(workers)*knownMemory

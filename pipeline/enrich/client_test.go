@@ -16,6 +16,7 @@ import (
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/enrich/agents"
 )
 
 // placeFile writes a file that has the whole network in a country, at a point.
@@ -133,6 +134,56 @@ func TestClient(t *testing.T) {
 		for i, row := range rows {
 			if got := d.line(i); got != row[2] {
 				t.Errorf("%q from %q:\n%s, want\n%s", row[0], row[1], got, row[2])
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { _ = d.Fill(clients, len(rows), fields) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestClientHints has rows with and without hints, of which those with the same texts are remembered.
+func TestClientHints(t *testing.T) {
+	o := clientOptions(t, t.TempDir())
+	o.Address = nil
+	clients, err := o.ReadClients()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := NewDescriber(allClientColumns())
+	rows := [][4]string{ // the text, Sec-CH-UA, Sec-CH-UA-Platform-Version
+		{chrome, "", "", "Chrome|143.0.7499|Windows|10|desktop" + strings.Repeat("|", 12)},
+		{chrome, "", `"15.0.0"`, "Chrome|143.0.7499|Windows|11|desktop" + strings.Repeat("|", 12)},
+		{chrome, `"Brave";v="143"`, `"10.0.0"`, "Brave|143|Windows|10|desktop" + strings.Repeat("|", 12)},
+		{chrome, `"Brave`, `"15.0.0"`, "Chrome|143.0.7499|Windows|11|desktop" + strings.Repeat("|", 12) + "client-hints-malformed"},
+		{chrome, strings.Repeat("a", 3000), `"15.0.0"`, "Chrome|143.0.7499|Windows|10|desktop" + strings.Repeat("|", 12) + "client-hints-malformed"},
+		{chrome, "a\nb", `"15.0.0"`, "Chrome|143.0.7499|Windows|11|desktop" + strings.Repeat("|", 12) + "client-hints-malformed"},
+		{"", `"Brave";v="143"`, "", "Brave|143|Windows||desktop" + strings.Repeat("|", 12) + "user-agent-missing"},
+		{"-", "-", "-", strings.Repeat("|", 16) + "user-agent-missing"},
+		{"a\x01b", `"Brave";v="143"`, "", strings.Repeat("|", 16) + "user-agent-malformed"},
+		{google, `"Brave";v="143"`, "", "Googlebot|2.1|||bot|Spider|search|Googlebot" + strings.Repeat("|", 9)},
+	}
+	var columns [3][]string
+	var platforms []string
+	for _, row := range rows {
+		for k := range columns {
+			columns[k] = append(columns[k], row[k])
+		}
+		platforms = append(platforms, "Windows")
+	}
+	platforms[0], platforms[7] = "", ""
+	hints := [agents.NumHints]*pipeline.Values{
+		agents.Brands: values("sec_ch_ua", columns[1]...), agents.Platform: values("sec_ch_ua_platform", platforms...),
+		agents.PlatformVersion: values("sec_ch_ua_platform_version", columns[2]...),
+	}
+	fields := Fields{UserAgent: values("user_agent", columns[0]...), Hints: &hints}
+	for range 2 {
+		if err := d.Fill(clients, len(rows), fields); err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range rows {
+			if got := d.line(i); got != row[3] {
+				t.Errorf("%.200q:\n%s, want\n%s", row[:3], got, row[3])
 			}
 		}
 	}

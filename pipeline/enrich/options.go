@@ -8,8 +8,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -124,7 +122,9 @@ func (o *Acquisition) Read() (*Rules, error) {
 	read := func(key, path, builtIn string, parse func(file, text string) error) {
 		text, err := builtIn, error(nil)
 		if path != "" {
-			text, err = readFile(path)
+			var data []byte
+			data, err = config.ReadFile(path, config.MaxFileSize)
+			text = string(data)
 		}
 		fmt.Fprintf(sum, "%q", text)
 		if err == nil {
@@ -170,18 +170,4 @@ func cmpErr(errs ...error) error {
 		return errs[i]
 	}
 	return nil
-}
-
-// readFile reads a list, which is no larger than a configuration may be.
-func readFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("%w; give the path of a file that can be read", err)
-	}
-	defer func() { _ = f.Close() }() // it was read alone
-	text, err := io.ReadAll(io.LimitReader(f, config.MaxFileSize+1))
-	if err == nil && len(text) > config.MaxFileSize {
-		err = fmt.Errorf("%s is larger than %s", path, config.FormatSize(config.MaxFileSize))
-	}
-	return string(text), err
 }

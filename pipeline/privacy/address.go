@@ -2,8 +2,8 @@ package privacy
 
 import (
 	"bytes"
-	"net/netip"
-	"unsafe"
+
+	"github.com/urlmill/urlmill/pipeline/enrich/address"
 )
 
 // longestAddress is the length of the longest text of an IPv6 address.
@@ -56,14 +56,13 @@ func (r *redactor) replaceAddress(from, to int) int {
 	return to
 }
 
-// appendAddress appends what the policy makes of an address, and reports whether text is one.
+// appendAddress appends what the policy makes of an address without its port, which may tell clients behind one address apart, and reports whether text is one.
 func (r *redactor) appendAddress(dst, text []byte) ([]byte, bool) {
-	// The text is read during the call alone: an error, which would keep it, is dropped.
-	a, err := netip.ParseAddr(unsafe.String(unsafe.SliceData(text), len(text)))
-	if err != nil {
+	a, ok := address.Parse(text)
+	if !ok {
 		return dst, false
 	}
-	a, o := a.Unmap().WithZone(""), r.policy.address
+	o := r.policy.address
 	if o.Hash {
 		r.canonical = a.AppendTo(r.canonical[:0])
 		return r.appendHash(dst, r.canonical), true
@@ -88,14 +87,6 @@ func (r *redactor) appendAddresses(dst, field []byte) []byte {
 		trimmed := bytes.TrimLeft(item, " ")
 		dst = append(dst, item[:len(item)-len(trimmed)]...)
 		text := bytes.TrimRight(trimmed, " ")
-		switch {
-		case len(text) > 0 && text[0] == '[':
-			if end := bytes.IndexByte(text, ']'); end > 0 {
-				text = text[1:end]
-			}
-		case bytes.Count(text, []byte(":")) == 1: // a port, which may tell clients behind one address apart
-			text, _, _ = bytes.Cut(text, []byte(":"))
-		}
 		out, ok := r.appendAddress(dst, text)
 		switch {
 		case ok:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/enrich"
+	"github.com/urlmill/urlmill/pipeline/enrich/agents"
 )
 
 // clientColumn is one of the columns of the client.
@@ -34,11 +35,14 @@ var clientNames = [enrich.NumClientColumns]clientColumn{
 	{"geo_lon", "longitude of the place, in degrees", arrow.PrimitiveTypes.Float64},
 	{"asn", "number of the autonomous system that the address is in", int64Type},
 	{"as_org", "who has the autonomous system", utf8Type},
-	{"enrich_error", "why columns of the user agent or the address are null: user-agent-missing, user-agent-malformed, address-missing or address-malformed", utf8Type},
+	{"enrich_error", "why columns of the user agent or the address are null: user-agent-missing, user-agent-malformed, client-hints-malformed, address-missing or address-malformed", utf8Type},
 }
 
 // clientFields are indices of Options.Carried, counted from 1; 0 where there is no such field.
-type clientFields struct{ userAgent, botAddress, address int }
+type clientFields struct {
+	userAgent, botAddress, address int
+	hints                          [agents.NumHints]int
+}
 
 // clientColumns lists the columns of opts.UserAgent and opts.Address.
 func clientColumns(opts Options) (cols []column) {
@@ -73,7 +77,7 @@ func (o *Options) findClient() (errs []error) {
 		return notCarried(option, named)
 	}
 	if u := o.UserAgent; u != nil {
-		errs = append(errs, find("user_agent", u.Field, enrich.UserAgentFields, &o.clientFields.userAgent))
+		errs = append(errs, find("user_agent", u.Field, enrich.UserAgentFields, &o.clientFields.userAgent), o.findHints(u))
 		err := find("user_agent.address", u.Address, enrich.AddressFields, &o.clientFields.botAddress)
 		if err != nil && (u.Address != "" || len(u.BotRanges) > 0) {
 			errs = append(errs, err)
@@ -83,6 +87,28 @@ func (o *Options) findClient() (errs []error) {
 		errs = append(errs, find("address", a.Field, enrich.AddressFields, &o.clientFields.address))
 	}
 	return errs
+}
+
+// findHints finds the carried fields of Client Hints.
+func (o *Options) findHints(u *enrich.UserAgent) error {
+	names := enrich.HintFields
+	if u.Hints != "" {
+		names = []string{u.Hints}
+	}
+	found := false
+	for k, behind := range agents.HintNames {
+		for _, name := range names {
+			is := func(f pipeline.Field) bool { return f.Name == name+behind && f.Type == pipeline.String }
+			if at := 1 + slices.IndexFunc(o.Carried, is); at > 0 {
+				o.clientFields.hints[k], found = at, true
+				break
+			}
+		}
+	}
+	if u.Hints != "" && !found {
+		return &OptionError{"user_agent.hints", u.Hints, "no text is carried along from the record whose name is this, or this with _platform or the name of another hint behind it", true}
+	}
+	return nil
 }
 
 // initDescriber prepares a state for the columns of the client that the plan has.
@@ -113,6 +139,12 @@ func (s *state) describedBy() *enrich.Describer {
 	}
 	f := s.plan.opts.clientFields
 	fields := enrich.Fields{UserAgent: carried(f.userAgent), BotAddress: carried(f.botAddress), Address: carried(f.address)}
+	if f.hints != [agents.NumHints]int{} {
+		fields.Hints = &d.hints
+		for k, at := range f.hints {
+			d.hints[k] = carried(at)
+		}
+	}
 	if err := d.describer.Fill(s.lists.clients, s.batch.Len(), fields); err != nil {
 		s.fault = err
 	}

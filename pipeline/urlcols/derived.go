@@ -12,6 +12,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/enrich"
+	"github.com/urlmill/urlmill/pipeline/enrich/agents"
 	"github.com/urlmill/urlmill/urlcore/canon"
 	"github.com/urlmill/urlmill/urlcore/columns"
 	"github.com/urlmill/urlmill/urlcore/psl"
@@ -51,6 +52,7 @@ type derived struct {
 
 	describer      *enrich.Describer // nil without columns of the client
 	describedReady bool
+	hints          [agents.NumHints]*pipeline.Values // of describer
 }
 
 // reset forgets what belonged to the record before.

@@ -114,7 +114,7 @@ type Plan struct {
 
 // OptionError is a fault in [Options].
 type OptionError struct {
-	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.address" or "address"; "columns" for two of one name
+	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.hints", "user_agent.address" or "address"; "columns" for two of one name
 	Column string // the name at fault
 	Reason string
 	// Missing: what is wrong is that neither a column nor a field that is carried along has the name.

@@ -94,7 +94,7 @@ function problems(s) {
   fill("name", [shown(s.name, 80)]);
   const name = s.name ? `${s.name} - urlmill` : "urlmill";
   document.title = list.length ? `${name}: not ready` : name;
-  fill("problems", list.map((p) => el("li", { class: "card" }, el("b", {}, p.code), " ", shown(p.detail), ...(p.advice ? [el("p", {}, p.advice)] : []))));
+  fill("problems", [...list, ...(s.notices ?? [])].map((p) => el("li", { class: "card" }, el("b", {}, p.code), " ", shown(p.detail), ...(p.advice ? [el("p", {}, p.advice)] : []))));
 }
 
 // state sets what is read to those who listen, only when it changes.

@@ -5,6 +5,7 @@
 package address_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -115,7 +116,7 @@ func TestOpenErrors(t *testing.T) {
 	if _, err := address.Open([]string{path}); err == nil || !strings.Contains(err.Error(), "is no file of MaxMind's format") {
 		t.Error(err)
 	}
-	if _, err := address.Open([]string{path + "x"}); !os.IsNotExist(err) {
+	if _, err := address.Open([]string{path + "x"}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

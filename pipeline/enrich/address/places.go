@@ -5,15 +5,15 @@ package address
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/oschwald/maxminddb-golang/v2"
+
+	"github.com/urlmill/urlmill/config"
 )
 
 // Parse returns the address that a text is, perhaps with a port, an IPv6 address in brackets or with a zone. IPv4 in IPv6 is IPv4.
@@ -120,7 +120,7 @@ const (
 func Open(paths []string) (*Files, error) {
 	f := &Files{slots: make(slots, numSlots)}
 	for _, path := range paths {
-		data, err := readFile(path, maxDatabase)
+		data, err := config.ReadFile(path, maxDatabase)
 		if err != nil {
 			return nil, err
 		}
@@ -136,27 +136,6 @@ func Open(paths []string) (*Files, error) {
 		f.files = append(f.files, &file{reader, tree, make(slots, numSlots)})
 	}
 	return f, nil
-}
-
-// readFile reads a file of at most limit bytes. A device has no end, and no size that says so.
-func readFile(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // it was read alone
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
-	case info.Size() > limit:
-		return nil, fmt.Errorf("%s is larger than %d MiB", path, limit>>20)
-	}
-	data := make([]byte, info.Size())
-	_, err = io.ReadFull(f, data)
-	return data, err
 }
 
 // Find returns what the files say of an address.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/urlmill/urlmill/config"
 )
 
 // Ranges are addresses of an operator. They are immutable; nil has none.
@@ -33,7 +35,7 @@ const MaxRangesFile = 4 << 20
 func ReadRanges(paths []string) (*Ranges, error) {
 	r := new(Ranges)
 	for _, path := range paths {
-		data, err := readFile(path, MaxRangesFile)
+		data, err := config.ReadFile(path, MaxRangesFile)
 		if err != nil {
 			return nil, err
 		}

@@ -44,7 +44,7 @@ func TestFilesWithoutEnd(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := address.ReadRanges([]string{large}); err == nil || !strings.Contains(err.Error(), "larger than 4 MiB") {
+	if _, err := address.ReadRanges([]string{large}); err == nil || !strings.Contains(err.Error(), "is larger than 4MiB") {
 		t.Error(err)
 	}
 }
