@@ -70,7 +70,7 @@ func TestProblems(t *testing.T) {
 
 		"{}":                      `parquet.path: parquet has no "path"; add it, such as path: out`,
 		"{path: out, encoder: x}": "parquet.encoder: encoder is gone: urlmill's own encoder writes all files; take the key out",
-		"{path: 'gs://a'}":        `parquet.path: "gs://a" is an address that urlmill cannot reach; give a folder, or s3://bucket/prefix`,
+		"{path: 'hdfs://a'}":      `parquet.path: "hdfs://a" is an address that urlmill cannot reach; give a folder, s3://bucket/prefix, gs://bucket/prefix or az://account/container/prefix`,
 		"{path: out, bloom_filters: [none, host]}":                                     "parquet.bloom_filters: none stands beside columns; keep one of them",
 		"{path: out, compression: snappy, compression_level: 1}":                       "parquet.compression_level: snappy has no levels; leave it out",
 		"{path: out, compression: gzip, compression_level: 12}":                        "parquet.compression_level: 12 is not a level of gzip; use 1 to 9",

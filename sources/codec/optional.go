@@ -81,3 +81,7 @@ type Tables interface {
 	// OpenTable opens a file of size bytes. A value of the URL that is longer than maxValue is cut there.
 	OpenTable(r io.ReaderAt, size int64, maxValue int) (Table, error)
 }
+
+// Shaped are options that say the shape of rows also where their codec cannot be made. The check of columns asks for it, so that a
+// mistake of the codec hides none of theirs. Options without it say nothing until they have a factory.
+type Shaped interface{ Shape() Shape }

@@ -18,9 +18,6 @@ func NewShape(fields []pipeline.Field, hasBase, records bool) Shape {
 	return Shape{fields, hasBase, records}
 }
 
-// Shaped are options that say the shape of rows also where their codec cannot be made.
-type Shaped interface{ Shape() Shape }
-
 // Fields implements [Factory].
 func (s *Shape) Fields() []pipeline.Field { return s.fields }
 

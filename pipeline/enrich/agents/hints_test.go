@@ -77,7 +77,6 @@ func TestWrongHints(t *testing.T) {
 		hinting(`Google Chrome`), hinting(`"Google Chrome`), hinting(`"Google Chrome";v="143",`), hinting(`"Google Chrome" "Chromium"`), hinting(`"a\b"`), hinting(`"a";=1`),
 		hinting("", "yes"), hinting("", "", `"Linux`), hinting("", "", `Lin"ux`), hinting("", "", "L\x01"), hinting("", "", "", `"1"x`), hinting("", "", "", "", "\xff"), hinting("", "", "", "", "", `"é"`),
 	} {
-		hints := hints
 		if len(hints[PlatformVersion]) == 0 && len(hints[Platform]) == 0 {
 			hints[Platform], hints[PlatformVersion] = []byte(`"Windows"`), []byte(`"15.0.0"`)
 		}
