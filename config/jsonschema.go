@@ -108,7 +108,10 @@ func typed(want Shape, s string) any {
 }
 
 func listShape(v listValue) Shape {
-	items := Shape{"type": "array", "minItems": 1}
+	items := Shape{"type": "array"}
+	if !v.none {
+		items["minItems"] = 1
+	}
 	switch item := v.item.(type) {
 	case sectionValue:
 		items["items"] = sectionShape(item.section())

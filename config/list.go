@@ -14,6 +14,7 @@ type listValue struct {
 	wanted string
 	// split allows a single substituted text with commas in place of the list.
 	split bool
+	none  bool   // the list may be empty
 	begin func() // empties the list
 	next  func() Value
 	// item is the value of an item that is not in the list.
@@ -33,7 +34,7 @@ func (v listValue) decode(d *decoder, n ast.Node, path string) {
 		v.decodeSingle(d, n, path)
 		return
 	}
-	if len(items.Values) == 0 {
+	if len(items.Values) == 0 && !v.none {
 		d.report(positionOf(n), path, "%s is an empty list; give %s", leaf(path), v.wanted)
 	}
 	for i, item := range items.Values {
@@ -71,6 +72,13 @@ func (v listValue) decodeSingle(d *decoder, n ast.Node, path string) {
 			d.report(positionOf(n), path, "%s: item %d of %s is not usable; give %s", leaf(path), i+1, expanded.shown, single.Wanted)
 		}
 	}
+}
+
+// OrNone is a list that may be empty, where that says something else than leaving it out.
+func OrNone(list Value) Value {
+	v := list.(listValue)
+	v.none = true
+	return v
 }
 
 // Texts is a list of texts, no two of which are equal.

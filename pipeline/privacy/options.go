@@ -93,8 +93,8 @@ func Default() Options { return Options{Kinds: Kinds(), Names: slices.Clone(Name
 func (o *Options) Section() config.Section {
 	return config.Section{
 		Fields: []config.Field{
-			{Name: "kinds", Doc: "Kinds of values that are removed wherever they stand: " + strings.Join(kindNames[:], ", ") + ".", Value: config.Texts(&o.Kinds, "[email, card]")},
-			{Name: "names", Doc: "Names of parameters, JSON members and carried fields whose values are removed; * stands for any text, and letters count in any case. docs/privacy.md has those of the default.", Value: config.Texts(&o.Names, `["*token*", session]`)},
+			{Name: "kinds", Doc: "Kinds of values that are removed wherever they stand: " + strings.Join(kindNames[:], ", ") + ".", Value: config.OrNone(config.Texts(&o.Kinds, "[email, card]"))},
+			{Name: "names", Doc: "Names of parameters, JSON members and carried fields whose values are removed; * stands for any text, and letters count in any case. docs/privacy.md has those of the default.", Value: config.OrNone(config.Texts(&o.Names, `["*token*", session]`))},
 			{Name: "segments", Doc: "Segments of paths behind which the next one is removed.", Value: config.Texts(&o.Segments, "[users, account]")},
 			{Name: "method", Doc: "What becomes of what is found: *** in its place, nothing with its parameter or segment, or a hash by a key.", Value: config.Stringers(&o.Method, Mask, Drop, Hash)},
 			{Name: "methods", Doc: "Other methods for a kind, a name or a segment as it stands in its list.", Value: config.Pairs(&o.Methods, "a method", "{email: hash, session: drop}")},
