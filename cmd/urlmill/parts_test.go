@@ -26,7 +26,7 @@ func TestBuiltWithout(t *testing.T) {
 	if _, stderr, code := run("verify", "s3://lake/clicks"); code != exitUsage || !strings.Contains(stderr, "built without S3: take a release") {
 		t.Errorf("verify of a place on S3: %d %s", code, stderr)
 	}
-	if stdout, _, _ := run("version"); !strings.Contains(stdout, "\nbuilt without        dedupe, duckdb, iceberg, ") {
+	if stdout, _, _ := run("version"); !strings.Contains(stdout, "\nbuilt without        azure, dedupe, duckdb, gcs, iceberg, ") {
 		t.Error(stdout)
 	}
 	var v struct {
