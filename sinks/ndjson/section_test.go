@@ -73,8 +73,8 @@ func TestProblems(t *testing.T) {
 		"{path: out, stdout: true}":              "ndjson.stdout: cannot be given together with path; keep one of them",
 		"{stdout: true, delivery: exactly_once}": "ndjson.delivery: what went to standard output cannot be taken back; leave it out, or give a directory for the output files",
 		"{path: s3://a/b, dead_letters: s3://c}": "ndjson.path: s3://a/b is bad\nndjson.dead_letters: s3://c is bad",
-		"{path: 'gs://a', late: {path: 'hdfs://a'}}": `ndjson.path: "gs://a" is an address that urlmill cannot reach; give a folder, or s3://bucket/prefix` + "\n" +
-			`ndjson.late.path: "hdfs://a" is an address that urlmill cannot reach; give a folder, or s3://bucket/prefix`,
+		"{path: 'ftp://a', late: {path: 'hdfs://a'}}": `ndjson.path: "ftp://a" is an address that urlmill cannot reach; give a folder, s3://bucket/prefix, gs://bucket/prefix or az://account/container/prefix` + "\n" +
+			`ndjson.late.path: "hdfs://a" is an address that urlmill cannot reach; give a folder, s3://bucket/prefix, gs://bucket/prefix or az://account/container/prefix`,
 		"{path: out, dead_letters: out/dead}":             "ndjson.dead_letters: lies in path, where it would be read as rows; give a folder beside it",
 		"{path: out, late: {path: out/late}}":             "ndjson.late.path: it and path lie in each other; give a folder beside it",
 		"{path: out/rows, late: {path: out}}":             "ndjson.late.path: it and path lie in each other; give a folder beside it",
