@@ -8,13 +8,14 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/dev/s3test"
 )
 
 // blob is a blob, or the blocks of one that is yet to be.
@@ -42,28 +43,7 @@ const (
 )
 
 // RoundTrip implements [http.RoundTripper].
-func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := r.Context().Err(); err != nil {
-		return nil, err
-	}
-	var body []byte
-	if r.Body != nil {
-		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
-			return nil, err
-		}
-		_ = r.Body.Close()
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	w := httptest.NewRecorder()
-	m.serve(w, r, body)
-	resp := w.Result()
-	if resp.Request, resp.ContentLength = r, int64(w.Body.Len()); r.Method == http.MethodHead {
-		resp.Body = http.NoBody
-	}
-	return resp, nil
-}
+func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) { return s3test.RoundTrip(m, r) }
 
 // Names returns the names of all blobs of [Direct]'s server, in ascending order.
 func Names(of http.RoundTripper) (names []string) {
@@ -89,7 +69,14 @@ func fail(w http.ResponseWriter, status int, code string) {
 	_, _ = fmt.Fprintf(w, `<?xml version="1.0" encoding="utf-8"?><Error><Code>%s</Code><Message>for the test</Message></Error>`, code)
 }
 
-func (m *memory) serve(w http.ResponseWriter, r *http.Request, body []byte) {
+// ServeHTTP implements [http.Handler].
+func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(err) // a body is in memory
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	name, ok := strings.CutPrefix(r.URL.Path, "/"+account+"/"+container)
 	if name = strings.TrimPrefix(name, "/"); !ok {
 		fail(w, http.StatusNotFound, "ContainerNotFound")

@@ -81,27 +81,18 @@ func Start(tb testing.TB) *Server {
 // Start starts the server again, with its data and address, and returns when it takes requests.
 func (s *Server) Start(tb testing.TB) {
 	tb.Helper()
-	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer log.Close() // the process has its own
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.Endpoint, "http://"), ":")
 	cmd := exec.Command("node", s.script, "--blobHost", "127.0.0.1", "--blobPort", port, "--location", filepath.Join(s.dir, "data"), "--silent", "--disableTelemetry")
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, log, log
-	if s.process, err = testproc.Start(cmd); err == nil {
-		err = s.process.Await(startTimeout, func() error {
-			resp, err := http.Get(s.Endpoint + "/" + emulator)
-			if err == nil { // whatever it says
-				err = resp.Body.Close()
-			}
-			return err
-		})
-	}
+	var err error
+	s.process, err = testproc.Serve(s.dir, cmd, startTimeout, func() error {
+		resp, err := http.Get(s.Endpoint + "/" + emulator)
+		if err == nil { // whatever it says
+			err = resp.Body.Close()
+		}
+		return err
+	})
 	if err != nil {
-		s.Kill()
-		text, _ := os.ReadFile(log.Name())
-		tb.Fatalf("Azurite: %v\n%s", err, text)
+		tb.Fatalf("Azurite: %v", err)
 	}
 }
 

@@ -12,13 +12,14 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/urlmill/urlmill/internal/dev/s3test"
 )
 
 // object is an object as the JSON API says it.
@@ -43,26 +44,7 @@ type memory struct {
 const pageSize = 20
 
 // RoundTrip implements [http.RoundTripper].
-func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := r.Context().Err(); err != nil {
-		return nil, err
-	}
-	var body []byte
-	if r.Body != nil {
-		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
-			return nil, err
-		}
-		_ = r.Body.Close()
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	w := httptest.NewRecorder()
-	m.serve(w, r, body)
-	resp := w.Result()
-	resp.Request, resp.ContentLength = r, int64(w.Body.Len())
-	return resp, nil
-}
+func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) { return s3test.RoundTrip(m, r) }
 
 func fail(w http.ResponseWriter, status int, reason string) {
 	w.WriteHeader(status)
@@ -71,7 +53,14 @@ func fail(w http.ResponseWriter, status int, reason string) {
 
 func answer(w http.ResponseWriter, v any) { _ = json.NewEncoder(w).Encode(v) }
 
-func (m *memory) serve(w http.ResponseWriter, r *http.Request, body []byte) {
+// ServeHTTP implements [http.Handler].
+func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(err) // a body is in memory
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	at, upload := strings.CutPrefix(r.URL.EscapedPath(), "/upload")
 	rest, ok := strings.CutPrefix(at, "/storage/v1/b/fake/o")
 	if !ok {

@@ -62,22 +62,13 @@ func Start(tb testing.TB) *Server {
 // Start starts the server again, with its data and address, and returns when it takes requests.
 func (s *Server) Start(tb testing.TB) {
 	tb.Helper()
-	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer log.Close() // the process has its own
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.Endpoint, "http://"), ":")
 	cmd := exec.Command(s.binary, "-scheme", "http", "-host", "127.0.0.1", "-port", port, "-backend", "filesystem", "-filesystem-root", filepath.Join(s.dir, "data"),
 		"-log-level", "warn", "-public-host", "127.0.0.1:"+port)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, log, log
-	if s.process, err = testproc.Start(cmd); err == nil {
-		err = s.process.Await(startTimeout, func() error { return testproc.AnswersOK(s.Endpoint + "/storage/v1/b/" + bucket) })
-	}
+	var err error
+	s.process, err = testproc.Serve(s.dir, cmd, startTimeout, func() error { return testproc.AnswersOK(s.Endpoint + "/storage/v1/b/" + bucket) })
 	if err != nil {
-		s.Kill()
-		text, _ := os.ReadFile(log.Name())
-		tb.Fatalf("fake-gcs-server: %v\n%s", err, text)
+		tb.Fatalf("fake-gcs-server: %v", err)
 	}
 }
 

@@ -22,8 +22,6 @@ type Broker struct {
 }
 
 func (b *Broker) config() string  { return filepath.Join(b.dir, "server.properties") }
-func (b *Broker) logFile() string { return filepath.Join(b.dir, "broker.log") }
-
 // Addr is the address of the broker's plain-text listener.
 func (b *Broker) Addr() string { return b.addrs[plain.name] }
 
@@ -53,14 +51,9 @@ func (b *Broker) start() error {
 	if !b.process.Ended() {
 		return nil
 	}
-	log, err := os.OpenFile(b.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	defer log.Close() // the process has its own
 	cmd := b.cluster.dist.command(b.cluster.opts.Heap, "kafka.Kafka", b.config())
-	cmd.Dir, cmd.Stdout, cmd.Stderr = b.dir, log, log
-	b.process, err = testproc.Start(cmd)
+	var err error
+	b.process, err = testproc.StartIn(b.dir, cmd)
 	return err
 }
 
@@ -93,7 +86,7 @@ func (b *Broker) Signal(sig os.Signal) { b.process.Signal(sig) }
 // logTail returns the lines of the broker's log that tell of trouble, and the last ones.
 func (b *Broker) logTail() string {
 	const troubles, last = 30, 15
-	text, err := os.ReadFile(b.logFile())
+	text, err := os.ReadFile(testproc.LogOf(b.dir))
 	if err != nil {
 		return err.Error()
 	}

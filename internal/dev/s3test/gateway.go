@@ -59,8 +59,6 @@ func (g *Gateway) Dir() string { return filepath.Join(g.dir, "data", bucket) }
 // meta is the directory of the objects' metadata: not every file system has extended attributes.
 func (g *Gateway) meta() string { return filepath.Join(g.dir, "meta") }
 
-func (g *Gateway) logFile() string { return filepath.Join(g.dir, "log") }
-
 // Start starts the server again, with its data and address, and returns when it takes requests.
 func (g *Gateway) Start(tb testing.TB) {
 	tb.Helper()
@@ -73,27 +71,13 @@ func (g *Gateway) start() error {
 	if !g.process.Ended() {
 		return nil
 	}
-	log, err := os.OpenFile(g.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	defer log.Close() // the process has its own
 	cmd := exec.Command(g.binary, "--port", g.addr, "--quiet", "--region", g.Region, "--health", healthPath, "--keep-alive",
 		"posix", "--sidecar", g.meta(), filepath.Dir(g.Dir()))
-	cmd.Dir, cmd.Stdout, cmd.Stderr = g.dir, log, log
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+g.AccessKey, "ROOT_SECRET_KEY="+g.SecretKey)
-	if g.process, err = testproc.Start(cmd); err != nil {
-		return err
-	}
-	return g.ready()
-}
-
-// ready waits until the server takes requests.
-func (g *Gateway) ready() error {
-	err := g.process.Await(startTimeout, func() error { return testproc.AnswersOK(g.Endpoint + healthPath) })
+	var err error
+	g.process, err = testproc.Serve(g.dir, cmd, startTimeout, func() error { return testproc.AnswersOK(g.Endpoint + healthPath) })
 	if err != nil {
-		g.Kill()
-		return fmt.Errorf("versitygw: %w\n%s", err, g.Log())
+		return fmt.Errorf("versitygw: %w", err)
 	}
 	return nil
 }
@@ -112,7 +96,7 @@ func (g *Gateway) Kill() { g.process.Kill() }
 
 // Log returns what the server has printed.
 func (g *Gateway) Log() string {
-	text, err := os.ReadFile(g.logFile())
+	text, err := os.ReadFile(testproc.LogOf(g.dir))
 	if err != nil {
 		return err.Error()
 	}

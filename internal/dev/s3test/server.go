@@ -68,13 +68,23 @@ func newFake(tb testing.TB) http.Handler {
 
 type direct struct{ handler http.Handler }
 
-func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) { return RoundTrip(d.handler, r) }
+
+// RoundTrip is [http.RoundTripper]'s method for a handler that answers without a network.
+func RoundTrip(handler http.Handler, r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
 	answer := httptest.NewRecorder()
 	r = r.Clone(r.Context())
 	if r.Body == nil {
 		r.Body = http.NoBody // as servers see it
 	}
 	r.Header.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10))
-	d.handler.ServeHTTP(answer, r)
-	return answer.Result(), r.Body.Close()
+	handler.ServeHTTP(answer, r)
+	resp := answer.Result()
+	if resp.Request, resp.ContentLength = r, int64(answer.Body.Len()); r.Method == http.MethodHead {
+		resp.Body = http.NoBody
+	}
+	return resp, r.Body.Close()
 }
