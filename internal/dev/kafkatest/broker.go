@@ -21,7 +21,8 @@ type Broker struct {
 	process *testproc.Process // nil before the first start
 }
 
-func (b *Broker) config() string  { return filepath.Join(b.dir, "server.properties") }
+func (b *Broker) config() string { return filepath.Join(b.dir, "server.properties") }
+
 // Addr is the address of the broker's plain-text listener.
 func (b *Broker) Addr() string { return b.addrs[plain.name] }
 
