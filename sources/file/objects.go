@@ -151,16 +151,16 @@ func (s *ObjectSource) Run(ctx context.Context, drain <-chan struct{}, each func
 		close(l.queue)
 	}
 	lanes.Wait()
-	if fatal != nil {
-		return fatal
-	}
 	err := context.Cause(ctx)
 	cancel(nil) // what was fetched for lanes that have ended
 	ahead.Wait()
 	for _, l := range s.own() {
 		l.fetches.Wait()
 	}
-	if err != nil {
+	switch {
+	case fatal != nil:
+		return fatal
+	case err != nil:
 		return err
 	}
 	return s.reported()
