@@ -86,7 +86,7 @@ func TestNothingRawOnTerminal(t *testing.T) {
 				{table, "--url-field", "/url", "--carry", "ip=/ip", "--geo", lines},
 				{table, "--url-field", "/url", "--address", hostile, "--geo", lines},
 				{lines, "--user-agent", hostile},
-				{lines, "--redact", hostile},
+				{lines, "--redact", hostile, "-o", data + "3", "--to", "parquet"},
 				{lines, "--nginx", hostile},
 			},
 			"url":     {{hostile}, {"https://h/" + hostile}, {"--base", hostile, "x"}, {"https://" + hostile + "/"}, {"--diff", "net/url", lines}, {"--diff", "net/url", missing}},
