@@ -143,10 +143,15 @@ def in_clickhouse(files: str, folder: Path) -> tuple[list[Row], list[Row]]:
     from chdb import session
 
     db = session.Session(str(folder))
+
+    def query(sql: str) -> list[Row]:
+        lines = str(db.query(sql, "JSONCompactEachRow")).splitlines()
+        return [tuple(at(v[:16]) if re.match(r"\d{4}-\d\d-\d\d ", str(v)) else v for v in json.loads(line)) for line in lines]
+
     try:
         db.query("CREATE DATABASE mill ENGINE = Atomic")
         db.query("USE mill")
-        return asked("clickhouse", files, lambda sql: [tuple(json.loads(line)) for line in str(db.query(sql, "JSONCompactEachRow")).splitlines()])
+        return asked("clickhouse", files, query)
     finally:
         db.close()
 
