@@ -146,7 +146,7 @@ func TestEnrichColumns(t *testing.T) {
 	opts := urlcols.Options{Carried: []pipeline.Field{{Name: "user_agent"}, {Name: "ip"}, {Name: "referer"}}}
 	without := urlcols.Names(opts)
 	acquisition := enrich.Default()
-	opts.Acquisition, opts.UserAgent, opts.Address = &acquisition, &enrich.UserAgent{}, &enrich.Address{}
+	opts.Acquisition, opts.UserAgent, opts.Address, opts.Clients = &acquisition, &enrich.UserAgent{}, &enrich.Address{}, new(enrich.Clients)
 	plan, err := urlcols.New(opts)
 	if err != nil {
 		t.Fatal(err)

@@ -180,6 +180,6 @@ def test_all_say_the_same_in_spark(clicks: Callable[[list[Row]], str], tmp_path:
     files = clicks(many())
     sessions, touches = in_duckdb(files)
     assert len(sessions) > 1000 and len(touches) > 300
-    assert len({row[5] for row in sessions}) == 7 and any(row[6] is None and row[5] == "Email" for row in sessions)
+    assert len({row[5] for row in sessions}) == 8 and any(row[6] is None and row[5] == "Email" for row in sessions)
     assert in_clickhouse(files, tmp_path) == (sessions, touches)
     assert in_spark(files, spark) == (sessions, touches)
