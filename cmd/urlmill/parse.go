@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/report"
 	"github.com/urlmill/urlmill/internal/wire"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks"
@@ -29,6 +30,7 @@ type parseFlags struct {
 	redact                     []string
 	parallel                   int
 	memoryLimit                string
+	summary                    string
 	dedupe                     dedupeFlags
 }
 
@@ -59,7 +61,7 @@ A file that cannot be read to its end does not stop the others; the exit code is
 keeps them: parse the same files into it again, and their rows are there twice. "urlmill run" delivers each file once.
 
 In the end standard error says how many rows there were, and how many have an error; not with -q. If every row has one, the
-exit code is 1.`,
+exit code is 1. With -o, --summary json prints what was done to standard output.`,
 		Example: `  urlmill parse urls.txt
   urlmill parse --default-scheme https hosts.txt
   urlmill parse --codec combined --base-url https://www.example.com access.log.gz
@@ -67,6 +69,7 @@ exit code is 1.`,
   urlmill parse 'clicks/*.ndjson.zst' --url-field /url --base-field /page --carry user_id=/user/id:int64 -o out
   urlmill parse urls.txt.gz --to arrow > urls.arrows
   urlmill parse urls.txt --to csv --columns url,host,path > urls.csv
+  urlmill parse urls.txt -o out -q --summary json
   urlmill parse crawl/ --dedupe drop --columns url -o pages
   urlmill parse crawl/2026-11-22 --dedupe mark --seen /var/lib/pages -o pages`,
 	}
@@ -96,6 +99,7 @@ exit code is 1.`,
 	flags.IntVar(&f.parallel, "parallel", 0, "files to read at a time (default: one a CPU into a folder, else one)")
 	flags.StringVar(&f.memoryLimit, "memory-limit", "", "what the process may take, such as 512MiB (default: 80 % of the container's memory, or half of the machine's)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary")
+	summaryFlag(cmd, &f.summary)
 	completeFlag(cmd, "codec", codecNames()...)
 	completeFlag(cmd, "compression", "none", "snappy", "gzip", "zstd", "lz4")
 	cmd.RunE = func(cmd *cobra.Command, files []string) error { return a.parse(cmd.Context(), f, files) }
@@ -118,6 +122,9 @@ func (a *app) parse(ctx context.Context, f parseFlags, files []string) (err erro
 		}
 		files = []string{"-"}
 	}
+	if f.summary == summaryJSON && f.out == "-" {
+		return usagef("--summary json is written to standard output, where the rows go: write them into files with -o FOLDER, or leave it out")
+	}
 	if f.to == "" {
 		f.to = a.defaultFormat(f, files)
 	}
@@ -132,6 +139,8 @@ func (a *app) parse(ctx context.Context, f parseFlags, files []string) (err erro
 	if f.isText() {
 		components.Sinks = []sinks.Kind{a.textKind(f)}
 	}
+	var account *report.Account
+	defer func() { err = a.tell(account, err) }()
 	k, forget, err := f.keys(files)
 	defer func() { err = errors.Join(err, forget()) }()
 	if err != nil {
@@ -145,6 +154,10 @@ func (a *app) parse(ctx context.Context, f parseFlags, files []string) (err erro
 		return usagef("Arrow is binary; redirect standard output into a file, or give -o FOLDER")
 	}
 	view := view{progress: !f.quiet, summary: !f.quiet, judge: func(t pipeline.Totals) error { return f.judge(t, files, a.flagLogger()) }}
+	if f.summary == summaryJSON {
+		account = newAccount(c)
+		view.account = account
+	}
 	if f.out == "-" {
 		view.progress = view.progress && terminalWidth(a.out) == 0
 	}

@@ -59,7 +59,7 @@ its keys rest on them. Everything else needs a restart: the log names every key 
   KAFKA_BROKERS=kafka-1:9092,kafka-2:9092 urlmill run clickstream.yaml --log-format json`,
 		Args: args(1, 1, "one configuration"),
 	}
-	cmd.RunE = func(cmd *cobra.Command, files []string) error {
+	cmd.RunE = func(cmd *cobra.Command, files []string) (err error) {
 		if _, err := v.bound.time(); err != nil {
 			return err
 		}
@@ -82,8 +82,12 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 			}
 			v.replay = true
 		}
-		if v.json = summary == "json"; v.json && c.Sink.Options.Asks().Place == "" {
-			return usagef("--summary json is written to standard output, where sink.%s writes the rows: write them into files, or leave it out", c.Sink.Name)
+		if summary == summaryJSON {
+			if c.Sink.Options.Asks().Place == "" {
+				return usagef("--summary json is written to standard output, where sink.%s writes the rows: write them into files, or leave it out", c.Sink.Name)
+			}
+			v.account = newAccount(c)
+			defer func() { err = a.tell(v.account, err) }()
 		}
 		if !cmd.Flags().Changed("log-level") {
 			a.logLevel = strings.ToLower(c.Log.Level.String())
@@ -106,7 +110,7 @@ its keys rest on them. Everything else needs a restart: the log names every key 
 	v.bound.flags(cmd)
 	cmd.Flags().BoolVar(&replace, "replace-partitions", false, "with --until: the rows take the place of all others in the partitions that they are in")
 	cmd.Flags().StringVar(&replay, "replay", "", "read the dead letters in this folder of Parquet files instead of the source")
-	choiceFlag(cmd, cmd.Flags(), &summary, "summary", "text", "what was done: text on standard error, or json on standard output too", "text", "json")
+	summaryFlag(cmd, &summary)
 	return cmd
 }
 
@@ -125,12 +129,13 @@ func checkFolder(flag, place string) error {
 // view says what of a pipeline shows on the console.
 type view struct {
 	progress, summary bool
-	json              bool // the summary is also printed to standard output
 	replay            bool // dead letters are read, which are files
 	bound             bound
 	// judge says what the rows as a whole mean for the outcome of a pipeline that had no error; nil: nothing.
 	judge  func(pipeline.Totals) error
 	reload *reload // nil: SIGHUP ends the process
+	// account, if not nil, gets what the pipeline did when it has ended in order. A second signal leaves it as it was.
+	account *report.Account
 	// replace, if not nil, comes after a run that was not stopped before its end.
 	replace func(context.Context) error
 }
@@ -153,7 +158,7 @@ func (a *app) runJob(parent context.Context, c *wire.Config, setting wire.Settin
 	if err := v.bound.set(c, s.Source); err != nil {
 		return err
 	}
-	if v.json {
+	if v.account != nil {
 		s.Stats.Positions = map[pipeline.LaneID]int64{}
 	}
 	ctx, drain, release := watchSignals(parent, log)
@@ -192,13 +197,13 @@ func (a *app) runJob(parent context.Context, c *wire.Config, setting wire.Settin
 			why = report.ByError
 		}
 	}
+	r := report.New(totals, s.Sink, time.Since(began))
+	r.FromFiles = why == report.AtEnd && (v.replay || fromFiles(c, s.Source))
 	if v.summary {
-		r := report.New(totals, s.Sink, time.Since(began))
-		r.FromFiles = why == report.AtEnd && (v.replay || fromFiles(c, s.Source))
 		a.summarize(r, log)
-		if v.json {
-			err = errors.Join(err, r.JSON(a.out, why, s.Stats.Positions, err))
-		}
+	}
+	if v.account != nil {
+		v.account.Started, v.account.Ended, v.account.Summary, v.account.Positions = began, why, r, s.Stats.Positions
 	}
 	if err == nil && v.judge != nil {
 		err = v.judge(totals)

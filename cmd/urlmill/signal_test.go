@@ -104,6 +104,7 @@ func TestSignalBeforeTheEnd(t *testing.T) {
 			type done struct {
 				Ended           string
 				Rows, Committed int
+				ExitCode        int `json:"exit_code"`
 			}
 			run := func(signal bool) (d done, code int) {
 				cmd := process(t, "run", file, "--until", "end", "--summary", "json")
@@ -126,10 +127,10 @@ func TestSignalBeforeTheEnd(t *testing.T) {
 				return d, code
 			}
 			first, code := run(true)
-			if code != exitIncomplete || first.Ended != "signal" || first.Rows == 0 || first.Rows >= rows || first.Committed != first.Rows {
+			if code != exitIncomplete || first.Ended != "signal" || first.Rows == 0 || first.Rows >= rows || first.Committed != first.Rows || first.ExitCode != code {
 				t.Fatalf("exit code %d, %+v", code, first)
 			}
-			if second, code := run(false); code != exitOK || second != (done{"end", rows - first.Rows, rows - first.Rows}) {
+			if second, code := run(false); code != exitOK || second != (done{"end", rows - first.Rows, rows - first.Rows, exitOK}) {
 				t.Errorf("exit code %d, %+v after %+v", code, second, first)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/urlmill/urlmill/pipeline"
 )
@@ -28,6 +29,7 @@ type document struct {
 	Rows         int64            `json:"rows"`
 	Bytes        int64            `json:"bytes"`
 	Committed    int64            `json:"committed"`
+	Commits      int64            `json:"commits"`
 	Invalid      int64            `json:"invalid"`
 	Errors       map[string]int64 `json:"errors"`
 	Dropped      int64            `json:"dropped"`
@@ -38,6 +40,11 @@ type document struct {
 	Files        int64            `json:"files"`
 	WrittenBytes int64            `json:"written_bytes"`
 	Seconds      float64          `json:"seconds"`
+	Started      time.Time        `json:"started"`
+	Finished     time.Time        `json:"finished"`
+	ExitCode     int              `json:"exit_code"`
+	Version      string           `json:"version"`
+	Config       string           `json:"config"`
 	Positions    []position       `json:"positions"`
 }
 
@@ -48,13 +55,24 @@ type position struct {
 	Next      int64  `json:"next"`
 }
 
-// JSON writes the summary as one line. err is what the run has failed with, nil for nothing.
-func (s Summary) JSON(w io.Writer, ended End, positions map[pipeline.LaneID]int64, err error) error {
-	t := s.Totals
+// Account is what a job did, for programs.
+type Account struct {
+	// Version is urlmill's, and Config the hash of the configuration, as commit records have them.
+	Version, Config string
+	Started         time.Time
+	Ended           End // "" if the pipeline did not run
+	Summary         Summary
+	Positions       map[pipeline.LaneID]int64
+}
+
+// JSON writes the account as one line. err is what the command ends with, and code its exit code.
+func (a Account) JSON(w io.Writer, code int, err error) error {
+	s, t := a.Summary, a.Summary.Totals
 	d := document{
-		Ended: ended, Rows: t.Rows, Bytes: t.Bytes, Committed: t.Committed, Invalid: t.Invalid, Errors: t.Errors, Dropped: t.Dropped,
-		DeadLetters: t.DeadLetters, Nulled: t.Nulled, Late: s.Late, Duplicates: s.Duplicates, Files: s.Files, WrittenBytes: s.Written,
-		Seconds: s.Elapsed.Seconds(), Positions: []position{},
+		Ended: cmp.Or(a.Ended, ByError), Rows: t.Rows, Bytes: t.Bytes, Committed: t.Committed, Commits: t.Commits, Invalid: t.Invalid,
+		Errors: t.Errors, Dropped: t.Dropped, DeadLetters: t.DeadLetters, Nulled: t.Nulled, Late: s.Late, Duplicates: s.Duplicates,
+		Files: s.Files, WrittenBytes: s.Written, Seconds: s.Elapsed.Seconds(), Started: a.Started.UTC(), Finished: a.Started.Add(s.Elapsed).UTC(),
+		ExitCode: code, Version: a.Version, Config: a.Config, Positions: []position{},
 	}
 	if d.Errors == nil {
 		d.Errors = map[string]int64{}
@@ -65,8 +83,8 @@ func (s Summary) JSON(w io.Writer, ended End, positions map[pipeline.LaneID]int6
 	order := func(a, b pipeline.LaneID) int {
 		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Session, b.Session))
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(positions), order) {
-		d.Positions = append(d.Positions, position{id.Stream, id.Partition, positions[id]})
+	for _, id := range slices.SortedFunc(maps.Keys(a.Positions), order) {
+		d.Positions = append(d.Positions, position{id.Stream, id.Partition, a.Positions[id]})
 	}
 	return json.NewEncoder(w).Encode(d)
 }
