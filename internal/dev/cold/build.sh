@@ -9,7 +9,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 all=$(${GO:-go} list -deps -tags "$tags" ./cmd/urlmill | wc -l | tr -d ' ')
-${GO:-go} build -v -buildvcs=false -ldflags '-s -w' -tags "$tags" -o "$output" ./cmd/urlmill 2>"$log" &
+${GO:-go} build -v -buildvcs=false -trimpath -ldflags '-s -w' -tags "$tags" -o "$output" ./cmd/urlmill 2>"$log" &
 build=$!
 trap 'kill $build; exit 130' INT TERM
 seconds=0
