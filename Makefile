@@ -218,7 +218,7 @@ bench-calls: wheel ## what a call costs by the rows that it is given: Go, Python
 
 .PHONY: race
 race: ## all tests under the race detector
-	$(GO) test -race -timeout 30m ./...
+	$(GO) test -race -timeout 60m ./...
 
 .PHONY: docs
 docs: ## docs/reference.md and the tables of error codes and of codecs anew
@@ -291,7 +291,7 @@ conformance-docs: ## the same, written into docs/conformance.md
 
 .PHONY: test-older
 test-older: ## an older Go builds urlmill, and what it builds conforms but for what is known
-	GOTOOLCHAIN=$(OLDER_GO) $(GO) build ./...
+	GOTOOLCHAIN=$(OLDER_GO) $(GO) build -o /dev/null ./cmd/urlmill
 	GOTOOLCHAIN=$(OLDER_GO) $(GO) test -timeout 30m ./urlcore/... ./internal/dev/conformance/...
 
 CHAOS_VENV := $(or $(URLMILL_CHAOS_VENV),$(CURDIR)/$(BIN)/venv-chaos)

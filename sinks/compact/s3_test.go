@@ -110,7 +110,7 @@ func TestS3(t *testing.T)  { interruptedAtEveryRequest(t, newS3) }
 func TestGCS(t *testing.T) { interruptedAtEveryRequest(t, newGCS) }
 
 func interruptedAtEveryRequest(t *testing.T, newBucket func(*testing.T) *bucket) {
-	step := every(2)
+	step := every(2, 11)
 	for at := 0; ; at += step {
 		b := newBucket(t)
 		must(t, deliver(t.Context(), b.stores(b.transport), lanes[0], 3))
