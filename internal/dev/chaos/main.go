@@ -81,6 +81,8 @@ var scenarios = []scenario{
 	{"store", "calls to the file system fail: full, read-only, broken; for some calls or for good", storeErrors},
 	{"disk", "a file system is full, or read-only", fullDisk},
 	{"bucket", "requests to a real S3 server fail, its answers are lost, it is restarted, and the process is killed", objectStore},
+	{"gcs", "the same with fake-gcs-server as Google Cloud Storage", googleStorage},
+	{"azure", "the same with Azurite as Azure Blob Storage", azureStorage},
 	{"transactions", "a producer aborts every other transaction, with a kill now and then", transactions},
 	{"compacted", "the broker compacts what was not read yet, with kills", compacted},
 	{"partitions", "partitions are added to the topic that is read, with kills", partitionsAdded},
