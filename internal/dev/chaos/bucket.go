@@ -37,31 +37,33 @@ type storeFault struct {
 	do   func(p *storeProxy, w http.ResponseWriter, req *http.Request)
 	// says is what the process says when it gives up for it; "" if that may be anything.
 	says string
+	// lists is whether only listings can fail so.
+	lists bool
 }
 
 var storeFaults = []storeFault{
-	{"500 InternalError", answerError(500, "InternalError"), "StatusCode: 500"},
-	{"503 SlowDown", answerError(503, "SlowDown"), "StatusCode: 503"},
-	{"403 AccessDenied", answerError(403, "AccessDenied"), "StatusCode: 403"},
+	{"500 InternalError", answerError(500, "InternalError"), "StatusCode: 500", false},
+	{"503 SlowDown", answerError(503, "SlowDown"), "StatusCode: 503", false},
+	{"403 AccessDenied", answerError(403, "AccessDenied"), "StatusCode: 403", false},
 	{"no answer in time", func(_ *storeProxy, _ http.ResponseWriter, req *http.Request) {
 		select {
 		case <-req.Context().Done():
 		case <-time.After(storeTimeout + time.Second):
 		}
 		panic(http.ErrAbortHandler)
-	}, ""},
+	}, "", false},
 	{"connection dropped in the middle of a request", func(_ *storeProxy, _ http.ResponseWriter, req *http.Request) {
 		_, _ = io.CopyN(io.Discard, req.Body, req.ContentLength/2) // the client sees the end of the connection
 		panic(http.ErrAbortHandler)
-	}, ""},
+	}, "", false},
 	{"answer lost after the server has done it", func(p *storeProxy, _ http.ResponseWriter, req *http.Request) {
 		p.forward.ServeHTTP(discarded{http.Header{}}, req)
 		panic(http.ErrAbortHandler)
-	}, ""},
+	}, "", false},
 }
 
 // throttled has one more: Google's service asks so for fewer requests, and other stores may.
-var throttled = append(slices.Clone(storeFaults), storeFault{"429 TooManyRequests", answerError(429, "TooManyRequests"), "StatusCode: 429"})
+var throttled = append(slices.Clone(storeFaults), storeFault{"429 TooManyRequests", answerError(429, "TooManyRequests"), "StatusCode: 429", false})
 
 func answerError(status int, code string) func(*storeProxy, http.ResponseWriter, *http.Request) {
 	return func(_ *storeProxy, w http.ResponseWriter, req *http.Request) {
@@ -86,7 +88,7 @@ type storeProxy struct {
 
 	mu     sync.Mutex
 	fault  *storeFault // nil for none
-	share  float64  // of the requests that fail
+	share  float64     // of the requests that fail
 	counts map[string]int
 	rand   *rand.Rand
 }
@@ -116,7 +118,7 @@ func (r *run) newStoreProxy(target string) *storeProxy {
 func (p *storeProxy) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	p.mu.Lock()
 	fault := p.fault
-	if fault != nil && p.rand.Float64() >= p.share {
+	if fault != nil && (fault.lists && req.URL.Query().Get("list-type") == "" || p.rand.Float64() >= p.share) {
 		fault = nil
 	}
 	if fault != nil {

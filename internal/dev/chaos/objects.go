@@ -5,8 +5,11 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -14,7 +17,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -35,6 +37,24 @@ sink:
   roll: {rows: 2000, every: 200ms}
 `
 
+var listed = regexp.MustCompile(`(?s)<Contents>.*?</Contents>`)
+
+// lagging is a listing that does not have every second key, such as one that is behind.
+var lagging = storeFault{"listing without every second key", func(p *storeProxy, w http.ResponseWriter, req *http.Request) {
+	answer := httptest.NewRecorder()
+	p.forward.ServeHTTP(answer, req)
+	n := 0
+	body := listed.ReplaceAllFunc(answer.Body.Bytes(), func(object []byte) []byte {
+		if n++; n%2 == 0 {
+			return nil
+		}
+		return object
+	})
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(body)
+}, "", true}
+
 // objectSource reads a bucket with two processes while objects appear in it in no order, requests fail, the server is restarted, and
 // the processes are killed. A record names its object and its number.
 func objectSource(r *run) {
@@ -44,6 +64,7 @@ func objectSource(r *run) {
 	client := awss3.New(awss3.Options{
 		BaseEndpoint: &g.Endpoint, Region: g.Region, UsePathStyle: true, Credentials: credentials.NewStaticCredentialsProvider(g.AccessKey, g.SecretKey, ""),
 	})
+	faults := append([]storeFault{lagging}, storeFaults...)
 	proxy, out := r.newStoreProxy(g.Endpoint), filepath.Join(r.dir, "out")
 	var configs [2]string
 	for i := range configs {
@@ -51,26 +72,43 @@ func objectSource(r *run) {
 		text := fmt.Sprintf(objectsConfig, g.Bucket, i+1, proxy.endpoint, g.Region, storeTimeout, out)
 		r.must(os.WriteFile(configs[i], []byte(text), 0o600))
 	}
-	lines := map[string]bool{}
+	lines := map[string]bool{} // false: of contents that were replaced or removed, and may have been read before
+	each := func(key string, version int, there bool) (content bytes.Buffer) {
+		zip := gzip.NewWriter(&content)
+		for n := range rows {
+			line := fmt.Sprintf("https://c.example/%s/%d/%d", key, version, n)
+			lines[line] = there
+			fmt.Fprintln(zip, line)
+		}
+		r.must(zip.Close())
+		return content
+	}
+	send := func(key string, version int) {
+		content := each(key, version, true)
+		_, err := client.PutObject(context.Background(), &awss3.PutObjectInput{Bucket: &g.Bucket, Key: &key, Body: bytes.NewReader(content.Bytes())})
+		r.must(err)
+	}
 	put := func(round int) {
 		for i := range objects {
 			key := fmt.Sprintf("logs/%08x-%d-%d.log.gz", r.rand.Uint32(), round, i)
-			var content bytes.Buffer
-			zip := gzip.NewWriter(&content)
-			for n := range rows {
-				line := fmt.Sprintf("https://c.example/%s/%d", key, n)
-				lines[line] = true
-				fmt.Fprintln(zip, line)
+			send(key, 1)
+			switch i % 10 {
+			case 3:
+				each(key, 1, false)
+				send(key, 2)
+				r.fault("object replaced")
+			case 7:
+				each(key, 1, false)
+				_, err := client.DeleteObject(context.Background(), &awss3.DeleteObjectInput{Bucket: &g.Bucket, Key: &key})
+				r.must(err)
+				r.fault("object removed")
 			}
-			r.must(zip.Close())
-			_, err := client.PutObject(context.Background(), &awss3.PutObjectInput{Bucket: &g.Bucket, Key: aws.String(key), Body: bytes.NewReader(content.Bytes())})
-			r.must(err)
 		}
 	}
 	put(0) // the first listing finds something
 	mills := [2]*mill{r.start(configs[0]), r.start(configs[1])}
 	for round := range rounds {
-		proxy.fail(&storeFaults[round%len(storeFaults)], 0.1)
+		proxy.fail(&faults[round%len(faults)], 0.3)
 		put(round + 1)
 		time.Sleep(r.randomly(time.Second))
 		victim := round % len(mills)
@@ -98,8 +136,14 @@ func objectSource(r *run) {
 				mills[i] = r.start(configs[i])
 			}
 		}
-		got, _ := r.hrefs(out)
-		return len(got) >= len(lines)
+		got, err := r.hrefs(out)
+		r.must(err)
+		for line, there := range lines {
+			if there && got[line] == 0 {
+				return false
+			}
+		}
+		return true
 	})
 	time.Sleep(2 * time.Second) // what is read twice now would be found
 	for _, m := range mills {
@@ -112,18 +156,18 @@ func objectSource(r *run) {
 	}
 	got, err := r.hrefs(out)
 	r.must(err)
-	for line := range lines {
-		if got[line] == 0 {
+	for line, there := range lines {
+		if there && got[line] == 0 {
 			r.out.Lost++
 		}
 	}
 	for line, n := range got {
-		if !lines[line] {
+		if _, known := lines[line]; !known {
 			r.out.Wrong++
 		}
 		r.out.Duplicated += int64(n - 1)
 	}
-	r.out.Rows = int64(len(lines))
+	r.out.Rows = int64(len(got))
 }
 
 // hrefs counts the rows of an output by their URL.
