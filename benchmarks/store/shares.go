@@ -63,7 +63,7 @@ func (b *bench) profile(t *task) (text []byte, err error) {
 	defer func() { _ = os.RemoveAll(b.local(out)) }()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := b.urlmill(t, out, listen)
+		_, err := b.urlmill(t, out, listen, t.in.Rows)
 		ended <- err
 	}()
 	seconds := max(1, int(t.median(func(o outcome) float64 { return o.Seconds })*2/3))
