@@ -221,7 +221,7 @@ func TestSizeEstimate(t *testing.T) {
 func TestValidate(t *testing.T) {
 	tests := map[string]Options{
 		"path: missing": {},
-		`compression: "lz4" is not known; use none, snappy, gzip or zstd`: {Path: "x", Compression: "lz4"},
+		`compression: "lz5" is not known; use none, snappy, lz4, gzip or zstd`: {Path: "x", Compression: "lz5"},
 		"compression_level: 23 is not a level of zstd; use 1 to 22":       {Path: "x", CompressionLevel: 23},
 		"compression_level: 10 is not a level of gzip; use 1 to 9":        {Path: "x", Compression: "gzip", CompressionLevel: 10},
 		"compression_level: snappy has no levels; leave it out":           {Path: "x", Compression: "snappy", CompressionLevel: 1},
