@@ -134,9 +134,9 @@ func (o Options) checkBloomFilters(s *arrow.Schema) error {
 	for _, name := range o.BloomFilters {
 		switch i := descr.ColumnIndexByName(name); {
 		case i < 0:
-			p.Add("bloom_filters", "there is no column %q", name).Advise("give the path of a column, such as host or params.list.element.key")
+			p.Add("bloom_filters", "there is no column %q", pipeline.Column(name)).Advise("give the path of a column, such as host or params.list.element.key")
 		case descr.Column(i).PhysicalType() == parquet.Types.Boolean:
-			p.Add("bloom_filters", "%s is a boolean, for which a filter is of no use", name).Advise("take it out")
+			p.Add("bloom_filters", "%s is a boolean, for which a filter is of no use", pipeline.Column(name)).Advise("take it out")
 		}
 	}
 	return p.Err()
