@@ -218,7 +218,9 @@ func gcsWays(ctx context.Context, server *gcstest.Server) ([]*way, error) {
 		w := client.Bucket(server.Bucket).Object(name).If(storage.Conditions{DoesNotExist: true}).NewWriter(ctx)
 		_, err := io.Copy(w, bytes.NewReader(content))
 		return errors.Join(err, w.Close())
-	}, func(ctx context.Context, name string) error { return client.Bucket(server.Bucket).Object(name).Delete(ctx) })
+	}, func(ctx context.Context, name string) error {
+		return client.Bucket(server.Bucket).Object(name).Delete(ctx)
+	})
 	return []*way{
 		{store: "GCS (fake-gcs-server)", by: "urlmill", requests: first, write: ours(gcs.Opener(options), "gs://"+server.Bucket)},
 		{store: "GCS (fake-gcs-server)", by: "SDK", requests: second, write: write},
@@ -237,8 +239,8 @@ type version struct{}
 
 // Do implements [policy.Policy].
 func (version) Do(r *policy.Request) (*http.Response, error) {
-	const name = "x-ms-version" // as the SDK writes it
-	r.Raw().Header[name] = []string{"2021-12-02"} //nolint:staticcheck // another way of writing it would be a second header
+	const name = "x-ms-version" // as the SDK writes it: another way of writing it would be a second header
+	r.Raw().Header[name] = []string{"2021-12-02"}
 	return r.Next()
 }
 

@@ -46,8 +46,10 @@ type outcome struct {
 func (b *bench) tasks(inputs []input) (tasks []*task) {
 	for i := range inputs {
 		for _, t := range []task{
-			{system: "urlmill", columns: columnNames}, {system: "urlmill, all columns"},
-			{system: "clickhouse", script: "with_clickhouse.py"}, {system: "duckdb", script: "with_duckdb.py"},
+			{system: "urlmill", columns: columnNames},
+			{system: "urlmill, all columns"},
+			{system: "clickhouse", script: "with_clickhouse.py"},
+			{system: "duckdb", script: "with_duckdb.py"},
 		} {
 			if name, _, _ := strings.Cut(t.system, ","); b.wants(name) {
 				t.in = &inputs[i]

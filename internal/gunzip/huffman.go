@@ -178,7 +178,8 @@ func (d *Reader) readTables() bool {
 			i++
 			continue
 		}
-		again, value := 0, uint8(0)
+		var again int
+		var value uint8
 		switch symbol {
 		case 16:
 			if i == 0 {
