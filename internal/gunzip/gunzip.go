@@ -13,8 +13,9 @@ import (
 const (
 	window = 32 << 10 // how far back a copy may reach
 	// room is how much is decoded at a time. What is decoded lies behind the window that it refers to.
-	room  = 128 << 10
-	slack = 3 + 258 + 8 // what the loop over symbols writes at most before it looks whether there is room
+	room     = 128 << 10
+	mostText = 512         // of a name or a comment, with its end
+	slack    = 3 + 258 + 8 // what the loop over symbols writes at most before it looks whether there is room
 )
 
 // state is what comes next in the input.
@@ -201,7 +202,7 @@ func (d *Reader) header() {
 	if d.pad > d.nb {
 		return
 	}
-	if first != 0x1f || second != 0x8b || method != 8 {
+	if first != 0x1f || second != 0x8b || method != 8 || flags>>5 != 0 {
 		d.fail(gzip.ErrHeader)
 		return
 	}
@@ -214,7 +215,11 @@ func (d *Reader) header() {
 		}
 	}
 	for _, text := range []byte{hasName, hasComment} {
-		for flags&text != 0 && d.pad <= d.nb && next() != 0 {
+		for n := 1; flags&text != 0 && d.pad <= d.nb && next() != 0; n++ {
+			if n == mostText {
+				d.fail(gzip.ErrHeader)
+				return
+			}
 		}
 	}
 	if flags&hasSum != 0 {

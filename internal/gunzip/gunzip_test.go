@@ -117,7 +117,8 @@ func TestDamaged(t *testing.T) {
 		in   []byte
 		want error
 	}{
-		"no gzip": {flip(0), gzip.ErrHeader}, "checksum": {flip(-8), gzip.ErrChecksum}, "size": {flip(-1), gzip.ErrChecksum},
+		"no gzip": {flip(0), gzip.ErrHeader}, "flags": {append([]byte{0x1f, 0x8b, 8, 0x40}, packed[4:]...), gzip.ErrHeader},
+		"name": {append([]byte{0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 0}, bytes.Repeat([]byte("x"), 512)...), gzip.ErrHeader}, "checksum": {flip(-8), gzip.ErrChecksum}, "size": {flip(-1), gzip.ErrChecksum},
 		"garbage behind": {append(bytes.Clone(packed), "garbage"...), gzip.ErrHeader},
 	} {
 		if _, err := read(c.in); !errors.Is(err, c.want) {
@@ -156,7 +157,7 @@ func TestChanged(t *testing.T) {
 			for range 300 {
 				other := bytes.Clone(packed)
 				for range 1 + r.IntN(2) {
-					other[10+r.IntN(len(other)-10)] ^= 1 << r.IntN(8)
+					other[r.IntN(len(other))] ^= 1 << r.IntN(8)
 				}
 				compare(t, other)
 			}
