@@ -40,6 +40,7 @@ examples: build ## the three uses of examples/ on made-up data: clickstream, ded
 .PHONY: test
 test: ## all tests that need nothing but Go
 	$(GO) test -timeout 30m ./...
+	cd benchmarks && $(GO) test ./corpus
 
 .PHONY: build
 build: ## bin/urlmill, static
@@ -127,7 +128,7 @@ wheels: $(WHEELS_VENV)/.installed ## bin/wheels: the Python wheels for Linux on 
 	PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(WHEELS) $(RELEASE)
 
 .PHONY: plugins
-plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; Telegraf (C compiler, python3, Java 17, Maven)
+plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; the queries of docs/sessions.md; Telegraf (C compiler, python3, Java 17, Maven)
 	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
 	URLMILL_REQUIRE_CHDB=1 URLMILL_CHDB_PYTHON=$(PLUGINS_PYTHON) $(GO) test -timeout 30m ./cmd/urlmill/internal/udf
 	URLMILL_REQUIRE_HOSTS=1 URLMILL_HOSTS=$(HOSTS) $(GO) test -timeout 30m -run 'Telegraf|Logstash|Redpanda|Vector' ./internal/dev/doctest
