@@ -33,13 +33,6 @@ type Factory interface {
 	KeepsRecords() bool
 }
 
-// Sparing is implemented by a [Factory] whose codecs need not fill in texts that nobody looks at.
-type Sparing interface {
-	// Spare says which of Fields are not looked at. Those that are texts may be null from then on, in every row; all else stays as it
-	// is, with its faults. It is called at most once, before New.
-	Spare(unused []bool)
-}
-
 // DecodeCorrupt adds the row of bytes that could not be read as records: that of a null, with the bytes in the place of the record,
 // or of the URL where records are not kept, and FaultCorrupt.
 func DecodeCorrupt(c Codec, b *pipeline.Batch, entry []byte) {
