@@ -19,6 +19,7 @@ import (
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
 	"github.com/urlmill/urlmill/sinks/store"
+	storebucket "github.com/urlmill/urlmill/sinks/store/bucket"
 	"github.com/urlmill/urlmill/sinks/store/gcs"
 	"github.com/urlmill/urlmill/sinks/store/s3"
 )
@@ -35,9 +36,9 @@ func newS3(t *testing.T) *bucket {
 	server, direct := s3test.Direct(t)
 	return &bucket{t, s3.Scheme + server.Bucket, direct, func(transport http.RoundTripper) store.Opener {
 		return s3.Opener(s3.Options{
-			Endpoint: server.Endpoint, Region: server.Region, Attempts: 3, Timeout: time.Hour, Transport: transport,
+			Endpoint: server.Endpoint, Region: server.Region, Transport: transport,
 			Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
-			Pause:       func(int) time.Duration { return 0 },
+			Options:     storebucket.Options{Attempts: 3, Timeout: time.Hour, Pause: func(int) time.Duration { return 0 }},
 		})
 	}}
 }
