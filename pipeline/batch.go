@@ -1,9 +1,6 @@
 package pipeline
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Bytes is a column of byte strings, back to back: value i is Data[Ends[i-1]:Ends[i]].
 type Bytes struct {
@@ -269,25 +266,6 @@ func (b *Batch) Full() bool {
 		}
 	}
 	return false
-}
-
-// Foresee makes room for as many records as b may have, if those to come are as large as those that it has. Where it is not called,
-// the columns of a new batch are copied some five times while they grow.
-func (b *Batch) Foresee() {
-	rows := b.Len()
-	if rows == 0 || rows >= b.MaxRows {
-		return
-	}
-	foresee := func(c *Bytes) {
-		if want := min(len(c.Data)/rows*b.MaxRows, b.MaxBytes); want > len(c.Data) {
-			c.Data = slices.Grow(c.Data, want+want/16-len(c.Data))
-		}
-	}
-	foresee(&b.URLs.Bytes)
-	foresee(&b.Records.Bytes)
-	for i := range b.Carried {
-		foresee(&b.Carried[i].Text)
-	}
 }
 
 // Reset empties every column and keeps the memory, the limits, and the fields of Carried.

@@ -204,34 +204,3 @@ func TestFull(t *testing.T) {
 		}
 	}
 }
-
-// TestForesee: there is room for the records to come, and not for more than a batch may have.
-func TestForesee(t *testing.T) {
-	for _, most := range []int{1 << 20, 2000} {
-		b := pipeline.Batch{MaxRows: 100, MaxBytes: most, Carried: make([]pipeline.Values, 1)}
-		b.Foresee()
-		add := func() {
-			b.Offsets = append(b.Offsets, int64(b.Len()))
-			b.URLs.Append(make([]byte, 10))
-			b.Records.Append(make([]byte, 50))
-			b.Carried[0].Text.Append(make([]byte, 20))
-		}
-		for range 10 {
-			add()
-		}
-		b.Foresee()
-		room := []int{cap(b.URLs.Data), cap(b.Records.Data), cap(b.Carried[0].Text.Data)}
-		for i, want := range []int{1000, 5000, 2000} {
-			if want = min(want, most); room[i] < want || room[i] > want*5/4 {
-				t.Errorf("room of %d bytes for %d", room[i], want)
-			}
-		}
-		for b.Len() < 100 && len(b.Records.Data) < most {
-			add()
-		}
-		b.Foresee()
-		if got := cap(b.URLs.Data); got != room[0] {
-			t.Errorf("%d bytes became %d", room[0], got)
-		}
-	}
-}

@@ -20,7 +20,7 @@ var parts = []struct {
 	name      string
 	functions []string // what their names begin with
 }{
-	{"gunzip", []string{"github.com/urlmill/urlmill/internal/gunzip"}},
+	{"gunzip", []string{"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/flate"}},
 	{"codec", []string{"github.com/urlmill/urlmill/sources/codec"}},
 	{"parse", []string{"github.com/urlmill/urlmill/urlcore", "github.com/urlmill/urlmill/pipeline/urlcols"}},
 	{"zstd", []string{"github.com/klauspost/compress/"}},

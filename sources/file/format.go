@@ -10,12 +10,11 @@ import (
 	"io"
 	"runtime/debug"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 	"github.com/therootcompany/xz"
-
-	"github.com/urlmill/urlmill/internal/gunzip"
 )
 
 // The most memory that a zstd or xz file may ask for by its header, without a memory limit of the program and with the
@@ -158,7 +157,7 @@ func skipFrame(r *bufio.Reader) error {
 }
 
 // openGzip reads all members of a gzip file (RFC 1952).
-func openGzip(r *bufio.Reader, _ int) (io.Reader, error) { return gunzip.NewReader(r) }
+func openGzip(r *bufio.Reader, _ int) (io.Reader, error) { return gzip.NewReader(r) }
 
 // openZstd reads all frames of a zstd file (RFC 8878), in the goroutine that reads: its own would read ahead of the
 // position that errors name, and there is a goroutine per file already.

@@ -13,10 +13,6 @@ import (
 // checkEvery is after how many lines that are no rows Next looks whether it is to stop.
 const checkEvery = 4096
 
-// foreseeAfter is after how many records of a batch their sizes are taken for those of the others: an eighth of the usual batch, so
-// that the records of small files do not make room for many.
-const foreseeAfter = 1024
-
 // lane reads one file.
 type lane struct {
 	source *Source
@@ -152,9 +148,6 @@ func (l *lane) add(b *pipeline.Batch, record []byte, cut bool) {
 	}
 	if l.at == 0 {
 		l.checkHeader()
-	}
-	if b.Len() == foreseeAfter {
-		b.Foresee()
 	}
 	l.at++
 	b.Next = l.at
