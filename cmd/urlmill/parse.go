@@ -98,7 +98,7 @@ exit code is 1. With -o, --summary json prints what was done to standard output.
 	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, lz4, gzip, zstd) or Arrow (none, lz4, zstd)")
 	flags.IntVar(&f.parallel, "parallel", 0, "files to read at a time (default: one a CPU into a folder, else one)")
 	flags.StringVar(&f.memoryLimit, "memory-limit", "", "what the process may take, such as 512MiB (default: 80 % of the container's memory, or half of the machine's)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, and no summary as text")
 	summaryFlag(cmd, &f.summary)
 	completeFlag(cmd, "codec", codecNames()...)
 	completeFlag(cmd, "compression", "none", "snappy", "gzip", "zstd", "lz4")
