@@ -2,6 +2,8 @@ package file
 
 import (
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urlmill/urlmill/config"
@@ -48,16 +50,15 @@ func (o *Options) Section() config.Section {
 
 // checkSection reports settings for objects where files are read.
 func (o *Options) checkSection(d *config.Check) {
-	if o.objects() || len(o.kinds) == 0 {
-		return
-	}
-	keys := []string{"poll", "relist", "shard"}
 	for _, k := range o.kinds {
-		keys = append(keys, k.Name)
+		in := slices.ContainsFunc(o.Paths, func(path string) bool { return strings.HasPrefix(path, k.Scheme) })
+		if !in && d.Given(k.Name) {
+			d.Conflict(k.Name, []string{"paths"}, "%s has no effect, as no path begins with %s; give such a one, or take it out", d.Path(k.Name), k.Scheme)
+		}
 	}
-	for _, key := range keys {
-		if d.Given(key) {
-			d.Conflict(key, []string{"paths"}, "%s has no effect, as no path is in a bucket; give paths: [%sbucket/prefix], or take it out", d.Path(key), o.kinds[0].Scheme)
+	for _, key := range []string{"poll", "relist", "shard"} {
+		if d.Given(key) && !o.objects() && len(o.kinds) > 0 {
+			d.Conflict(key, []string{"paths"}, "%s has no effect, as no path is in a bucket; give paths: [s3://bucket/prefix], or take it out", d.Path(key))
 		}
 	}
 }

@@ -49,7 +49,7 @@ type Options struct {
 	// cannot.
 	Checksum string
 
-	// section is where the options are in a configuration, "" for that of the sink.
+	// section is where the options of a source are, "" for those of a sink.
 	section string
 
 	// Transport sends requests, and Credentials sign them. Tests put others in place of the usual ones.
