@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/urlmill/urlmill/internal/dev/azuretest"
+	"github.com/urlmill/urlmill/internal/dev/gcstest"
 	"github.com/urlmill/urlmill/internal/dev/s3test"
+	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/azure"
+	"github.com/urlmill/urlmill/sinks/store/gcs"
 )
 
 // upload puts objects into the bucket of a server.
@@ -63,8 +69,8 @@ func numberedLines(i, n int) []byte {
 const objectsConfig = `
 source:
   file:
-    paths: ["s3://%s/logs/**/*.log", "s3://%[1]s/large/"]
-    s3: {endpoint: "%[2]s", region: us-east-1}
+    paths: ["%s/logs/**/*.log", "%[1]s/large/"]
+    %[2]s
 columns: {include: [href, file, record]}
 sink:
   parquet: {path: %[3]s}
@@ -73,8 +79,46 @@ sink:
 
 // From a bucket into files, every record is there once, also when the process is killed on the way, and when keys appear late.
 func TestObjectsExactlyOnce(t *testing.T) {
-	gateway := s3test.Start(t)
-	gateway.Setenv(t)
+	t.Run("s3", func(t *testing.T) {
+		gateway := s3test.Start(t)
+		gateway.Setenv(t)
+		testObjects(t, "s3://"+gateway.Bucket, fmt.Sprintf("s3: {endpoint: %q, region: us-east-1}", gateway.Endpoint), "AWS_ENDPOINT_URL_S3="+gateway.Endpoint,
+			func(objects map[string][]byte) { upload(t, gateway.Server, objects) })
+	})
+	t.Run("gcs", func(t *testing.T) {
+		server := gcstest.Start(t)
+		root, o := "gs://"+server.Bucket, gcs.Default()
+		o.Endpoint = server.Endpoint
+		testObjects(t, root, fmt.Sprintf("gcs: {endpoint: %q}", server.Endpoint), "STORAGE_EMULATOR_HOST="+server.Endpoint, create(t, gcs.Opener(o), root))
+	})
+	t.Run("azure", func(t *testing.T) {
+		server := azuretest.Start(t)
+		o := azure.Default()
+		o.Endpoint = server.Endpoint
+		testObjects(t, server.Place, fmt.Sprintf("azure: {endpoint: %q}", server.Endpoint), "AZURE_STORAGE_ENDPOINT="+server.Endpoint,
+			create(t, azure.Opener(o), server.Place))
+	})
+}
+
+// create returns what makes objects in a bucket.
+func create(t *testing.T, open store.Opener, root string) func(objects map[string][]byte) {
+	t.Helper()
+	s, err := open(root, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(objects map[string][]byte) {
+		for key, content := range objects {
+			if err := s.Create(t.Context(), key, content); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// testObjects reads the objects of a bucket, with a section of the source and a variable that say how to reach it.
+func testObjects(t *testing.T, root, section, env string, upload func(objects map[string][]byte)) {
+	t.Helper()
 	objects, want := map[string][]byte{}, map[string]int{}
 	put := func(key string, i, n int) { objects[key], want[key] = numberedLines(i, n), n }
 	for i := range 400 {
@@ -83,10 +127,10 @@ func TestObjectsExactlyOnce(t *testing.T) {
 	put("large/0", 1000, 300_000)
 	put("large/1", 1001, 200_000)
 	objects["logs/other.txt"] = []byte("https://example.com/other\n")
-	upload(t, gateway.Server, objects)
+	upload(objects)
 	dir := t.TempDir()
 	config, out := filepath.Join(dir, "objects.yaml"), filepath.Join(dir, "out")
-	text := fmt.Sprintf(objectsConfig, gateway.Bucket, gateway.Endpoint, out)
+	text := fmt.Sprintf(objectsConfig, root, section, out)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +141,7 @@ func TestObjectsExactlyOnce(t *testing.T) {
 		_ = run.end(syscall.SIGKILL)
 		clear(objects)
 		put(fmt.Sprintf("logs/dt=2026-10-%02d/late.log", kills+1), kills, 30)
-		upload(t, gateway.Server, objects)
+		upload(objects)
 	}
 	for range 2 { // the second one finds nothing new
 		if said, err := process(t, "run", config).CombinedOutput(); err != nil {
@@ -119,7 +163,7 @@ func TestObjectsExactlyOnce(t *testing.T) {
 		for key, n := range want {
 			for i := range n {
 				total++
-				switch k := counts[fmt.Sprintf("s3://%s/%s %d", gateway.Bucket, key, i)]; {
+				switch k := counts[fmt.Sprintf("%s/%s %d", root, key, i)]; {
 				case k == 0:
 					lost++
 				case k > 1:
@@ -138,8 +182,8 @@ func TestObjectsExactlyOnce(t *testing.T) {
 	if said, err := dry.CombinedOutput(); err != nil || !strings.Contains(string(said), "example.com") {
 		t.Errorf("dry-run: %v\n%s", err, said)
 	}
-	parse := process(t, "parse", fmt.Sprintf("s3://%s/logs/dt=2026-10-01/*", gateway.Bucket), "--to", "ndjson", "-q", "--columns", "file,record")
-	parse.Env = append(os.Environ(), "AWS_ENDPOINT_URL_S3="+gateway.Endpoint)
+	parse := process(t, "parse", root+"/logs/dt=2026-10-01/*", "--to", "ndjson", "-q", "--columns", "file,record")
+	parse.Env = append(os.Environ(), env)
 	if said, err := parse.Output(); err != nil || bytes.Count(said, []byte("late.log")) != 30 {
 		t.Errorf("parse: %v\n%s", err, said)
 	}

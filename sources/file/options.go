@@ -97,7 +97,7 @@ func (o *Options) cut(path string) (kind objstore.Kind, name, keys string, ok bo
 		}
 		for range k.Depth - 1 {
 			next, rest, _ := strings.Cut(keys, "/")
-			name, keys = name+"/"+next, rest
+			name, keys = strings.TrimSuffix(name+"/"+next, "/"), rest
 		}
 		return k, name, keys, true
 	}

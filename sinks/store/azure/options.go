@@ -111,9 +111,7 @@ var service = bucket.Service{
 // Opener returns an opener of places on Azure Blob Storage. The stores share their connections and the number of parts that are on their
 // way.
 func Opener(o Options) store.Opener {
-	if o.Trouble == nil {
-		o.Trouble = new(bucket.Trouble)
-	}
+	o.Options = o.WithDefaults()
 	http, shared := o.HTTPClient(o.Transport), bucket.NewShared(o.Options)
 	return func(location string, log *slog.Logger) (store.Store, error) {
 		account, container, prefix, err := ParseLocation(location)

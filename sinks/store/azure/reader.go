@@ -21,11 +21,7 @@ import (
 type ReaderOptions struct{ Options }
 
 // NewReader returns the options of a configuration that says nothing.
-func NewReader() *ReaderOptions {
-	o := Default()
-	o.section = "source.file.azure"
-	return &ReaderOptions{o}
-}
+func NewReader() *ReaderOptions { return &ReaderOptions{Options{section: "source.file.azure"}} }
 
 // Section returns the section that the options are bound to.
 func (o *ReaderOptions) Section() config.Section {
@@ -40,7 +36,8 @@ func (o *ReaderOptions) CheckBucket(name string) error { return CheckPlace(Schem
 // Open implements [objstore.Options].
 func (o *ReaderOptions) Open(name string, log *slog.Logger) (objstore.Store, objstore.Trouble, error) {
 	options := o.Options
-	options.Trouble, options.Log = new(bucket.Trouble), log
+	options.Options = options.WithDefaults()
+	options.Log = log
 	account, container, _ := strings.Cut(name, "/")
 	c, err := options.client(account, container, "", options.HTTPClient(options.Transport))
 	return &reader{client: c, marks: map[string]mark{}}, options.Trouble, err

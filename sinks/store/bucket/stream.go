@@ -10,14 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/objstore"
 )
-
-// ReadFields returns those of a sink's fields that a source has as well.
-func ReadFields(all []config.Field) []config.Field {
-	return slices.DeleteFunc(all, func(f config.Field) bool { return f.Name == "part_size" || f.Name == "parallel" })
-}
 
 // Download is a call for bytes of an object.
 type Download struct {

@@ -107,9 +107,7 @@ func CheckPlace(location string) error {
 // Opener returns an opener of places on Google Cloud Storage. The stores share their
 // connections and the number of parts that are on their way.
 func Opener(o Options) store.Opener {
-	if o.Trouble == nil {
-		o.Trouble = new(bucket.Trouble)
-	}
+	o.Options = o.WithDefaults()
 	http, shared := o.HTTPClient(o.Transport), bucket.NewShared(o.Options)
 	tokens := newTokens(o)
 	return func(location string, log *slog.Logger) (store.Store, error) {
