@@ -87,3 +87,21 @@ func TestReaderFaults(t *testing.T) {
 		t.Errorf("%v after %d requests", err, requests)
 	}
 }
+
+// A name that is out of order, as in an account with a hierarchical namespace, is handed on, so that the caller sees it, and never left out.
+func TestReaderOrder(t *testing.T) {
+	server, _ := azuretest.Direct()
+	o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) {
+		name, next := "b", "<NextMarker>m</NextMarker>"
+		if r.URL.Query().Has("marker") {
+			name, next = "a", ""
+		}
+		return with(r, "<EnumerationResults><Blobs><Blob><Name>"+name+"</Name></Blob></Blobs>"+next+"</EnumerationResults>")
+	}))
+	b := newReader(t, o, server.Place)
+	for after, want := range map[string]string{"": "b", "b": "a"} {
+		if page, _, err := b.List(t.Context(), "", after, 10); err != nil || len(page) != 1 || page[0].Key != want {
+			t.Errorf("behind %q: %v, %v", after, page, err)
+		}
+	}
+}

@@ -1,12 +1,15 @@
 package gcs
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/urlmill/urlmill/internal/dev/gcstest"
 	"github.com/urlmill/urlmill/internal/objstore"
@@ -89,4 +92,34 @@ func TestReaderFaults(t *testing.T) {
 	if _, err := b.Open(t.Context(), objstore.Object{Key: "k", Size: 7, ETag: "1"}, 3, -1); err == nil || !strings.Contains(err.Error(), "does not send a part") || requests != 4 {
 		t.Errorf("%v after %d requests", err, requests)
 	}
+}
+
+// between is the time between the bytes of a body, less than an attempt may take.
+const between = 20 * time.Second
+
+// A body that stands still ends after the time of an attempt, however long it has been arriving before.
+func TestReaderStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, _ := gcstest.Direct()
+		o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) {
+			in, out := io.Pipe()
+			stop := context.AfterFunc(r.Context(), func() { _ = out.CloseWithError(context.Cause(r.Context())) })
+			go func() {
+				for range 5 {
+					time.Sleep(between)
+					_, _ = out.Write([]byte("x"))
+				}
+			}()
+			t.Cleanup(func() { stop() })
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: 9, Body: in, Request: r}, nil
+		}))
+		body, err := newReader(t, o, Scheme+server.Bucket).Open(t.Context(), objstore.Object{Key: "k", Size: 9, ETag: "1"}, 0, -1)
+		must(t, err)
+		begun := time.Now()
+		got, err := io.ReadAll(body)
+		if string(got) != "xxxxx" || !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != 5*between+o.Timeout {
+			t.Errorf("%q, %v after %v", got, err, time.Since(begun))
+		}
+		must(t, body.Close())
+	})
 }
