@@ -214,19 +214,18 @@ func TestObjectsRefused(t *testing.T) {
 	o := gcs.Default()
 	o.Endpoint = google.Endpoint
 	create(t, gcs.Opener(o), "gs://"+google.Bucket)(object)
-	t.Setenv("AZURE_STORAGE_KEY", "bm8=") // another one than the emulator's
 	microsoft := azuretest.Start(t)
 	bucket, noServer := "s3://"+gateway.Bucket, "http://127.0.0.1:1"
 	for name, tc := range map[string]struct{ path, secret, kind, endpoint, want string }{
-		"bucket":         {"s3://nowhere/logs", gateway.SecretKey, "s3", gateway.Endpoint, "there is no bucket nowhere: create it, or correct the path"},
-		"secret":         {bucket + "/logs", "not-the-secret", "s3", gateway.Endpoint, "credentials"},
-		"endpoint":       {bucket + "/logs", gateway.SecretKey, "s3", noServer, "correct source.file.s3.endpoint"},
-		"key":            {bucket + "/log", gateway.SecretKey, "s3", gateway.Endpoint, "no object of the bucket has such a key"},
-		"gcs bucket":     {"gs://nowhere/logs", "-", "gcs", google.Endpoint, "there is no bucket nowhere: create it, or correct the path"},
-		"gcs endpoint":   {"gs://nowhere/logs", "-", "gcs", noServer, "correct source.file.gcs.endpoint"},
-		"gcs key":        {"gs://" + google.Bucket + "/log", "-", "gcs", google.Endpoint, "no object of the bucket has such a key"},
-		"azure endpoint": {microsoft.Place + "/logs", "-", "azure", noServer, "correct source.file.azure.endpoint"},
-		"azure key":      {microsoft.Place + "/logs", "-", "azure", microsoft.Endpoint, "correct AZURE_STORAGE_KEY"},
+		"bucket":          {"s3://nowhere/logs", gateway.SecretKey, "s3", gateway.Endpoint, "there is no bucket nowhere: create it, or correct the path"},
+		"secret":          {bucket + "/logs", "not-the-secret", "s3", gateway.Endpoint, "credentials"},
+		"endpoint":        {bucket + "/logs", gateway.SecretKey, "s3", noServer, "correct source.file.s3.endpoint"},
+		"key":             {bucket + "/log", gateway.SecretKey, "s3", gateway.Endpoint, "no object of the bucket has such a key"},
+		"gcs bucket":      {"gs://nowhere/logs", "-", "gcs", google.Endpoint, "there is no bucket nowhere: create it, or correct the path"},
+		"gcs endpoint":    {"gs://nowhere/logs", "-", "gcs", noServer, "correct source.file.gcs.endpoint"},
+		"gcs key":         {"gs://" + google.Bucket + "/log", "-", "gcs", google.Endpoint, "no object of the bucket has such a key"},
+		"azure endpoint":  {microsoft.Place + "/logs", "-", "azure", noServer, "correct source.file.azure.endpoint"},
+		"azure container": {strings.Replace(microsoft.Place, "urlmill", "nowhere", 1) + "/logs", "-", "azure", microsoft.Endpoint, "there is no container nowhere-test in the account"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
