@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +22,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/urlmill/urlmill/internal/dev/azuretest"
+	"github.com/urlmill/urlmill/internal/dev/gcstest"
 	"github.com/urlmill/urlmill/internal/dev/s3test"
+	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/azure"
+	"github.com/urlmill/urlmill/sinks/store/gcs"
 )
 
 // upload puts objects into the bucket of a server.
@@ -63,8 +70,8 @@ func numberedLines(i, n int) []byte {
 const objectsConfig = `
 source:
   file:
-    paths: ["s3://%s/logs/**/*.log", "s3://%[1]s/large/"]
-    s3: {endpoint: "%[2]s", region: us-east-1}
+    paths: ["%s/logs/**/*.log", "%[1]s/large/"]
+    %[2]s
 columns: {include: [href, file, record]}
 sink:
   parquet: {path: %[3]s}
@@ -73,20 +80,58 @@ sink:
 
 // From a bucket into files, every record is there once, also when the process is killed on the way, and when keys appear late.
 func TestObjectsExactlyOnce(t *testing.T) {
-	gateway := s3test.Start(t)
-	gateway.Setenv(t)
+	t.Run("s3", func(t *testing.T) {
+		gateway := s3test.Start(t)
+		gateway.Setenv(t)
+		testObjects(t, "s3://"+gateway.Bucket, fmt.Sprintf("s3: {endpoint: %q, region: us-east-1}", gateway.Endpoint), "AWS_ENDPOINT_URL_S3="+gateway.Endpoint, 400,
+			func(objects map[string][]byte) { upload(t, gateway.Server, objects) })
+	})
+	t.Run("gcs", func(t *testing.T) {
+		server := gcstest.Start(t)
+		root, o := "gs://"+server.Bucket, gcs.Default()
+		o.Endpoint = server.Endpoint
+		testObjects(t, root, fmt.Sprintf("gcs: {endpoint: %q}", server.Endpoint), "STORAGE_EMULATOR_HOST="+server.Endpoint, 100, create(t, gcs.Opener(o), root))
+	})
+	t.Run("azure", func(t *testing.T) {
+		server := azuretest.Start(t)
+		o := azure.Default()
+		o.Endpoint = server.Endpoint
+		testObjects(t, server.Place, fmt.Sprintf("azure: {endpoint: %q}", server.Endpoint), "AZURE_STORAGE_ENDPOINT="+server.Endpoint, 100,
+			create(t, azure.Opener(o), server.Place))
+	})
+}
+
+// create returns what makes objects in a bucket.
+func create(t *testing.T, open store.Opener, root string) func(objects map[string][]byte) {
+	t.Helper()
+	s, err := open(root, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(objects map[string][]byte) {
+		for key, content := range objects {
+			if err := errors.Join(s.Delete(t.Context(), key), s.Create(t.Context(), key, content)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// testObjects reads n small and two large objects of a bucket, with a section of the source and a variable that say how to reach it.
+func testObjects(t *testing.T, root, section, env string, n int, upload func(objects map[string][]byte)) {
+	t.Helper()
 	objects, want := map[string][]byte{}, map[string]int{}
 	put := func(key string, i, n int) { objects[key], want[key] = numberedLines(i, n), n }
-	for i := range 400 {
+	for i := range n {
 		put(fmt.Sprintf("logs/dt=2026-11-%02d/a-%03d.log", i%20+1, i), i, i%50)
 	}
-	put("large/0", 1000, 300_000)
-	put("large/1", 1001, 200_000)
+	put("large/0", 1000, 750*n)
+	put("large/1", 1001, 500*n)
 	objects["logs/other.txt"] = []byte("https://example.com/other\n")
-	upload(t, gateway.Server, objects)
+	upload(objects)
 	dir := t.TempDir()
 	config, out := filepath.Join(dir, "objects.yaml"), filepath.Join(dir, "out")
-	text := fmt.Sprintf(objectsConfig, gateway.Bucket, gateway.Endpoint, out)
+	text := fmt.Sprintf(objectsConfig, root, section, out)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +142,7 @@ func TestObjectsExactlyOnce(t *testing.T) {
 		_ = run.end(syscall.SIGKILL)
 		clear(objects)
 		put(fmt.Sprintf("logs/dt=2026-10-%02d/late.log", kills+1), kills, 30)
-		upload(t, gateway.Server, objects)
+		upload(objects)
 	}
 	for range 2 { // the second one finds nothing new
 		if said, err := process(t, "run", config).CombinedOutput(); err != nil {
@@ -119,7 +164,7 @@ func TestObjectsExactlyOnce(t *testing.T) {
 		for key, n := range want {
 			for i := range n {
 				total++
-				switch k := counts[fmt.Sprintf("s3://%s/%s %d", gateway.Bucket, key, i)]; {
+				switch k := counts[fmt.Sprintf("%s/%s %d", root, key, i)]; {
 				case k == 0:
 					lost++
 				case k > 1:
@@ -138,10 +183,24 @@ func TestObjectsExactlyOnce(t *testing.T) {
 	if said, err := dry.CombinedOutput(); err != nil || !strings.Contains(string(said), "example.com") {
 		t.Errorf("dry-run: %v\n%s", err, said)
 	}
-	parse := process(t, "parse", fmt.Sprintf("s3://%s/logs/dt=2026-10-01/*", gateway.Bucket), "--to", "ndjson", "-q", "--columns", "file,record")
-	parse.Env = append(os.Environ(), "AWS_ENDPOINT_URL_S3="+gateway.Endpoint)
+	parse := process(t, "parse", root+"/logs/dt=2026-10-01/*", "--to", "ndjson", "-q", "--columns", "file,record")
+	parse.Env = append(os.Environ(), env)
 	if said, err := parse.Output(); err != nil || bytes.Count(said, []byte("late.log")) != 30 {
 		t.Errorf("parse: %v\n%s", err, said)
+	}
+
+	text = strings.Replace(text, "paths:", "poll: 100ms\n    paths:", 1)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := startRun(t, config)
+	for _, key := range []string{"logs/new.log", "logs/dt=2026-10-01/late.log"} { // the second takes the place of another content
+		files := len(parquetIn(t, out))
+		upload(map[string][]byte{key: numberedLines(2000, 10)})
+		run.waitFor(t, key, func() bool { return len(parquetIn(t, out)) > files })
+	}
+	if err := run.end(syscall.SIGTERM); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -149,24 +208,36 @@ func TestObjectsExactlyOnce(t *testing.T) {
 func TestObjectsRefused(t *testing.T) {
 	gateway := s3test.Start(t)
 	gateway.Setenv(t)
-	upload(t, gateway.Server, map[string][]byte{"logs/a": []byte("https://example.com/\n")})
-	for name, tc := range map[string]struct{ path, secret, endpoint, want string }{
-		"bucket":   {"nowhere/logs", gateway.SecretKey, gateway.Endpoint, "there is no bucket nowhere: create it, or correct the path"},
-		"secret":   {gateway.Bucket + "/logs", "not-the-secret", gateway.Endpoint, "credentials"},
-		"endpoint": {gateway.Bucket + "/logs", gateway.SecretKey, "http://127.0.0.1:1", "correct source.file.s3.endpoint"},
-		"key":      {gateway.Bucket + "/log", gateway.SecretKey, gateway.Endpoint, "no object of the bucket has such a key"},
+	object := map[string][]byte{"logs/a": []byte("https://example.com/\n")}
+	upload(t, gateway.Server, object)
+	google := gcstest.Start(t)
+	o := gcs.Default()
+	o.Endpoint = google.Endpoint
+	create(t, gcs.Opener(o), "gs://"+google.Bucket)(object)
+	microsoft := azuretest.Start(t)
+	bucket, noServer := "s3://"+gateway.Bucket, "http://127.0.0.1:1"
+	for name, tc := range map[string]struct{ path, secret, kind, endpoint, want string }{
+		"bucket":          {"s3://nowhere/logs", gateway.SecretKey, "s3", gateway.Endpoint, "there is no bucket nowhere: create it, or correct the path"},
+		"secret":          {bucket + "/logs", "not-the-secret", "s3", gateway.Endpoint, "credentials"},
+		"endpoint":        {bucket + "/logs", gateway.SecretKey, "s3", noServer, "correct source.file.s3.endpoint"},
+		"key":             {bucket + "/log", gateway.SecretKey, "s3", gateway.Endpoint, "no object of the bucket has such a key"},
+		"gcs bucket":      {"gs://nowhere/logs", "-", "gcs", google.Endpoint, "there is no bucket nowhere: create it, or correct the path"},
+		"gcs endpoint":    {"gs://nowhere/logs", "-", "gcs", noServer, "correct source.file.gcs.endpoint"},
+		"gcs key":         {"gs://" + google.Bucket + "/log", "-", "gcs", google.Endpoint, "no object of the bucket has such a key"},
+		"azure endpoint":  {microsoft.Place + "/logs", "-", "azure", noServer, "correct source.file.azure.endpoint"},
+		"azure container": {strings.Replace(microsoft.Place, "urlmill", "nowhere", 1) + "/logs", "-", "azure", microsoft.Endpoint, "there is no container nowhere-test in the account"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			config, out := filepath.Join(dir, "objects.yaml"), filepath.Join(dir, "out")
-			text := fmt.Sprintf("source: {file: {paths: [\"s3://%s\"], s3: {endpoint: %q, attempts: 2}}}\nsink: {ndjson: {path: %s}}\n", tc.path, tc.endpoint, out)
+			text := fmt.Sprintf("source: {file: {paths: [%q], %s: {endpoint: %q, attempts: 2}}}\nsink: {ndjson: {path: %s}}\n", tc.path, tc.kind, tc.endpoint, out)
 			if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			cmd := process(t, "run", config)
 			cmd.Env = append(os.Environ(), "AWS_SECRET_ACCESS_KEY="+tc.secret)
 			said, err := cmd.CombinedOutput()
-			if err == nil || !strings.Contains(string(said), tc.want) || strings.Contains(string(said), tc.secret) {
+			if err == nil || !strings.Contains(string(said), tc.want) || strings.Contains(string(said), "not-the-secret") {
 				t.Errorf("%v, want %q:\n%s", err, tc.want, said)
 			}
 			if _, err := os.Stat(out); err == nil {

@@ -29,8 +29,8 @@ type Store interface {
 	// caller's.
 	List(ctx context.Context, prefix, after string, limit int) (page []Object, more bool, err error)
 	// Open returns the bytes of an object from off on, n of them, or all with n < 0. The error is [ErrChanged] if the store has
-	// another content under the key, [io/fs.ErrNotExist] if it has none, and [ErrUnreadable] if this object alone cannot be read. The
-	// reader may end too early; then Open is called again with what is missing. It does not outlive ctx.
+	// another content under the key, [io/fs.ErrNotExist] or [ErrChanged] if it has none, and [ErrUnreadable] if this object alone cannot
+	// be read. The reader may end too early; then Open is called again with what is missing. It does not outlive ctx.
 	Open(ctx context.Context, o Object, off, n int64) (io.ReadCloser, error)
 }
 
@@ -65,6 +65,8 @@ type Trouble interface {
 type Kind struct {
 	// Scheme begins the addresses of its objects, such as s3://.
 	Scheme string
+	// Depth is how many segments of an address name a bucket, such as 2 where an account is before it.
+	Depth int
 	// Name is that of the section of its options, and Doc a sentence about it.
 	Name, Doc string
 	// New returns its options with their defaults.

@@ -91,8 +91,10 @@ type missing struct {
 // parts has all of them: what a configuration that needs one is told, and what the version names.
 var parts = []missing{
 	{"azure", "Azure Blob Storage", "sink", "azure"},
+	{"azure", "Azure Blob Storage", "source.file", "azure"},
 	{"dedupe", "the search for duplicates", "", "dedupe"},
 	{"gcs", "Google Cloud Storage", "sink", "gcs"},
+	{"gcs", "Google Cloud Storage", "source.file", "gcs"},
 	{"iceberg", "Iceberg tables", "sink.parquet", "iceberg"},
 	{"postgres", "PostgreSQL", "sink", "postgres"},
 	{"protobuf", "Protobuf", "source.codec", "protobuf"},

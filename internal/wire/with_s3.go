@@ -15,7 +15,7 @@ func init() {
 	add("s3", func(r *Components) {
 		r.stores["s3"] = func() Buckets { return &s3Buckets{s3.Default()} }
 		r.buckets = append(r.buckets, objstore.Kind{
-			Scheme: s3.Scheme, Name: "s3", Doc: "How to reach the bucket of paths that are s3://bucket/prefix.",
+			Scheme: s3.Scheme, Depth: 1, Name: "s3", Doc: "How to reach the bucket of paths that are s3://bucket/prefix.",
 			New: func() objstore.Options { return s3.NewReader() },
 		})
 	})

@@ -61,11 +61,13 @@ type ObjectSource struct {
 func newObjects(o Options, f codec.Factory, log *slog.Logger) (*ObjectSource, error) {
 	s := &ObjectSource{o: o, codec: f, log: log, wait: pause, turn: turnObjects, permits: make(chan struct{}, o.Parallel)}
 	s.files = Source{o: o, codec: f, log: log}
+	var kind objstore.Kind
 	var name string
 	var p pipeline.Problems
 	for i, path := range o.Paths {
-		scheme, bucketName, keys, _ := cutObject(path)
-		s.root, name = scheme+bucketName, bucketName
+		var keys string
+		kind, name, keys, _ = o.cut(path)
+		s.root = kind.Scheme + name
 		found, err := places(path, keys)
 		if err != nil {
 			p.Add(pathKey(i), "%s: %w", path, err)
@@ -75,7 +77,6 @@ func newObjects(o Options, f codec.Factory, log *slog.Logger) (*ObjectSource, er
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	kind, _ := o.kindOf(s.root)
 	var err error
 	if s.store, s.trouble, err = o.buckets[kind.Name].Open(name, log); err != nil {
 		return nil, err

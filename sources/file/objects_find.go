@@ -23,7 +23,7 @@ type place struct {
 	last    string // the greatest key that was listed
 }
 
-// cutObject cuts the address of objects into its scheme, its bucket and its keys; ok is false for other paths.
+// cutObject cuts the address of objects into its scheme, its first segment and the rest; ok is false for other paths.
 func cutObject(address string) (scheme, name, keys string, ok bool) {
 	at := strings.Index(address, "://")
 	if at < 0 || strings.EqualFold(address[:at], "file") {

@@ -136,7 +136,7 @@ func (o cloudOptions) Open(string, *slog.Logger) (objstore.Store, objstore.Troub
 
 // openCloud returns a source of the objects of c.
 func openCloud(c objstore.Store, change func(*Options), paths ...string) (*ObjectSource, error) {
-	kind := Kind(objstore.Kind{Scheme: "s3://", Name: "s3", New: func() objstore.Options { return cloudOptions{c} }})
+	kind := Kind(objstore.Kind{Scheme: "s3://", Depth: 1, Name: "s3", New: func() objstore.Options { return cloudOptions{c} }})
 	o := kind.New().(*Options)
 	o.Paths = paths
 	if change != nil {

@@ -88,32 +88,36 @@ func parseShard(text string) (share, bool) {
 	return share{i - 1, n}, true
 }
 
-// kindOf returns the kind of store that a path is in.
-func (o *Options) kindOf(path string) (objstore.Kind, bool) {
-	scheme, _, _, ok := cutObject(path)
+// cut cuts the address of objects into the kind of its store, its bucket and its keys; ok is false for other paths.
+func (o *Options) cut(path string) (kind objstore.Kind, name, keys string, ok bool) {
+	scheme, name, keys, ok := cutObject(path)
 	for _, k := range o.kinds {
-		if ok && k.Scheme == scheme {
-			return k, true
+		if !ok || k.Scheme != scheme {
+			continue
 		}
+		for range k.Depth - 1 {
+			next, rest, _ := strings.Cut(keys, "/")
+			name, keys = strings.TrimSuffix(name+"/"+next, "/"), rest
+		}
+		return k, name, keys, true
 	}
-	return objstore.Kind{}, false
+	return objstore.Kind{}, "", "", false
 }
 
 // objects reports whether objects are read and not files.
 func (o *Options) objects() bool {
-	return slices.ContainsFunc(o.Paths, func(path string) bool { _, ok := o.kindOf(path); return ok })
+	return slices.ContainsFunc(o.Paths, func(path string) bool { _, _, _, ok := o.cut(path); return ok })
 }
 
 // validateObjects adds what is wrong with the options for objects.
 func (o *Options) validateObjects(p *pipeline.Problems) {
 	root := ""
 	for i, path := range o.Paths {
-		kind, ok := o.kindOf(path)
+		kind, name, keys, ok := o.cut(path)
 		if !ok {
 			p.Value(pathKey(i), path, "is a file, and other paths are objects").Advise("read files and objects by two pipelines")
 			continue
 		}
-		_, name, keys, _ := cutObject(path)
 		if err := o.buckets[kind.Name].CheckBucket(name); err != nil {
 			p.Add(pathKey(i), "%w", err)
 		} else if _, err := places(path, keys); err != nil {
@@ -173,8 +177,10 @@ func (o Options) Validate() error {
 
 // elsewhere returns what is wrong with a path that is the address of a place elsewhere, and what would be right.
 func elsewhere(path string) (reason, advice string) {
-	if strings.HasPrefix(path, "s3://") {
-		return "is on S3, which this urlmill is built without", "take a release, or build one that has everything with make build"
+	for scheme, where := range map[string]string{"s3://": "S3", "gs://": "Google Cloud Storage", "az://": "Azure Blob Storage"} {
+		if strings.HasPrefix(path, scheme) {
+			return "is on " + where + ", which this urlmill is built without", "take a release, or build one that has everything with make build"
+		}
 	}
 	reason, advice = config.Misplaced(path, false)
 	if reason != "" && !strings.HasPrefix(strings.ToLower(path), "file:") {

@@ -2,6 +2,8 @@ package file
 
 import (
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urlmill/urlmill/config"
@@ -32,7 +34,7 @@ func (o *Options) Section() config.Section {
 		aliases[other] = "paths"
 	}
 	s := config.Section{Aliases: aliases, Check: o.checkSection, Fields: []config.Field{
-		{Name: "paths", Doc: "Files, folders with all below them, patterns (** is any number of folders), and - for standard input; or objects of one bucket, such as s3://bucket/logs/**/*.gz.", Value: config.Texts(&o.Paths, "[logs/, 'more/*.gz']"), Example: "paths: [urls.txt]"},
+		{Name: "paths", Doc: "Files, folders with all below them, patterns (** is any number of folders), and - for standard input; or objects of one bucket, such as s3://bucket/logs/**/*.gz, gs://bucket/logs or az://account/container/logs.", Value: config.Texts(&o.Paths, "[logs/, 'more/*.gz']"), Example: "paths: [urls.txt]"},
 		{Name: "parallel", Doc: "Files or objects that are read at a time. Not set: one for each CPU.", Value: config.Int(&o.Parallel, 1, 1024)},
 		{Name: "max_record_bytes", Doc: "The longest record; a longer one is a row with the error record-too-large.", Value: config.Size(&o.MaxRecordBytes, 1<<10, MaxMaxRecordBytes)},
 		{Name: "on_changed", Doc: "What to do with a file that was delivered and has changed since: stop (the others are read), whole (read it once more, as a new file), or skip it.", Value: config.Names(&o.OnChanged, Stop, Whole, Skip)},
@@ -48,16 +50,15 @@ func (o *Options) Section() config.Section {
 
 // checkSection reports settings for objects where files are read.
 func (o *Options) checkSection(d *config.Check) {
-	if o.objects() || len(o.kinds) == 0 {
-		return
-	}
-	keys := []string{"poll", "relist", "shard"}
 	for _, k := range o.kinds {
-		keys = append(keys, k.Name)
+		in := slices.ContainsFunc(o.Paths, func(path string) bool { return strings.HasPrefix(path, k.Scheme) })
+		if !in && d.Given(k.Name) {
+			d.Conflict(k.Name, []string{"paths"}, "%s has no effect, as no path begins with %s; give such a one, or take it out", d.Path(k.Name), k.Scheme)
+		}
 	}
-	for _, key := range keys {
-		if d.Given(key) {
-			d.Conflict(key, []string{"paths"}, "%s has no effect, as no path is in a bucket; give paths: [%sbucket/prefix], or take it out", d.Path(key), o.kinds[0].Scheme)
+	for _, key := range []string{"poll", "relist", "shard"} {
+		if d.Given(key) && !o.objects() && len(o.kinds) > 0 {
+			d.Conflict(key, []string{"paths"}, "%s has no effect, as no path is in a bucket; give paths: [s3://bucket/prefix], or take it out", d.Path(key))
 		}
 	}
 }

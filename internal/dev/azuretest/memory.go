@@ -181,8 +181,8 @@ func (m *memory) get(w http.ResponseWriter, r *http.Request, b *blob) {
 	w.Header().Set("ETag", b.etag)
 	w.Header().Set("Last-Modified", b.modified.UTC().Format(http.TimeFormat))
 	content := b.content
-	var from, to int
-	if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to); n == 2 && from < len(content) {
+	from, to := 0, len(content)-1
+	if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to); n > 0 && from < len(content) {
 		content = content[from:min(to+1, len(content))]
 		w.WriteHeader(http.StatusPartialContent)
 	}
@@ -206,6 +206,10 @@ func (m *memory) list(w http.ResponseWriter, q url.Values) {
 		Blobs   struct{ Blob, BlobPrefix []found }
 		Next    string `xml:"NextMarker"`
 	}{}
+	most := pageSize
+	if n, err := strconv.Atoi(q.Get("maxresults")); err == nil {
+		most = min(most, n)
+	}
 	prefix, marker := q.Get("prefix"), q.Get("marker")
 	last := ""
 	for _, name := range m.names() {
@@ -219,7 +223,7 @@ func (m *memory) list(w http.ResponseWriter, q url.Values) {
 		switch {
 		case !ok || shown < marker || shown == last:
 			continue
-		case len(page.Blobs.Blob)+len(page.Blobs.BlobPrefix) == pageSize:
+		case len(page.Blobs.Blob)+len(page.Blobs.BlobPrefix) == most:
 			page.Next = shown
 			_ = xml.NewEncoder(w).Encode(page)
 			return

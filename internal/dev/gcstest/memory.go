@@ -158,9 +158,14 @@ func (m *memory) media(w http.ResponseWriter, r *http.Request, q url.Values, o *
 		fail(w, http.StatusNotFound, "notFound")
 		return
 	}
+	if g := q.Get("ifGenerationMatch"); g != "" && g != o.Generation {
+		fail(w, http.StatusPreconditionFailed, "conditionNotMet")
+		return
+	}
+	w.Header().Set("X-Goog-Hash", "crc32c="+o.CRC32C)
 	content := o.content
-	var from, to int
-	if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to); n == 2 && from < len(content) {
+	from, to := 0, len(content)-1
+	if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to); n > 0 && from < len(content) {
 		content = content[from:min(to+1, len(content))]
 		w.WriteHeader(http.StatusPartialContent)
 	}
@@ -168,6 +173,10 @@ func (m *memory) media(w http.ResponseWriter, r *http.Request, q url.Values, o *
 }
 
 func (m *memory) list(w http.ResponseWriter, q url.Values) {
+	most := pageSize
+	if n, err := strconv.Atoi(q.Get("maxResults")); err == nil {
+		most = min(most, n)
+	}
 	prefix, delimiter, start := q.Get("prefix"), q.Get("delimiter"), max(q.Get("startOffset"), q.Get("pageToken"))
 	page := struct {
 		Next     string    `json:"nextPageToken,omitempty"`
@@ -180,7 +189,7 @@ func (m *memory) list(w http.ResponseWriter, q url.Values) {
 		dir = prefix + dir + "/"
 		switch folded := delimiter == "/" && deep; {
 		case !ok || folded && dir < start || !folded && name < start || folded && slices.Contains(page.Prefixes, dir):
-		case len(page.Items)+len(page.Prefixes) == pageSize:
+		case len(page.Items)+len(page.Prefixes) == most:
 			if page.Next = name; folded {
 				page.Next = dir
 			}

@@ -34,12 +34,15 @@ func newClient(q bucket.Requests, container string) *client {
 }
 
 // blob returns the URL of a blob.
-func (c *client) blob(key, query string) string {
-	names := strings.Split(c.Key(key), "/")
-	for i, name := range names {
-		names[i] = url.PathEscape(name)
+func (c *client) blob(key, query string) string { return c.whole(c.Key(key)) + query }
+
+// whole returns the URL of a blob by its whole name, which may be any.
+func (c *client) whole(name string) string {
+	names := strings.Split(name, "/")
+	for i, n := range names {
+		names[i] = url.PathEscape(n)
 	}
-	return c.container + "/" + strings.Join(names, "/") + query
+	return c.container + "/" + strings.Join(names, "/")
 }
 
 // Check implements [bucket.Client].
@@ -147,15 +150,25 @@ type page struct {
 	}
 }
 
+// listing returns the query of a listing.
+func listing(prefix string) url.Values {
+	return url.Values{"restype": {"container"}, "comp": {"list"}, "prefix": {prefix}}
+}
+
+// page returns the page that a query asks for.
+func (c *client) page(ctx context.Context, key string, q url.Values) (page, error) {
+	return decode[page](c.Do(ctx, bucket.Call{Operation: "List Blobs", Key: key, Method: http.MethodGet, URL: c.container + "?" + q.Encode()}))
+}
+
 // List implements [bucket.Client]. A listing cannot begin after a name: what is before it is left out here.
 func (c *client) List(ctx context.Context, dir, after string, deep bool, f func(bucket.Info)) error {
 	prefix, root := c.Dir(dir), c.Dir(".")
-	q := url.Values{"restype": {"container"}, "comp": {"list"}, "prefix": {prefix}}
+	q := listing(prefix)
 	if !deep {
 		q.Set("delimiter", "/")
 	}
 	for seen := (bucket.Turns{}); ; {
-		p, err := decode[page](c.Do(ctx, bucket.Call{Operation: "List Blobs", Key: dir, Method: http.MethodGet, URL: c.container + "?" + q.Encode()}))
+		p, err := c.page(ctx, dir, q)
 		if err != nil {
 			return err
 		}

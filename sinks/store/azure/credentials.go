@@ -53,6 +53,8 @@ func signing(o Options, account, endpoint string) (sign func(*http.Request) erro
 		key = cmp.Or(key, emulatorKey)
 	}
 	switch sas := strings.TrimPrefix(os.Getenv(sasVariable), "?"); {
+	case o.anonymous:
+		return stamp, nil, nil
 	case o.Credentials != nil && !plain:
 	case key != "":
 		secret, err := base64.StdEncoding.DecodeString(key)
@@ -163,7 +165,7 @@ func fault(h http.Header, body []byte) (code, message string) {
 }
 
 // advise says what to do about an error, where Azure has reasons of its own.
-func advise(account, container string) func(op string, err error) string {
+func advise(account, container, endpoint string) func(op string, err error) string {
 	return func(_ string, err error) string {
 		var answer *bucket.StatusError
 		var dns *net.DNSError
@@ -173,7 +175,7 @@ func advise(account, container string) func(op string, err error) string {
 		case errors.As(err, &credentials) && strings.Contains(err.Error(), "failed to acquire a token"):
 			return "no identity gives credentials: set " + keyVariable + " or " + sasVariable + ", call az login, or give this machine a managed identity"
 		case errors.As(err, &dns) && dns.IsNotFound && credentials == nil:
-			return "there is no storage account " + account + ": correct the path, or endpoint in the section azure of the sink"
+			return "there is no storage account " + account + ": correct the path, or " + endpoint
 		default:
 			return ""
 		}
@@ -186,6 +188,10 @@ func advise(account, container string) func(op string, err error) string {
 			return fmt.Sprintf("the account does not let this machine in: see its networking rules and whether it allows such credentials, in %s", account)
 		case "BlobImmutableDueToPolicy":
 			return "the container keeps its blobs for a time (immutability policy or legal hold), and what a commit leaves has to be deleted: give a container without"
+		case "BlobArchived", "BlobBeingRehydrated":
+			return "it is archived: rehydrate it, or leave it out of the paths"
+		case "BlobUsesCustomerSpecifiedEncryption":
+			return "it is encrypted with a key that requests have to bring, which urlmill cannot: leave it out of the paths"
 		case "AccountIsDisabled":
 			return "the account is disabled: enable it"
 		}

@@ -36,6 +36,10 @@ type Options struct {
 	// Endpoint is the URL of a server other than the public cloud's. Without {account} in it, the account is the first element of paths.
 	Endpoint string
 
+	// section is where the options of a source are, "" for those of a sink. Anonymous is a source's.
+	section   string
+	anonymous bool
+
 	// Transport sends requests, and Credentials look up what signs them. Tests put others in place of the usual ones.
 	Transport   http.RoundTripper
 	Credentials func() (azcore.TokenCredential, error)
@@ -107,24 +111,34 @@ var service = bucket.Service{
 // Opener returns an opener of places on Azure Blob Storage. The stores share their connections and the number of parts that are on their
 // way.
 func Opener(o Options) store.Opener {
-	if o.Trouble == nil {
-		o.Trouble = new(bucket.Trouble)
-	}
-	client, shared := o.HTTPClient(o.Transport), bucket.NewShared(o.Options)
+	o.Options = o.WithDefaults()
+	http, shared := o.HTTPClient(o.Transport), bucket.NewShared(o.Options)
 	return func(location string, log *slog.Logger) (store.Store, error) {
 		account, container, prefix, err := ParseLocation(location)
 		if err != nil {
 			return nil, err
 		}
-		endpoint := o.endpoint(account)
-		sign, renew, err := signing(o, account, endpoint)
+		c, err := o.client(account, container, prefix, http)
 		if err != nil {
 			return nil, err
 		}
-		c := newClient(bucket.Requests{
-			Place: bucket.Place{Root: Scheme + account + "/" + container, Prefix: prefix}, Service: service, Options: o.Options, HTTP: client, Sign: sign, Renew: renew,
-			Fault: fault, Advise: advise(account, container), Role: "the role Storage Blob Data Contributor",
-		}, endpoint+"/"+container)
 		return bucket.New(c, c.Place, service, o.Options, log, shared), nil
 	}
+}
+
+// client returns what makes the requests for a place.
+func (o Options) client(account, container, prefix string, http *http.Client) (*client, error) {
+	endpoint := o.endpoint(account)
+	sign, renew, err := signing(o, account, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	s, role := service, "the role Storage Blob Data Contributor"
+	if o.section != "" {
+		s.Section, role = o.section, "the role Storage Blob Data Reader"
+	}
+	return newClient(bucket.Requests{
+		Place: bucket.Place{Root: Scheme + account + "/" + container, Prefix: prefix}, Service: s, Options: o.Options, HTTP: http, Sign: sign, Renew: renew,
+		Fault: fault, Advise: advise(account, container, s.Option("endpoint")), Role: role,
+	}, endpoint+"/"+container), nil
 }

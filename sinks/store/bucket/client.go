@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
+	"strings"
 	"time"
 )
 
@@ -97,7 +98,7 @@ type Upload struct {
 // Service is what messages call a vendor's service, and where its options are.
 type Service struct {
 	Name    string // such as S3
-	Section string // of the sink
+	Section string // of the sink, or the path of a source's, such as source.file.s3
 	Docs    string // the page, such as docs/s3.md
 	// MaxParts is how many parts an upload may have.
 	MaxParts int
@@ -105,6 +106,25 @@ type Service struct {
 	NoEmptyParts bool
 	// Kept says what may remove uploads that are not completed, besides urlmill.
 	Kept string
+}
+
+// reads reports whether the options are those of a source.
+func (s Service) reads() bool { return strings.Contains(s.Section, ".") }
+
+// Option names an option as messages do.
+func (s Service) Option(name string) string {
+	if s.reads() {
+		return s.Section + "." + name
+	}
+	return name + " in the section " + s.Section + " of the sink"
+}
+
+// Relief says how to make fewer requests.
+func (s Service) Relief() string {
+	if s.reads() {
+		return "lower source.file.parallel, or list less often (source.file.poll)"
+	}
+	return "lower " + s.Option("parallel") + ", or commit less often (sink.roll)"
 }
 
 // Place is a prefix in a bucket.

@@ -88,19 +88,24 @@ const errorBody = 64 << 10
 
 // Do makes a call. Its error is explained.
 func (q *Requests) Do(ctx context.Context, c Call) (*Answer, error) {
+	return repeat(ctx, q, c, q.try)
+}
+
+// repeat makes attempts of a call.
+func repeat[T any](ctx context.Context, q *Requests, c Call, try func(context.Context, Call) (T, error)) (none T, _ error) {
 	r := &Request{Operation: c.Operation, Service: q.Name, Log: q.Log}
 	defer q.Trouble.End(r)
 	for attempt := 1; ; attempt++ {
-		answer, err := q.try(ctx, c)
+		answer, err := try(ctx, c)
 		if err == nil {
 			return answer, nil
 		}
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return none, context.Cause(ctx)
 		}
 		expired := q.Renew != nil && status(err) == http.StatusUnauthorized
 		if !expired && !passes(err) {
-			return nil, q.explain(c, err, false)
+			return none, q.explain(c, err, false)
 		}
 		advice := ""
 		if expired {
@@ -109,7 +114,7 @@ func (q *Requests) Do(ctx context.Context, c Call) (*Answer, error) {
 		}
 		q.Trouble.Failed(r, err, advice)
 		if attempt >= q.Attempts || !q.Wait(ctx, attempt) {
-			return nil, q.explain(c, err, true)
+			return none, q.explain(c, err, true)
 		}
 	}
 }
@@ -125,7 +130,7 @@ func passes(err error) bool {
 		return s >= http.StatusInternalServerError
 	}
 	var credentials *CredentialsError
-	return !errors.Is(err, errTooLarge) && (!errors.As(err, &credentials) || isNetwork(err))
+	return !errors.Is(err, errTooLarge) && !errors.Is(err, errWhole) && (!errors.As(err, &credentials) || isNetwork(err))
 }
 
 func isNetwork(err error) bool {
@@ -137,6 +142,22 @@ func isNetwork(err error) bool {
 func (q *Requests) try(ctx context.Context, c Call) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
+	resp, err := q.send(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer := &Answer{Header: resp.Header}
+	if c.Into != nil {
+		_, err := io.ReadFull(resp.Body, c.Into)
+		return answer, err
+	}
+	answer.Body, err = readBody(resp)
+	return answer, err
+}
+
+// send sends a call once. The caller closes the body of the answer, which is no error.
+func (q *Requests) send(ctx context.Context, c Call) (*http.Response, error) {
 	body, size := func() (io.ReadCloser, error) {
 		readers := make([]io.Reader, 0, len(c.Body))
 		for _, b := range c.Body {
@@ -167,17 +188,11 @@ func (q *Requests) try(ctx context.Context, c Call) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode >= http.StatusMultipleChoices {
+		defer func() { _ = resp.Body.Close() }()
 		return nil, q.fault(resp)
 	}
-	answer := &Answer{Header: resp.Header}
-	if c.Into != nil {
-		_, err := io.ReadFull(resp.Body, c.Into)
-		return answer, err
-	}
-	answer.Body, err = readBody(resp)
-	return answer, err
+	return resp, nil
 }
 
 // readBody reads an answer to its end, and does not take a part of it for the whole. The buffer grows with what arrives: the length
@@ -252,20 +267,20 @@ func (q *Requests) advice(c Call, err error) string {
 	case s == http.StatusInsufficientStorage:
 		return "the server has no space left for this: free some, raise the quota, or give another path"
 	case s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable:
-		return fmt.Sprintf("the server cannot take so many requests: lower parallel in the section %s of the sink, or commit less often (sink.roll)", q.Section)
+		return "the server cannot take so many requests: " + q.Relief()
 	case s == http.StatusNotImplemented:
 		return "the server does not know such a request"
 	case s >= http.StatusInternalServerError:
 		return "the server is in trouble: look into its log or its status page, and start again when it is well"
-	case s != 0, errors.Is(err, errTooLarge):
+	case s != 0, errors.Is(err, errTooLarge), errors.Is(err, errWhole):
 		return "the server refuses this"
 	}
 	var credentials *CredentialsError
 	if errors.As(err, &credentials) && !isNetwork(err) {
 		return "the credentials cannot be used: renew them where they come from (" + q.Docs + ", Credentials) and start again"
 	}
-	return fmt.Sprintf("the server cannot be reached, or does not answer in %v: correct endpoint in the section %s of the sink, look at the network, or raise timeout there",
-		q.Timeout, q.Section)
+	return fmt.Sprintf("the server cannot be reached, or does not answer in %v: correct %s, look at the network, or raise timeout there",
+		q.Timeout, q.Option("endpoint"))
 }
 
 // Endless explains a listing whose pages repeat.

@@ -1,8 +1,11 @@
 package bucket
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/urlmill/urlmill/config"
@@ -12,6 +15,33 @@ import (
 // Default returns the options of a configuration that says nothing.
 func Default() Options {
 	return Options{PartSize: 8 << 20, Parallel: 4, Attempts: 8, Timeout: 30 * time.Second}
+}
+
+// WithDefaults returns the options with the defaults of those that are not set.
+func (o Options) WithDefaults() Options {
+	d := Default()
+	o.PartSize, o.Parallel, o.Attempts, o.Timeout = cmp.Or(o.PartSize, d.PartSize), cmp.Or(o.Parallel, d.Parallel), cmp.Or(o.Attempts, d.Attempts), cmp.Or(o.Timeout, d.Timeout)
+	if o.Trouble == nil {
+		o.Trouble = new(Trouble)
+	}
+	return o
+}
+
+// ReadFields returns the fields of a sink's section that a source has as well, with own beside those of all services. Their defaults are
+// set later, so that sources that have no bucket do not show them.
+func ReadFields(all []config.Field, own ...string) (fields []config.Field) {
+	for _, f := range all {
+		switch {
+		case f.Name == "attempts":
+			f.Doc += fmt.Sprintf(" Not set: %d.", Default().Attempts)
+		case f.Name == "timeout":
+			f.Doc += fmt.Sprintf(" Not set: %s.", Default().Timeout)
+		case f.Name != "endpoint" && !slices.Contains(own, f.Name):
+			continue
+		}
+		fields = append(fields, f)
+	}
+	return fields
 }
 
 // Memory is what parts on their way take, in bytes.

@@ -175,11 +175,7 @@ func (c *client) List(ctx context.Context, dir, after string, deep bool, f func(
 		q.Set("startOffset", prefix+after) // begins with it; the store leaves that out
 	}
 	for seen := (bucket.Turns{}); ; {
-		page, err := decode[struct {
-			Next     string     `json:"nextPageToken"`
-			Prefixes []string   `json:"prefixes"`
-			Items    []resource `json:"items"`
-		}](c.Do(ctx, bucket.Call{Operation: "objects.list", Key: dir, Method: http.MethodGet, URL: c.objects + "?" + q.Encode()}))
+		page, err := c.listing(ctx, dir, q)
 		if err != nil {
 			return err
 		}
@@ -199,6 +195,18 @@ func (c *client) List(ctx context.Context, dir, after string, deep bool, f func(
 		}
 		q.Set("pageToken", page.Next)
 	}
+}
+
+// page is one of a listing.
+type page struct {
+	Next     string     `json:"nextPageToken"`
+	Prefixes []string   `json:"prefixes"`
+	Items    []resource `json:"items"`
+}
+
+// listing returns the page that a query asks for.
+func (c *client) listing(ctx context.Context, key string, q url.Values) (page, error) {
+	return decode[page](c.Do(ctx, bucket.Call{Operation: "objects.list", Key: key, Method: http.MethodGet, URL: c.objects + "?" + q.Encode()}))
 }
 
 // Delete implements [bucket.Client]. What is left of the upload of a data file goes first: a request of another process to compose the

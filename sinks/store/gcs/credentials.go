@@ -19,25 +19,29 @@ const scope = "https://www.googleapis.com/auth/devstorage.read_write"
 
 // tokens signs requests.
 type tokens struct {
-	find func() (oauth2.TokenSource, error) // nil: requests are not signed
+	find  func() (oauth2.TokenSource, error) // nil: requests are not signed
+	payer string
 
 	mu     sync.Mutex
 	source oauth2.TokenSource // nil before the first request, and after one that was refused
 }
 
 func newTokens(o Options) *tokens {
-	if strings.HasPrefix(o.endpoint(), "http:") {
-		return &tokens{} // anybody on the way would have them
+	if o.anonymous || strings.HasPrefix(o.endpoint(), "http:") { // anybody on the way would have them
+		return &tokens{payer: o.payer}
 	}
 	if o.Credentials != nil {
-		return &tokens{find: o.Credentials}
+		return &tokens{find: o.Credentials, payer: o.payer}
 	}
-	return &tokens{find: func() (oauth2.TokenSource, error) {
+	return &tokens{payer: o.payer, find: func() (oauth2.TokenSource, error) {
 		return google.DefaultTokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Timeout: o.Timeout}), scope)
 	}}
 }
 
 func (t *tokens) sign(r *http.Request) error {
+	if t.payer != "" {
+		r.Header.Set("X-Goog-User-Project", t.payer)
+	}
 	if t.find == nil {
 		return nil
 	}
@@ -91,7 +95,7 @@ func fault(_ http.Header, body []byte) (code, message string) {
 }
 
 // advise says what to do about an error, where Google Cloud Storage has reasons of its own.
-func advise(name string) func(op string, err error) string {
+func (o Options) advise(name string) func(op string, err error) string {
 	return func(op string, err error) string {
 		var answer *bucket.StatusError
 		if errors.As(err, &answer) {
@@ -100,6 +104,12 @@ func advise(name string) func(op string, err error) string {
 				return "there is no bucket " + name + ": create it, or correct the path"
 			case answer.Code == "retentionPolicyNotMet" || answer.Code == "objectUnderActiveHold":
 				return "the bucket keeps its objects for a time (retention policy or hold), and what a commit leaves has to be deleted: give a bucket without"
+			case answer.Code == customerKey:
+				return "it is encrypted with a key that requests have to bring, which urlmill cannot: leave it out of the paths"
+			case strings.HasPrefix(answer.Code, kmsKey):
+				return "its key of encryption cannot be used: let the service account of Cloud Storage use it, or enable it"
+			case answer.Code == "userProjectMissing" && o.section != "":
+				return "the bucket has its requesters pay: set " + o.section + ".user_project to the project that is to"
 			case answer.Code == "userProjectMissing":
 				return "the bucket has its requesters pay, which a sink cannot: give another bucket"
 			case answer.Status == http.StatusForbidden && (answer.Code == "accountDisabled" || answer.Code == "userProjectAccountProblem"):

@@ -1,6 +1,7 @@
 package gcs
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -33,6 +34,11 @@ type Options struct {
 	bucket.Options
 	// Endpoint is the URL of a server other than Google's. Without TLS it gets no credentials.
 	Endpoint string
+
+	// section is where the options of a source are, "" for those of a sink. The other two are a source's.
+	section   string
+	anonymous bool
+	payer     string // the project that pays
 
 	// Transport sends requests, and Credentials look up what signs them. Tests put others in place of the usual ones.
 	Transport   http.RoundTripper
@@ -101,9 +107,7 @@ func CheckPlace(location string) error {
 // Opener returns an opener of places on Google Cloud Storage. The stores share their
 // connections and the number of parts that are on their way.
 func Opener(o Options) store.Opener {
-	if o.Trouble == nil {
-		o.Trouble = new(bucket.Trouble)
-	}
+	o.Options = o.WithDefaults()
 	http, shared := o.HTTPClient(o.Transport), bucket.NewShared(o.Options)
 	tokens := newTokens(o)
 	return func(location string, log *slog.Logger) (store.Store, error) {
@@ -111,10 +115,17 @@ func Opener(o Options) store.Opener {
 		if err != nil {
 			return nil, err
 		}
-		c := newClient(name, bucket.Requests{
-			Place: bucket.Place{Root: Scheme + name, Prefix: prefix}, Service: service, Options: o.Options, HTTP: http, Sign: tokens.sign, Renew: tokens.renew(),
-			Fault: fault, Advise: advise(name), Role: "the role that docs/gcs.md names",
-		}, o.endpoint())
+		c := o.client(name, prefix, http, tokens)
 		return bucket.New(c, c.Place, service, o.Options, log, shared), nil
 	}
+}
+
+// client returns what makes the requests for a place.
+func (o Options) client(name, prefix string, http *http.Client, tokens *tokens) *client {
+	s := service
+	s.Section = cmp.Or(o.section, s.Section)
+	return newClient(name, bucket.Requests{
+		Place: bucket.Place{Root: Scheme + name, Prefix: prefix}, Service: s, Options: o.Options, HTTP: http, Sign: tokens.sign, Renew: tokens.renew(),
+		Fault: fault, Advise: o.advise(name), Role: "the role that docs/gcs.md names",
+	}, o.endpoint())
 }

@@ -50,7 +50,7 @@ func newClient(ctx context.Context, o Options) (*s3.Client, error) {
 	cfg.APIOptions = append(cfg.APIOptions, o.watch(retryer.IsErrorRetryable, expired))
 	client := s3.NewFromConfig(cfg, func(s *s3.Options) { o.apply(s) })
 	if client.Options().Region == "" {
-		return nil, errors.New("the region of the bucket is not known: set " + o.key("region") + ", or the environment variable AWS_REGION")
+		return nil, errors.New("the region of the bucket is not known: set " + o.service().Option("region") + ", or the environment variable AWS_REGION")
 	}
 	return client, nil
 }

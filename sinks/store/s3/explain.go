@@ -91,13 +91,13 @@ func (c *client) advice(op string, err error) string {
 	case code == "NoSuchBucket" || op == "HeadBucket" && status(err) == http.StatusNotFound:
 		return fmt.Sprintf("there is no bucket %s: create it, or correct the path", c.bucket)
 	case code == "PermanentRedirect" || code == "AuthorizationHeaderMalformed" || code == "IllegalLocationConstraintException" || status(err) == http.StatusMovedPermanently:
-		return "the bucket is in another region: set " + c.opts.key("region") + regionOf(err)
+		return "the bucket is in another region: set " + c.opts.service().Option("region") + regionOf(err)
 	case isExpired(err):
 		return c.gaveUp("the credentials have expired: " + renewAdvice + " and start again")
 	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" || code == "InvalidToken" || status(err) == http.StatusUnauthorized:
 		return "the server does not accept the credentials: correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile, or the role"
 	case op == "HeadBucket" && status(err) == http.StatusBadRequest: // without a body, so without a reason
-		return "the server refuses this without a reason: see whether the credentials have expired, and whether " + c.opts.key("region") + " is that of the bucket"
+		return "the server refuses this without a reason: see whether the credentials have expired, and whether " + c.opts.service().Option("region") + " is that of the bucket"
 	case code == "RequestTimeTooSkewed":
 		return "the clock of this machine is wrong: set it"
 	case status(err) == http.StatusForbidden:
@@ -106,7 +106,7 @@ func (c *client) advice(op string, err error) string {
 	case code == "QuotaExceeded" || code == "EntityTooLarge" || code == "XMinioStorageFull" || status(err) == http.StatusInsufficientStorage:
 		return "the server has no space left for this: free some, raise the quota, or give another path"
 	case code == "SlowDown" || status(err) == http.StatusServiceUnavailable || status(err) == http.StatusTooManyRequests:
-		return c.gaveUp("the server cannot take so many requests: " + c.opts.relief())
+		return c.gaveUp("the server cannot take so many requests: " + c.opts.service().Relief())
 	case errors.Is(err, bucket.ErrEndless):
 		return "the server does not list its keys as S3 does: give another one (docs/s3.md lists servers that were tried)"
 	case code == codeNotImplemented:
@@ -116,25 +116,9 @@ func (c *client) advice(op string, err error) string {
 	case code == "" && strings.Contains(err.Error(), "get identity: get credentials"):
 		return "no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile, or give this machine a role"
 	case unreachable(err):
-		return c.gaveUp("the server cannot be reached, or does not answer in " + c.opts.Timeout.String() + ": correct " + c.opts.key("endpoint") + ", look at the network, or raise timeout there")
+		return c.gaveUp("the server cannot be reached, or does not answer in " + c.opts.Timeout.String() + ": correct " + c.opts.service().Option("endpoint") + ", look at the network, or raise timeout there")
 	}
 	return "the server refuses this"
-}
-
-// key names an option as messages do.
-func (o Options) key(name string) string {
-	if o.section != "" {
-		return o.section + "." + name
-	}
-	return name + " in the section s3 of the sink"
-}
-
-// relief says how to make fewer requests.
-func (o Options) relief() string {
-	if o.section != "" {
-		return "lower source.file.parallel, or list less often (source.file.poll)"
-	}
-	return "lower parallel in the section s3 of the sink, or commit less often (sink.roll)"
 }
 
 // gaveUp says how long was tried before the advice.

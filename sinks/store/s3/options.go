@@ -49,7 +49,7 @@ type Options struct {
 	// cannot.
 	Checksum string
 
-	// section is where the options are in a configuration, "" for that of the sink.
+	// section is where the options of a source are, "" for those of a sink.
 	section string
 
 	// Transport sends requests, and Credentials sign them. Tests put others in place of the usual ones.
@@ -71,15 +71,7 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	d := Default()
-	o.Checksum = cmp.Or(o.Checksum, d.Checksum)
-	o.PartSize = cmp.Or(o.PartSize, d.PartSize)
-	o.Parallel = cmp.Or(o.Parallel, d.Parallel)
-	o.Attempts = cmp.Or(o.Attempts, d.Attempts)
-	o.Timeout = cmp.Or(o.Timeout, d.Timeout)
-	if o.Trouble == nil {
-		o.Trouble = new(Trouble)
-	}
+	o.Checksum, o.Options = cmp.Or(o.Checksum, DefaultChecksum), o.Options.WithDefaults()
 	return o
 }
 

@@ -32,19 +32,7 @@ func NewReader() *ReaderOptions { return &ReaderOptions{Options: Options{section
 
 // Section returns the section that the options are bound to.
 func (o *ReaderOptions) Section() config.Section {
-	s := o.Options.Section()
-	reads := map[string]string{
-		"endpoint": "", "region": "", "addressing": "", "profile": "",
-		"attempts": fmt.Sprintf(" Not set: %d.", bucket.Default().Attempts), "timeout": fmt.Sprintf(" Not set: %s.", bucket.Default().Timeout),
-	}
-	var fields []config.Field
-	for _, f := range s.Fields {
-		if unset, ok := reads[f.Name]; ok {
-			f.Doc += unset
-			fields = append(fields, f)
-		}
-	}
-	return config.Section{Fields: append(fields,
+	return config.Section{Fields: append(bucket.ReadFields(o.Options.Section().Fields, "region", "addressing", "profile"),
 		config.Field{Name: "anonymous", Doc: "Requests without credentials, for buckets that everybody may read.", Value: config.Bool(&o.Anonymous)},
 		config.Field{Name: "requester_pays", Doc: "The owner of the credentials pays for requests and bytes, where the bucket's owner does not.", Value: config.Bool(&o.RequesterPays)},
 	)}

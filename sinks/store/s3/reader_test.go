@@ -8,13 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/urlmill/urlmill/internal/dev/s3test"
 	"github.com/urlmill/urlmill/internal/objstore"
+	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
 // newReader returns the bucket of a server for reading.
@@ -29,55 +29,10 @@ func newReader(t *testing.T, o Options, server *s3test.Server) objstore.Store {
 	return b
 }
 
-// Keys come in their order and page by page, and objects are read at their ETag, from any byte.
 func TestReader(t *testing.T) {
 	onEach(t, func(t *testing.T, server *s3test.Server) {
-		o := options(t, server)
-		b := newReader(t, o, server)
-		put := b.(*reader).at.Put
-		var want []string
-		for i := range 25 {
-			key := fmt.Sprintf("in/%02d/a b+ä.log", i)
-			want = append(want, key)
-			must(t, put(t.Context(), key, []byte("content "+key)))
-		}
-		must(t, put(t.Context(), "other", nil))
-		var keys []string
-		after := ""
-		for more := true; more; {
-			page, next, err := b.List(t.Context(), "in/", after, 10)
-			must(t, err)
-			for _, o := range page {
-				keys = append(keys, o.Key)
-				after = o.Key
-			}
-			more = next
-		}
-		if !slices.Equal(keys, want) {
-			t.Errorf("keys %q", keys)
-		}
-		page, _, err := b.List(t.Context(), "in/07", "", 1)
-		must(t, err)
-		object, content := page[0], "content "+page[0].Key
-		for _, c := range []struct {
-			off, n int64
-			want   string
-		}{{0, -1, content}, {3, -1, content[3:]}, {3, 4, content[3:7]}, {0, 1, "c"}} {
-			body, err := b.Open(t.Context(), object, c.off, c.n)
-			must(t, err)
-			if got, err := io.ReadAll(body); err != nil || string(got) != c.want {
-				t.Errorf("%d bytes from %d: %q, %v", c.n, c.off, got, err)
-			}
-			must(t, body.Close())
-		}
-		must(t, put(t.Context(), object.Key, []byte("another")))
-		if _, err := b.Open(t.Context(), object, 0, -1); !errors.Is(err, objstore.ErrChanged) {
-			t.Errorf("changed: %v", err)
-		}
-		must(t, b.(*reader).at.Delete(t.Context(), object.Key))
-		if _, err := b.Open(t.Context(), object, 0, -1); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("gone: %v", err)
-		}
+		b := newReader(t, options(t, server), server)
+		storetest.Reader(t, b, b.(*reader).at.Put, b.(*reader).at.Delete)
 	})
 }
 

@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strings"
@@ -16,6 +17,13 @@ import (
 var service = bucket.Service{
 	Name: "S3", Section: "s3", Docs: "docs/s3.md", MaxParts: maxParts,
 	Kept: "nothing but urlmill may abort its uploads; a lifecycle rule of the bucket may do so after seven days, see docs/s3.md",
+}
+
+// service returns what messages say of S3 with these options.
+func (o Options) service() bucket.Service {
+	s := service
+	s.Section = cmp.Or(o.section, s.Section)
+	return s
 }
 
 // Store is a prefix in a bucket. Make one with an [Opener].
