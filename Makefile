@@ -40,6 +40,7 @@ examples: build ## the three uses of examples/ on made-up data: clickstream, ded
 .PHONY: test
 test: ## all tests that need nothing but Go
 	$(GO) test -timeout 30m ./...
+	cd benchmarks && $(GO) test ./corpus
 
 .PHONY: build
 build: ## bin/urlmill, static
@@ -127,7 +128,7 @@ wheels: $(WHEELS_VENV)/.installed ## bin/wheels: the Python wheels for Linux on 
 	PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(WHEELS) $(RELEASE)
 
 .PHONY: plugins
-plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; Telegraf (C compiler, python3, Java 17, Maven)
+plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; the queries of docs/sessions.md; Telegraf (C compiler, python3, Java 17, Maven)
 	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
 	URLMILL_REQUIRE_CHDB=1 URLMILL_CHDB_PYTHON=$(PLUGINS_PYTHON) $(GO) test -timeout 30m ./cmd/urlmill/internal/udf
 	URLMILL_REQUIRE_HOSTS=1 URLMILL_HOSTS=$(HOSTS) $(GO) test -timeout 30m -run 'Telegraf|Logstash|Redpanda|Vector' ./internal/dev/doctest
@@ -217,7 +218,7 @@ bench-calls: wheel ## what a call costs by the rows that it is given: Go, Python
 
 .PHONY: race
 race: ## all tests under the race detector
-	$(GO) test -race -timeout 30m ./...
+	$(GO) test -race -timeout 60m ./...
 
 .PHONY: docs
 docs: ## docs/reference.md and the tables of error codes and of codecs anew
@@ -290,7 +291,7 @@ conformance-docs: ## the same, written into docs/conformance.md
 
 .PHONY: test-older
 test-older: ## an older Go builds urlmill, and what it builds conforms but for what is known
-	GOTOOLCHAIN=$(OLDER_GO) $(GO) build ./...
+	GOTOOLCHAIN=$(OLDER_GO) $(GO) build -o /dev/null ./cmd/urlmill
 	GOTOOLCHAIN=$(OLDER_GO) $(GO) test -timeout 30m ./urlcore/... ./internal/dev/conformance/...
 
 CHAOS_VENV := $(or $(URLMILL_CHAOS_VENV),$(CURDIR)/$(BIN)/venv-chaos)
@@ -357,6 +358,18 @@ bench-parquet: ## the Parquet encoder beside those of arrow v15, arrow v18 and p
 .PHONY: bench-e2e
 bench-e2e: ## files and Kafka to Parquet beside a naive program, DuckDB, ClickHouse, Spark; QUICK=1, REAL_KAFKA=1, URLMILL_PYTHON=
 	cd benchmarks && $(GO) build -o e2e/bench-e2e ./e2e && QUICK=$(QUICK) REAL_KAFKA=$(REAL_KAFKA) e2e/bench-e2e -out $(RESULTS)/e2e.json $(if $(QUICK),,-plots ../docs/performance)
+
+BENCH_STORE_VENV := $(or $(URLMILL_BENCH_STORE_VENV),$(CURDIR)/$(BIN)/venv-bench-store)
+
+$(BENCH_STORE_VENV)/.installed: benchmarks/store/requirements.txt
+	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
+	python3 -m venv $(BENCH_STORE_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
+	$(AGAIN) $(BENCH_STORE_VENV)/bin/python3 $(PIP_INSTALL) --only-binary :all: -r $<
+	@touch $@
+
+.PHONY: bench-store
+bench-store: build $(BENCH_STORE_VENV)/.installed ## logs in a bucket to Parquet in it, beside ClickHouse and DuckDB, and stores beside the vendors' SDKs (python3, npm); QUICK=1, ONLY=
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-store ./store && QUICK=$(QUICK) BENCH_STORE_PYTHON=$(BENCH_STORE_VENV)/bin/python3 ../$(BIN)/bench-store -binary ../$(BIN)/urlmill -only "$(ONLY)" -out $(RESULTS)/store.json
 
 .PHONY: generate-asm
 generate-asm: ## the assembly of urlcore/internal/scan

@@ -19,13 +19,36 @@ type FieldError struct {
 	// Reason says what is wrong, and Hint what to do about it, if Reason does not say that.
 	Reason, Hint string
 
-	cause error
+	columns []string
+	cause   error
+}
+
+// Column is the name of a column as an argument of [FieldErrorf] and its like: what is wrong is wrong with that column.
+type Column string
+
+// FaultyColumns returns the names of the columns that err is about.
+func FaultyColumns(err error) (names []string) {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if e, ok := err.(*FieldError); ok { //nolint:errorlint // this one alone: the loop comes to what it wraps
+			names = append(names, e.columns...)
+		}
+	}
+	return names
+}
+
+func columnsIn(args []any) (names []string) {
+	for _, a := range args {
+		if name, ok := a.(Column); ok {
+			names = append(names, string(name))
+		}
+	}
+	return names
 }
 
 // FieldErrorf returns the error of the option at path, whose reason is formatted. The error that a %w names is its cause.
 func FieldErrorf(path, format string, args ...any) *FieldError {
 	reason := fmt.Errorf(format, args...)
-	return &FieldError{Path: path, Reason: reason.Error(), cause: errors.Unwrap(reason)}
+	return &FieldError{Path: path, Reason: reason.Error(), columns: columnsIn(args), cause: errors.Unwrap(reason)}
 }
 
 // ValueErrorf returns the error of a value, which the reason goes on from: ValueErrorf("lanes", 0, "is not between %d and %d", 1, 8).

@@ -66,9 +66,9 @@ Running it again finds nothing to do until there are new files that are old enou
 	flags.StringVar(&f.under, "under", "", "compact this directory of PLACE alone, with all below it")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what there is to do, and change nothing")
 	flags.BoolVar(&f.json, "json", false, "print the report as a JSON object")
-	flags.StringVar(&f.compression, "compression", "", "compress pages with none, snappy, gzip or zstd (default: as the files are)")
+	flags.StringVar(&f.compression, "compression", "", "compress pages with none, snappy, lz4, gzip or zstd (default: as the files are)")
 	flags.IntVar(&f.level, "compression-level", 0, "level of the compression (default: 1 for zstd, 6 for gzip)")
-	completeFlag(cmd, "compression", "none", "snappy", "gzip", "zstd")
+	completeFlag(cmd, "compression", "none", "snappy", "lz4", "gzip", "zstd")
 	cmd.RunE = func(cmd *cobra.Command, places []string) error { return a.compact(cmd.Context(), places[0], f) }
 	return cmd
 }

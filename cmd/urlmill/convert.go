@@ -49,7 +49,7 @@ OUT appears when it is complete and on disk. One that is there is replaced only 
 	flags := cmd.Flags()
 	choiceFlag(cmd, flags, &f.from, "from", "", "format of IN: parquet, arrow, arrow-stream or ndjson", convert.Formats...)
 	choiceFlag(cmd, flags, &f.to, "to", "", "format of OUT", convert.Formats...)
-	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, gzip, zstd) or Arrow (none, lz4, zstd)")
+	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, lz4, gzip, zstd) or Arrow (none, lz4, zstd)")
 	flags.StringVar(&f.schema, "schema", "", "Parquet or Arrow file whose columns NDJSON has")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns to keep, in their order")
 	flags.BoolVar(&f.force, "force", false, "replace OUT")

@@ -144,61 +144,64 @@ type second struct {
 	rows, distinct int
 }
 
-var seconds = []second{
-	{name: "nothing", change: func(*again) {}, rows: 3000, distinct: 3000},
-	{name: "touched", change: func(a *again) { a.age("in/a", time.Minute) }, rows: 3000, distinct: 3000},
-	{name: "written again", change: func(a *again) { a.must(os.Remove(a.path("in/a"))); a.put("in/a", urls(0, 3000)) }, rows: 3000, distinct: 3000},
-	{name: "grown", change: func(a *again) { a.add("in/a", urls(3000, 3001)) }, rows: 3001, distinct: 3001},
-	{name: "grown from little", data: urls(0, 2), change: func(a *again) { a.add("in/a", urls(2, 3000)) }, rows: 3000, distinct: 3000},
-	{name: "grown, compressed", data: zipped(urls(0, 3000)), change: func(a *again) { a.add("in/a", zipped(urls(3000, 4000))) }, rows: 4000, distinct: 4000},
-	{name: "grown behind an unfinished line", data: urls(0, 3000)[:len(urls(0, 3000))-2], change: func(a *again) { a.put("in/a", urls(0, 3001)) }, code: exitIncomplete, says: "no line end.*on_changed", rows: 3000, distinct: 3000},
-	{name: "grown behind an unfinished line, whole", data: urls(0, 3000)[:len(urls(0, 3000))-2], more: ", on_changed: whole", change: func(a *again) { a.put("in/a", urls(0, 3001)) }, rows: 6001, distinct: 3002},
-	{name: "empty, then grown", data: []byte{}, change: func(a *again) { a.put("in/a", urls(0, 3000)) }, rows: 3000, distinct: 3000},
+// seconds is no variable: each urlmill that a test starts is this program, and would make the files of all at its start.
+func seconds() []second {
+	return []second{
+		{name: "nothing", change: func(*again) {}, rows: 3000, distinct: 3000},
+		{name: "touched", change: func(a *again) { a.age("in/a", time.Minute) }, rows: 3000, distinct: 3000},
+		{name: "written again", change: func(a *again) { a.must(os.Remove(a.path("in/a"))); a.put("in/a", urls(0, 3000)) }, rows: 3000, distinct: 3000},
+		{name: "grown", change: func(a *again) { a.add("in/a", urls(3000, 3001)) }, rows: 3001, distinct: 3001},
+		{name: "grown from little", data: urls(0, 2), change: func(a *again) { a.add("in/a", urls(2, 3000)) }, rows: 3000, distinct: 3000},
+		{name: "grown, compressed", data: zipped(urls(0, 3000)), change: func(a *again) { a.add("in/a", zipped(urls(3000, 4000))) }, rows: 4000, distinct: 4000},
+		{name: "grown behind an unfinished line", data: urls(0, 3000)[:len(urls(0, 3000))-2], change: func(a *again) { a.put("in/a", urls(0, 3001)) }, code: exitIncomplete, says: "no line end.*on_changed", rows: 3000, distinct: 3000},
+		{name: "grown behind an unfinished line, whole", data: urls(0, 3000)[:len(urls(0, 3000))-2], more: ", on_changed: whole", change: func(a *again) { a.put("in/a", urls(0, 3001)) }, rows: 6001, distinct: 3002},
+		{name: "empty, then grown", data: []byte{}, change: func(a *again) { a.put("in/a", urls(0, 3000)) }, rows: 3000, distinct: 3000},
 
-	{name: "replaced", change: func(a *again) { a.put("in/a", urls(5000, 7000)) }, code: exitIncomplete, says: "in/a: .*on_changed", rows: 3000, distinct: 3000},
-	{name: "replaced, whole", more: ", on_changed: whole", change: func(a *again) { a.put("in/a", urls(5000, 7000)) }, rows: 5000, distinct: 5000},
-	{name: "replaced, skip", more: ", on_changed: skip", change: func(a *again) { a.put("in/a", urls(5000, 7000)) }, says: "left out", rows: 3000, distinct: 3000},
-	{name: "replaced at the end, whole", more: ", on_changed: whole", change: func(a *again) { a.put("in/a", append(urls(0, 2000), urls(5000, 7000)...)) }, rows: 7000, distinct: 5000},
-	{name: "replaced beside others", change: func(a *again) { a.put("in/a", urls(5000, 7000)); a.put("in/b", urls(7000, 8000)) }, code: exitIncomplete, says: "in/a: .*on_changed", rows: 4000, distinct: 4000},
-	{name: "cut", change: func(a *again) { a.put("in/a", urls(0, 2000)) }, code: exitIncomplete, says: "on_changed", rows: 3000, distinct: 3000},
+		{name: "replaced", change: func(a *again) { a.put("in/a", urls(5000, 7000)) }, code: exitIncomplete, says: "in/a: .*on_changed", rows: 3000, distinct: 3000},
+		{name: "replaced, whole", more: ", on_changed: whole", change: func(a *again) { a.put("in/a", urls(5000, 7000)) }, rows: 5000, distinct: 5000},
+		{name: "replaced, skip", more: ", on_changed: skip", change: func(a *again) { a.put("in/a", urls(5000, 7000)) }, says: "left out", rows: 3000, distinct: 3000},
+		{name: "replaced at the end, whole", more: ", on_changed: whole", change: func(a *again) { a.put("in/a", append(urls(0, 2000), urls(5000, 7000)...)) }, rows: 7000, distinct: 5000},
+		{name: "replaced beside others", change: func(a *again) { a.put("in/a", urls(5000, 7000)); a.put("in/b", urls(7000, 8000)) }, code: exitIncomplete, says: "in/a: .*on_changed", rows: 4000, distinct: 4000},
+		{name: "cut", change: func(a *again) { a.put("in/a", urls(0, 2000)) }, code: exitIncomplete, says: "on_changed", rows: 3000, distinct: 3000},
 
-	{name: "moved", change: func(a *again) { a.move("in/a", "in/z") }, rows: 3000, distinct: 3000},
-	{name: "moved and grown", change: func(a *again) { a.move("in/a", "in/z"); a.add("in/z", urls(3000, 4000)) }, rows: 4000, distinct: 4000},
-	{name: "moved, of a few bytes", data: urls(0, 3), change: func(a *again) { a.move("in/a", "in/z") }, rows: 3, distinct: 3},
-	{
-		name: "another that begins like a small one that is gone", data: urls(0, 3),
-		change: func(a *again) {
-			a.must(os.Remove(a.path("in/a")))
-			a.put("in/z", urls(0, 10))
-			a.age("in/z", time.Minute)
-		}, rows: 13, distinct: 10,
-	},
-	{name: "copied", change: func(a *again) { a.put("in/z", a.read("in/a")) }, rows: 6000, distinct: 3000},
-	{name: "rotated", change: func(a *again) {
-		a.add("in/a", urls(3000, 3500))
-		a.move("in/a", "in/a.1")
-		a.put("in/a", urls(5000, 7000))
-	}, rows: 5500, distinct: 5500},
-	{name: "rotated by a copy", change: func(a *again) { a.put("in/a.1", a.read("in/a")); a.put("in/a", urls(5000, 7000)) }, rows: 5000, distinct: 5000},
-	{name: "rotated, with the same beginning", data: append(bytes.Repeat([]byte("https://head.example/\n"), 300), urls(0, 2700)...), change: func(a *again) {
-		a.move("in/a", "in/a.1")
-		a.put("in/a", append(bytes.Repeat([]byte("https://head.example/\n"), 300), urls(5000, 7000)...))
-	}, rows: 5300, distinct: 4701},
+		{name: "moved", change: func(a *again) { a.move("in/a", "in/z") }, rows: 3000, distinct: 3000},
+		{name: "moved and grown", change: func(a *again) { a.move("in/a", "in/z"); a.add("in/z", urls(3000, 4000)) }, rows: 4000, distinct: 4000},
+		{name: "moved, of a few bytes", data: urls(0, 3), change: func(a *again) { a.move("in/a", "in/z") }, rows: 3, distinct: 3},
+		{
+			name: "another that begins like a small one that is gone", data: urls(0, 3),
+			change: func(a *again) {
+				a.must(os.Remove(a.path("in/a")))
+				a.put("in/z", urls(0, 10))
+				a.age("in/z", time.Minute)
+			}, rows: 13, distinct: 10,
+		},
+		{name: "copied", change: func(a *again) { a.put("in/z", a.read("in/a")) }, rows: 6000, distinct: 3000},
+		{name: "rotated", change: func(a *again) {
+			a.add("in/a", urls(3000, 3500))
+			a.move("in/a", "in/a.1")
+			a.put("in/a", urls(5000, 7000))
+		}, rows: 5500, distinct: 5500},
+		{name: "rotated by a copy", change: func(a *again) { a.put("in/a.1", a.read("in/a")); a.put("in/a", urls(5000, 7000)) }, rows: 5000, distinct: 5000},
+		{name: "rotated, with the same beginning", data: append(bytes.Repeat([]byte("https://head.example/\n"), 300), urls(0, 2700)...), change: func(a *again) {
+			a.move("in/a", "in/a.1")
+			a.put("in/a", append(bytes.Repeat([]byte("https://head.example/\n"), 300), urls(5000, 7000)...))
+		}, rows: 5300, distinct: 4701},
 
-	{name: "an absolute path", paths: "[in/a]", later: "['$DIR/in/a']", change: func(*again) {}, rows: 3000, distinct: 3000},
-	{name: "an absolute path, grown", paths: "[in/a]", later: "['$DIR/in/a']", change: func(a *again) { a.add("in/a", urls(3000, 3010)) }, rows: 3010, distinct: 3010},
-	{name: "an absolute path, replaced", paths: "[in/a]", later: "['$DIR/in/a']", change: func(a *again) { a.put("in/a", urls(5000, 7000)) }, code: exitIncomplete, says: "on_changed", rows: 3000, distinct: 3000},
-	{name: "both paths at once", paths: "[in/a, '$DIR/in/a']", change: func(*again) {}, rows: 3000, distinct: 3000},
-	{name: "a symbolic link", paths: "[in/a]", later: "[link]", change: func(a *again) { a.must(os.Symlink("in/a", a.path("link"))) }, rows: 3000, distinct: 3000},
-	{name: "a hard link", change: func(a *again) { a.must(os.Link(a.path("in/a"), a.path("in/b"))) }, rows: 3000, distinct: 3000},
+		{name: "an absolute path", paths: "[in/a]", later: "['$DIR/in/a']", change: func(*again) {}, rows: 3000, distinct: 3000},
+		{name: "an absolute path, grown", paths: "[in/a]", later: "['$DIR/in/a']", change: func(a *again) { a.add("in/a", urls(3000, 3010)) }, rows: 3010, distinct: 3010},
+		{name: "an absolute path, replaced", paths: "[in/a]", later: "['$DIR/in/a']", change: func(a *again) { a.put("in/a", urls(5000, 7000)) }, code: exitIncomplete, says: "on_changed", rows: 3000, distinct: 3000},
+		{name: "both paths at once", paths: "[in/a, '$DIR/in/a']", change: func(*again) {}, rows: 3000, distinct: 3000},
+		{name: "a symbolic link", paths: "[in/a]", later: "[link]", change: func(a *again) { a.must(os.Symlink("in/a", a.path("link"))) }, rows: 3000, distinct: 3000},
+		{name: "a hard link", change: func(a *again) { a.must(os.Link(a.path("in/a"), a.path("in/b"))) }, rows: 3000, distinct: 3000},
 
-	{name: "truncated, then whole", data: zipped(urls(0, 50000))[:200000], first: exitIncomplete, change: func(a *again) { a.put("in/a", zipped(urls(0, 50000))) }, rows: 50000, distinct: 50000},
-	{
-		name: "damaged, then repaired", data: spoilt(zipped(urls(0, 50000))), first: exitIncomplete, change: func(a *again) { a.put("in/a", zipped(urls(0, 50000))) },
-		code: exitIncomplete, says: "first [0-9]+ bytes are not those.*on_changed",
-	},
-	{name: "a table", data: pages(3000), codec: "parquet: {url: url}", change: func(a *again) { a.age("in/a", time.Minute) }, rows: 3000, distinct: 3000},
-	{name: "a table, replaced", data: pages(3000), codec: "parquet: {url: url}", change: func(a *again) { a.put("in/a", pages(4000)) }, code: exitIncomplete, says: "on_changed", rows: 3000, distinct: 3000},
+		{name: "truncated, then whole", data: zipped(urls(0, 50000))[:200000], first: exitIncomplete, change: func(a *again) { a.put("in/a", zipped(urls(0, 50000))) }, rows: 50000, distinct: 50000},
+		{
+			name: "damaged, then repaired", data: spoilt(zipped(urls(0, 50000))), first: exitIncomplete, change: func(a *again) { a.put("in/a", zipped(urls(0, 50000))) },
+			code: exitIncomplete, says: "first [0-9]+ bytes are not those.*on_changed",
+		},
+		{name: "a table", data: pages(3000), codec: "parquet: {url: url}", change: func(a *again) { a.age("in/a", time.Minute) }, rows: 3000, distinct: 3000},
+		{name: "a table, replaced", data: pages(3000), codec: "parquet: {url: url}", change: func(a *again) { a.put("in/a", pages(4000)) }, code: exitIncomplete, says: "on_changed", rows: 3000, distinct: 3000},
+	}
 }
 
 // says reports whether a log has a line that matches a pattern.
@@ -207,9 +210,9 @@ func says(log, pattern string) bool { return regexp.MustCompile(pattern).MatchSt
 // TestFilesAgain delivers files twice into one output, with a change of them between, and once more without: what a file is
 // is known by its content. docs/files.md has the table for users.
 func TestFilesAgain(t *testing.T) {
-	for i, c := range seconds {
-		if i%oneOf != 0 {
-			continue
+	for i, c := range seconds() {
+		if testing.Short() && i%6 != 0 {
+			continue // what the cases have in common is the same
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -29,6 +29,7 @@ func TestScripts(t *testing.T) {
 		Cmds:                scriptCommands,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", examples)
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") == "1",

@@ -92,7 +92,7 @@ exit code is 1.`,
 	flags.StringSliceVar(&f.redact, "redact", nil, "remove kinds of values and parameters of names before rows are made: email,card,'*token*'; all for those of the default")
 	f.dedupe.add(cmd)
 	choiceFlag(cmd, flags, &f.onError, "on-error", "keep", "what happens to rows with an error: keep, drop, dead_letter or fail", onErrors()...)
-	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, gzip, zstd) or Arrow (none, lz4, zstd)")
+	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, lz4, gzip, zstd) or Arrow (none, lz4, zstd)")
 	flags.IntVar(&f.parallel, "parallel", 0, "files to read at a time (default: one a CPU into a folder, else one)")
 	flags.StringVar(&f.memoryLimit, "memory-limit", "", "what the process may take, such as 512MiB (default: 80 % of the container's memory, or half of the machine's)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary")

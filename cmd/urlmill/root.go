@@ -82,7 +82,6 @@ and writes their parts as columns of Parquet, Arrow or NDJSON, into files, topic
   urlmill url 'https://user@example.co.uk/?a=1'
   urlmill parse access.ndjson.gz --url-field /url --to parquet -o out/
   urlmill run clickstream.yaml`,
-		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -94,8 +93,17 @@ and writes their parts as columns of Parquet, Arrow or NDJSON, into files, topic
 		},
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.SetVersionTemplate("urlmill {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version; \"urlmill version\" says more")
+	// Cobra prints a version in a form of its own. Its way to another form links text/template, which calls methods by name, and so
+	// keeps every exported method of every type in the binary.
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if asked, _ := root.Flags().GetBool("version"); asked {
+			fmt.Fprintf(a.out, "urlmill %s\n", version())
+			return
+		}
+		help(cmd, args)
+	})
 	choiceFlag(root, root.PersistentFlags(), &a.logFormat, "log-format", "text", "format of the log on standard error: text or json", "text", "json")
 	choiceFlag(root, root.PersistentFlags(), &a.logLevel, "log-level", "info", "least level that is logged: debug, info, warn or error", "debug", "info", "warn", "error")
 	root.AddCommand(

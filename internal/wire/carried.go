@@ -84,22 +84,13 @@ func (in *carried) guess(missing []string) {
 	in.guessed, in.open = append(in.guessed, missing...), true
 }
 
-// namedColumn is how messages name a column.
-var namedColumn = regexp.MustCompile(`column ("(?:[^"\\]|\\.)*")`)
-
 // sure returns what of err, which is about rows, does not come of what is not known of their columns.
 func (in *carried) sure(rows *arrow.Schema, err error) error {
 	var p pipeline.Problems
 	for _, e := range pipeline.FieldErrors(err) {
-		message := e.Error()
-		doubt := slices.ContainsFunc(in.guessed, func(name string) bool {
-			return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(message)
-		})
-		if m := namedColumn.FindStringSubmatch(message); in.open && rows != nil && m != nil && !doubt {
-			name, _ := strconv.Unquote(m[1])
-			doubt = !rows.HasField(name)
-		}
-		if !doubt {
+		if !slices.ContainsFunc(pipeline.FaultyColumns(e), func(name string) bool {
+			return slices.Contains(in.guessed, name) || in.open && rows != nil && !rows.HasField(name)
+		}) {
 			p.Join(e)
 		}
 	}

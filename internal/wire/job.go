@@ -111,6 +111,9 @@ func Prepare(c *Config, s Setting) (*Job, error) {
 	if c.Source.Options != nil && c.Sound("columns", "enrich", "on_field_error") {
 		if j.Plan = newPlan(c, asks, &in, j.lists, j.guards(in.fields), &problems); j.Plan != nil {
 			j.Rows = j.Plan.Schemas()[pipeline.Rows]
+			if s, ok := j.codec.(codec.Sparing); ok && len(in.fields) == len(j.codec.Fields()) {
+				s.Spare(j.Plan.Unused())
+			}
 		}
 	}
 	j.addDedupe(in, &problems)

@@ -31,5 +31,3 @@ func (b *s3Buckets) Open(log *slog.Logger, t *bucket.Trouble) store.Opener {
 	o.Trouble, o.Log = t, log
 	return s3.Opener(o)
 }
-
-func (b *s3Buckets) Memory() int64 { return int64(b.Parallel) * b.PartSize }

@@ -65,7 +65,7 @@ func (o Options) Schema(schema *arrow.Schema) (*arrow.Schema, error) {
 		return arrow.NewSchema(fields, &all), nil
 	}
 	if schema.HasField(Column) {
-		return nil, pipeline.FieldErrorf("mode", "there is a column %s already, which mark would add", Column).Advise("rename that one, or give drop")
+		return nil, pipeline.FieldErrorf("mode", "there is a column %s already, which mark would add", pipeline.Column(Column)).Advise("rename that one, or give drop")
 	}
 	metadata := arrow.NewMetadata([]string{"comment"}, []string{"whether " + o.KeyColumn + " was there before"})
 	field := arrow.Field{Name: Column, Type: arrow.FixedWidthTypes.Boolean, Metadata: metadata}
@@ -82,14 +82,14 @@ func (o Options) CheckRows(schema *arrow.Schema) error {
 func (o Options) columns(schema *arrow.Schema) (key, time int, err error) {
 	keys := schema.FieldIndices(o.KeyColumn)
 	if len(keys) == 0 || schema.Field(keys[0]).Type.ID() != arrow.BINARY {
-		return 0, 0, fmt.Errorf("there is no binary column %q with the keys of rows", o.KeyColumn)
+		return 0, 0, pipeline.FieldErrorf("", "there is no binary column %q with the keys of rows", pipeline.Column(o.KeyColumn))
 	}
 	if o.Within == 0 || o.TimeColumn == "" {
 		return keys[0], -1, nil
 	}
 	times := schema.FieldIndices(o.TimeColumn)
 	if len(times) == 0 || schema.Field(times[0]).Type.ID() != arrow.TIMESTAMP {
-		return 0, 0, pipeline.FieldErrorf("window.by", "there is no column %q with timestamps", o.TimeColumn)
+		return 0, 0, pipeline.FieldErrorf("window.by", "there is no column %q with timestamps", pipeline.Column(o.TimeColumn))
 	}
 	return keys[0], times[0], nil
 }

@@ -86,13 +86,16 @@ func (r *redactor) digits(i int) int {
 // The lengths of the numbers of cards. Longer ones, which few issuers have, are not told from the identifiers of clicks.
 const leastCard, mostCard = 14, 16
 
+// cardGroups are the groups that numbers of these lengths are printed in, 4-6-4, 4-6-5 and 4-4-4-4: the digits of a UUID have others.
+var cardGroups = [...]int{1<<4 | 1<<10, 1<<4 | 1<<10, 1<<4 | 1<<8 | 1<<12}
+
 // card finds the number of a card from i on, perhaps in groups.
 func (r *redactor) card(i int) int {
 	if !r.policy.kinds[card] || i > 1 && (r.v[i-1] == '.' || r.v[i-1] == ',') && r.v[i-2]-'0' <= 9 {
 		return 0
 	}
 	var digits [mostCard]byte
-	n := 0
+	n, groups := 0, 0 // one bit for each number of digits that stand before a separator
 	for k := i; k < len(r.v); k++ {
 		c := r.v[k]
 		switch {
@@ -102,11 +105,13 @@ func (r *redactor) card(i int) int {
 			}
 			digits[n] = c - '0'
 			n++
-			if next := k + 1; n >= leastCard && r.ends(next) && isCard(digits[:n]) {
+			if next := k + 1; n >= leastCard && (groups == 0 || groups == cardGroups[n-leastCard]) && r.ends(next) && isCard(digits[:n]) {
 				return r.found(int(card), i, next)
 			}
 		case c != ' ' && c != '-' && c != '+' || k+1 == len(r.v) || r.v[k+1]-'0' > 9:
 			return 0
+		default:
+			groups |= 1 << n
 		}
 	}
 	return 0

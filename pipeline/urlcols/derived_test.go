@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/enrich"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/urlcore/canon"
 )
@@ -276,6 +278,33 @@ func TestIncludeKeepsWhatOptionsAdd(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != test.want {
 			t.Errorf("%v: %s, want %s", test.include, got, test.want)
+		}
+	}
+}
+
+// TestUnused: fields that neither columns nor what columns are made of need are not used.
+func TestUnused(t *testing.T) {
+	fields := []pipeline.Field{{Name: "referer"}, {Name: "user_agent"}, {Name: "trace"}, {Name: "id"}}
+	for _, c := range []struct {
+		name    string
+		options urlcols.Options
+		want    []bool
+	}{
+		{"all", urlcols.Options{}, []bool{false, false, false, false}},
+		{"include", urlcols.Options{Include: []string{"host", "id"}}, []bool{true, true, true, false}},
+		{"exclude", urlcols.Options{Exclude: []string{"trace"}}, []bool{false, false, true, false}},
+		{"profile", urlcols.Options{Profile: "ecs"}, []bool{false, false, false, false}},
+		{"other URL", urlcols.Options{Include: []string{"host", "referer_host"}, Also: []urlcols.Also{{Field: "referer", Prefix: "referer_"}}}, []bool{false, true, true, true}},
+		{"enriched", urlcols.Options{Include: []string{"host", "channel", "ua_browser"}, Acquisition: new(enrich.Default()), UserAgent: new(enrich.DefaultUserAgent())}, []bool{false, false, true, true}},
+		{"dead letters", urlcols.Options{Include: []string{"host"}, OnError: pipeline.ToDeadLetters}, []bool{true, true, true, true}},
+	} {
+		c.options.Carried = fields
+		p, err := urlcols.New(c.options)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if got := p.Unused(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }

@@ -260,6 +260,26 @@ func newPlan(opts Options, chosen []column) *Plan {
 	return p
 }
 
+// Unused reports of every carried field whether nothing is made of its values: neither a column, nor what other columns are made of.
+func (p *Plan) Unused() []bool {
+	unused := slices.Repeat([]bool{true}, len(p.opts.Carried))
+	for _, c := range slices.Concat(p.columns, p.dead) {
+		if c.carried > 0 {
+			unused[c.carried-1] = false
+		}
+	}
+	for _, also := range p.opts.Also {
+		unused[also.field] = false
+	}
+	f := &p.opts.clientFields
+	for _, at := range append([]int{f.userAgent, f.botAddress, f.address}, f.hints[:]...) {
+		if at > 0 {
+			unused[at-1] = false
+		}
+	}
+	return unused
+}
+
 // atLeastErrors returns the columns to ask for where only errors are wanted: zero would mean all columns.
 func atLeastErrors(want columns.Mask) columns.Mask {
 	if want == 0 {

@@ -22,6 +22,7 @@ type column struct {
 	asked    string       // the option that adds it, such as promote[0]; empty: the source or the URL has it anyway
 	part     bool         // it is a part of the URL, for which a profile has its own names
 	rename   string       // its name in the profile
+	carried  int          // 1 + index of the carried field that it is
 	also     int          // 1 + index of the other URL that it is a part of
 	alsoWant columns.Mask // what it needs of the parser there
 
@@ -82,7 +83,7 @@ func available(opts Options) []column {
 	cols = append(cols, provenance(opts.Provenance)...)
 	for i, f := range opts.Carried {
 		cols = append(cols, column{
-			name: f.Name, typ: carriedType(f.Type), nullable: true,
+			name: f.Name, typ: carriedType(f.Type), nullable: true, carried: i + 1,
 			build:   func(s *state) *array.Data { return s.carried(i) },
 			comment: "carried along from the record",
 		})

@@ -34,9 +34,9 @@ func checkDictionaries(names []string, s *arrow.Schema) error {
 		found := s.FieldIndices(name)
 		switch {
 		case len(found) == 0:
-			p.Add("dictionaries", "there is no column %q; the columns are %s", name, columnNames(s))
+			p.Add("dictionaries", "there is no column %q; the columns are %s", pipeline.Column(name), columnNames(s))
 		case s.Field(found[0]).Type.ID() != arrow.STRING:
-			p.Add("dictionaries", "column %q is %s, and only texts become dictionaries", name, s.Field(found[0]).Type)
+			p.Add("dictionaries", "column %q is %s, and only texts become dictionaries", pipeline.Column(name), s.Field(found[0]).Type)
 		case slices.Contains(names[:i], name):
 			p.Add("dictionaries", "column %q is there twice", name)
 		}

@@ -82,7 +82,7 @@ func interruptions() map[string]func(*storetest.Disk, *actor) {
 func TestInterruptedAtEveryCall(t *testing.T) {
 	for name, interrupt := range interruptions() {
 		t.Run(name, func(t *testing.T) {
-			for at := 0; ; at++ {
+			for at := 0; ; at += stride(1, 5) {
 				d := newDisk(t)
 				a := launch(d, end)
 				for a.calls < at && !a.done {
@@ -140,7 +140,7 @@ func interleave(t *testing.T, end int64, step int, then func(what string, d *sto
 	}
 }
 
-// stride returns every how many calls the tests of pairs stop. It is 1, which takes minutes, if the environment asks for
+// stride returns every how many calls the tests stop. It is 1, which takes minutes for two processes, if the environment asks for
 // it.
 func stride(usual, short int) int {
 	switch {

@@ -29,7 +29,7 @@ func retention(d *storetest.Disk, removed map[int64]bool) {
 // before one of its calls, and the first goes on from there.
 func TestRemovedDirectories(t *testing.T) {
 	const middle = firstPosition + 9
-	for at := 0; ; at++ {
+	for at := 0; ; at += stride(1, 5) {
 		d, removed := newDisk(t), map[int64]bool{}
 		c := newClient(d.Process())
 		c.dir = partition

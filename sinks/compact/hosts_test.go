@@ -50,7 +50,7 @@ func TestCompactionOnAnotherHost(t *testing.T) {
 		}
 		for how, way := range ways {
 			t.Run(name+" "+how, func(t *testing.T) {
-				for at := 0; ; at++ {
+				for at := 0; ; at += every(1, 7) {
 					d, _ := newDisk(t, 2)
 					host := func(name string) *storetest.Process { return system(d.Process().OnHost(name)) }
 					what, reached := interrupted(t, d, host("one"), at, way(d))

@@ -49,7 +49,7 @@ func check(ctx context.Context, o store.Object, f commit.Live, w io.Writer) erro
 		return fmt.Errorf("it has %d bytes, and had %d when it was committed", o.Size(), f.Bytes)
 	}
 	sum := store.NewChecksum()
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, min(o.Size(), 1<<20))
 	for at := int64(0); at < o.Size(); {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

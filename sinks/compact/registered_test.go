@@ -84,8 +84,8 @@ func exclusive(t *testing.T, d *storetest.Disk, named []string, want map[string]
 // process that comes to its end, or dies before one of its calls.
 func TestRegistrationBesideCompaction(t *testing.T) {
 	made, refused := 0, 0
-	for at := 0; ; at += every(2) {
-		for dies := -1; dies < 40; dies += every(5) {
+	for at := 0; ; at += every(2, 7) {
+		for dies := -1; dies < 40; dies += every(5, 13) {
 			d, want := newDisk(t, 3)
 			calls, reached := 0, false
 			var named []string
@@ -137,8 +137,8 @@ func TestRegistrationBesideCompaction(t *testing.T) {
 // TestCompactionBesideRegistration has an output be compacted at each call of a process that makes a table of it for the first
 // time, by a compaction that comes to its end, or dies before one of its calls.
 func TestCompactionBesideRegistration(t *testing.T) {
-	for at := 0; ; at++ {
-		for dies := -1; dies < 120; dies += every(5) {
+	for at := 0; ; at += every(1, 7) {
+		for dies := -1; dies < 120; dies += every(5, 41) {
 			d, want := newDisk(t, 3)
 			calls, reached := 0, false
 			named, err := register(storetest.Wrap(d.Process(), func(storetest.Call) error {

@@ -171,7 +171,7 @@ func TestReplaceInterruptedAtEveryCall(t *testing.T) {
 	}
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
-			for at := 0; ; at++ {
+			for at := 0; ; at += every(1, 7) {
 				d, before := newDisk(t, 1)
 				after := replacedRows(before)
 				what, reached := replaceBefore(d, at, way(d))
@@ -234,7 +234,7 @@ func forgetClaims(t testing.TB, d *storetest.Disk) {
 
 // Another process finishes what the replacement has begun, and compacts, before each of its calls in turn.
 func TestReplaceFinishedByAnother(t *testing.T) {
-	for at := 0; ; at++ {
+	for at := 0; ; at += every(1, 7) {
 		d, before := newDisk(t, 2)
 		after := replacedRows(before)
 		calls, reached := 0, false

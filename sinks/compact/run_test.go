@@ -112,7 +112,7 @@ func TestInterruptedAtEveryCall(t *testing.T) {
 	}
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
-			for at := 0; ; at++ {
+			for at := 0; ; at += every(1, 7) {
 				d, want := newDisk(t, 3)
 				what, reached := before(d, at, way(d))
 				if !reached {
@@ -140,7 +140,7 @@ func TestInterruptedAtEveryCall(t *testing.T) {
 // What a dead compaction has begun is ended by the start of a pipeline as well, and no file of it is lost when unfinished
 // files are removed.
 func TestPipelineFinishes(t *testing.T) {
-	for at := 0; ; at++ {
+	for at := 0; ; at += every(1, 7) {
 		d, want := newDisk(t, 3)
 		what, reached := before(d, at, func(p *storetest.Process) { p.Kill() })
 		if !reached {
@@ -165,11 +165,14 @@ func TestPipelineFinishes(t *testing.T) {
 	}
 }
 
-// every returns every how many calls the tests of two processes stop. It is 1, which takes minutes, if the environment asks
-// for it.
-func every(usual int) int {
-	if os.Getenv("URLMILL_EXHAUSTIVE") != "" {
+// every returns every how many calls the tests stop. It is 1, which takes minutes for two processes, if the environment asks for
+// it.
+func every(usual, short int) int {
+	switch {
+	case os.Getenv("URLMILL_EXHAUSTIVE") != "":
 		return 1
+	case testing.Short():
+		return short
 	}
 	return usual
 }
@@ -178,8 +181,8 @@ func every(usual int) int {
 // to some call of it, where it dies.
 func TestTwoCompactions(t *testing.T) {
 	outrun := 0
-	for at := 0; ; at += every(3) {
-		for dies := -1; dies < 240; dies += every(23) {
+	for at := 0; ; at += every(3, 17) {
+		for dies := -1; dies < 240; dies += every(23, 61) {
 			d, want := newDisk(t, 3)
 			first := d.Process()
 			calls, reached := 0, false
@@ -219,7 +222,7 @@ func TestTwoCompactions(t *testing.T) {
 
 // A pipeline starts and commits before each call of a compaction.
 func TestBesidePipeline(t *testing.T) {
-	for at := 0; ; at++ {
+	for at := 0; ; at += every(1, 7) {
 		d, _ := newDisk(t, 3)
 		calls, reached := 0, false
 		_, err := compactOn(storetest.Wrap(d.Process(), func(storetest.Call) error {

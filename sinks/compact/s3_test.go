@@ -14,11 +14,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"github.com/urlmill/urlmill/internal/dev/azuretest"
 	"github.com/urlmill/urlmill/internal/dev/gcstest"
 	"github.com/urlmill/urlmill/internal/dev/s3test"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/azure"
+	storebucket "github.com/urlmill/urlmill/sinks/store/bucket"
 	"github.com/urlmill/urlmill/sinks/store/gcs"
 	"github.com/urlmill/urlmill/sinks/store/s3"
 )
@@ -35,9 +38,9 @@ func newS3(t *testing.T) *bucket {
 	server, direct := s3test.Direct(t)
 	return &bucket{t, s3.Scheme + server.Bucket, direct, func(transport http.RoundTripper) store.Opener {
 		return s3.Opener(s3.Options{
-			Endpoint: server.Endpoint, Region: server.Region, Attempts: 3, Timeout: time.Hour, Transport: transport,
+			Endpoint: server.Endpoint, Region: server.Region, Transport: transport,
 			Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
-			Pause:       func(int) time.Duration { return 0 },
+			Options:     storebucket.Options{Attempts: 3, Timeout: time.Hour, Pause: func(int) time.Duration { return 0 }},
 		})
 	}}
 }
@@ -48,6 +51,15 @@ func newGCS(t *testing.T) *bucket {
 		o := gcs.Default()
 		o.Endpoint, o.Attempts, o.Timeout, o.Transport, o.Pause = server.Endpoint, 3, time.Hour, transport, func(int) time.Duration { return 0 }
 		return gcs.Opener(o)
+	}}
+}
+
+func newAzure(t *testing.T) *bucket {
+	server, direct := azuretest.Direct()
+	return &bucket{t, server.Place, direct, func(transport http.RoundTripper) store.Opener {
+		o := azure.Default()
+		o.Endpoint, o.Attempts, o.Timeout, o.Transport, o.Pause = server.Endpoint, 3, time.Hour, transport, func(int) time.Duration { return 0 }
+		return azure.Opener(o)
 	}}
 }
 
@@ -105,11 +117,12 @@ func (b *bucket) rows(all bool) []string {
 }
 
 // A compaction in a bucket ends before each of its requests. The next one finishes it.
-func TestS3(t *testing.T)  { interruptedAtEveryRequest(t, newS3) }
-func TestGCS(t *testing.T) { interruptedAtEveryRequest(t, newGCS) }
+func TestS3(t *testing.T)    { interruptedAtEveryRequest(t, newS3) }
+func TestGCS(t *testing.T)   { interruptedAtEveryRequest(t, newGCS) }
+func TestAzure(t *testing.T) { interruptedAtEveryRequest(t, newAzure) }
 
 func interruptedAtEveryRequest(t *testing.T, newBucket func(*testing.T) *bucket) {
-	step := every(2)
+	step := every(2, 11)
 	for at := 0; ; at += step {
 		b := newBucket(t)
 		must(t, deliver(t.Context(), b.stores(b.transport), lanes[0], 3))

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	iceberg "github.com/apache/iceberg-go"
 
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/internal/partition"
 )
 
@@ -36,7 +37,7 @@ func (i *idSource) fields(from []arrow.Field) ([]iceberg.NestedField, error) {
 	for n, f := range from {
 		t, err := i.typeOf(f.Type)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", f.Name, err)
+			return nil, pipeline.FieldErrorf("", "column %q: %w", pipeline.Column(f.Name), err)
 		}
 		fields[n].Type = t
 	}

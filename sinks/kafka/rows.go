@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	kafkago "github.com/segmentio/kafka-go"
 
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/ndjson"
 )
 
@@ -137,13 +138,13 @@ func keyOf(s *arrow.Schema, name string) (int, error) {
 		for i := range names {
 			names[i] = s.Field(i).Name
 		}
-		return 0, fmt.Errorf("there is no column %q; the columns are %s", name, listed(names))
+		return 0, pipeline.FieldErrorf("", "there is no column %q; the columns are %s", pipeline.Column(name), listed(names))
 	}
 	switch t := s.Field(found[0]).Type; t.ID() {
 	case arrow.STRING, arrow.BINARY, arrow.FIXED_SIZE_BINARY, arrow.INT32, arrow.INT64:
 		return found[0], nil
 	default:
-		return 0, fmt.Errorf("the column %q, a %s, cannot be a key; take one with texts, bytes or whole numbers", name, t)
+		return 0, pipeline.FieldErrorf("", "the column %q, a %s, cannot be a key; take one with texts, bytes or whole numbers", pipeline.Column(name), t)
 	}
 }
 

@@ -221,16 +221,16 @@ func TestSizeEstimate(t *testing.T) {
 func TestValidate(t *testing.T) {
 	tests := map[string]Options{
 		"path: missing": {},
-		`compression: "lz4" is not known; use none, snappy, gzip or zstd`: {Path: "x", Compression: "lz4"},
-		"compression_level: 23 is not a level of zstd; use 1 to 22":       {Path: "x", CompressionLevel: 23},
-		"compression_level: 10 is not a level of gzip; use 1 to 9":        {Path: "x", Compression: "gzip", CompressionLevel: 10},
-		"compression_level: snappy has no levels; leave it out":           {Path: "x", Compression: "snappy", CompressionLevel: 1},
-		"row_group_rows: -1 is out of range":                              {Path: "x", RowGroupRows: -1},
-		"row_group_bytes: 1073741824 is out of range":                     {Path: "x", RowGroupBytes: 1 << 30},
-		"page_bytes: -1 is out of range":                                  {Path: "x", PageBytes: -1},
-		"page_rows: -1 is out of range":                                   {Path: "x", PageRows: -1},
-		"page_version: 3 is not known; use 1 or 2":                        {Path: "x", PageVersion: 3},
-		`encodings: "best" is not known; use all or plain`:                {Path: "x", Encodings: "best"},
+		`compression: "lz5" is not known; use none, snappy, lz4, gzip or zstd`: {Path: "x", Compression: "lz5"},
+		"compression_level: 23 is not a level of zstd; use 1 to 22":            {Path: "x", CompressionLevel: 23},
+		"compression_level: 10 is not a level of gzip; use 1 to 9":             {Path: "x", Compression: "gzip", CompressionLevel: 10},
+		"compression_level: snappy has no levels; leave it out":                {Path: "x", Compression: "snappy", CompressionLevel: 1},
+		"row_group_rows: -1 is out of range":                                   {Path: "x", RowGroupRows: -1},
+		"row_group_bytes: 1073741824 is out of range":                          {Path: "x", RowGroupBytes: 1 << 30},
+		"page_bytes: -1 is out of range":                                       {Path: "x", PageBytes: -1},
+		"page_rows: -1 is out of range":                                        {Path: "x", PageRows: -1},
+		"page_version: 3 is not known; use 1 or 2":                             {Path: "x", PageVersion: 3},
+		`encodings: "best" is not known; use all or plain`:                     {Path: "x", Encodings: "best"},
 	}
 	for want, o := range tests {
 		err := o.Validate()

@@ -26,7 +26,7 @@ type Options struct {
 	Files
 	// Path is the output directory. Its parent has to be there.
 	Path string
-	// Compression is one of none, snappy, gzip and zstd. Default zstd.
+	// Compression is one of none, snappy, lz4 (LZ4_RAW), gzip and zstd. Default zstd.
 	Compression string
 	// CompressionLevel is 1 to 22 for zstd, 1 to 9 for gzip; the others have none. Default 1 for zstd and 6
 	// for gzip.
@@ -91,6 +91,7 @@ var codecs = map[string]struct {
 }{
 	"none":   {encode.None, 0, 0, 0},
 	"snappy": {encode.Snappy, 0, 0, 0},
+	"lz4":    {encode.LZ4, 0, 0, 0},
 	"gzip":   {encode.Gzip, 1, 9, 6},
 	"zstd":   {encode.Zstd, 1, maxLevel, defaultLevel},
 }
@@ -133,9 +134,9 @@ func (o Options) checkBloomFilters(s *arrow.Schema) error {
 	for _, name := range o.BloomFilters {
 		switch i := descr.ColumnIndexByName(name); {
 		case i < 0:
-			p.Add("bloom_filters", "there is no column %q", name).Advise("give the path of a column, such as host or params.list.element.key")
+			p.Add("bloom_filters", "there is no column %q", pipeline.Column(name)).Advise("give the path of a column, such as host or params.list.element.key")
 		case descr.Column(i).PhysicalType() == parquet.Types.Boolean:
-			p.Add("bloom_filters", "%s is a boolean, for which a filter is of no use", name).Advise("take it out")
+			p.Add("bloom_filters", "%s is a boolean, for which a filter is of no use", pipeline.Column(name)).Advise("take it out")
 		}
 	}
 	return p.Err()
@@ -153,7 +154,7 @@ func (o Options) Validate() error {
 		p.Add("bloom_filters", "%s stands beside columns", NoBloomFilters).Advise("keep one of them")
 	}
 	if c, ok := codecs[o.Compression]; !ok {
-		p.Value("compression", o.Compression, "is not known").Advise("use none, snappy, gzip or zstd")
+		p.Value("compression", o.Compression, "is not known").Advise("use none, snappy, lz4, gzip or zstd")
 	} else if o.CompressionLevel < c.minLevel || o.CompressionLevel > c.maxLevel {
 		if c.maxLevel == 0 {
 			p.Add("compression_level", "%s has no levels", o.Compression).Advise("leave it out")

@@ -55,7 +55,7 @@ func TestRandomSchemas(t *testing.T) {
 		slice := r.NewSlice(from, int64(rows))
 		defer slice.Release()
 		o := Options{
-			Compression:  rapid.SampledFrom([]string{"none", "snappy", "gzip", "zstd"}).Draw(rt, "codec"),
+			Compression:  rapid.SampledFrom([]string{"none", "snappy", "lz4", "gzip", "zstd"}).Draw(rt, "codec"),
 			PageBytes:    rapid.Int64Range(1, 4000).Draw(rt, "page bytes"),
 			PageRows:     rapid.IntRange(1, 200).Draw(rt, "page rows"),
 			RowGroupRows: rapid.IntRange(1, 200).Draw(rt, "group rows"),

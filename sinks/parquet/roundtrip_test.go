@@ -38,6 +38,7 @@ func TestRoundTrip(t *testing.T) {
 		"defaults":         {},
 		"none":             {Compression: "none"},
 		"snappy":           {Compression: "snappy"},
+		"lz4":              {Compression: "lz4"},
 		"gzip":             {Compression: "gzip", CompressionLevel: 1},
 		"zstd 9":           {CompressionLevel: 9},
 		"small row groups": {RowGroupRows: 7, Compression: "snappy"},
@@ -50,7 +51,7 @@ func TestRoundTrip(t *testing.T) {
 		"plain":            {Encodings: EncodingsPlain, Compression: "snappy"},
 		"bloom filters":    {BloomFilters: allPaths, Compression: "none"},
 	}
-	for _, name := range []string{"snappy", "small pages", "a row a page", "groups and pages", "plain"} {
+	for _, name := range []string{"snappy", "lz4", "small pages", "a row a page", "groups and pages", "plain"} {
 		o := settings[name]
 		o.PageVersion = 2
 		settings[name+", V2"] = o

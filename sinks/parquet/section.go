@@ -41,7 +41,7 @@ func (o *Options) Section() config.Section {
 		Fields: slices.Concat([]config.Field{
 			{Name: "path", Doc: "Folder, or s3://bucket/prefix or the like (docs/s3.md, docs/gcs.md, docs/azure.md), that the files appear in when they are complete.", Value: config.Text(&o.Path, "/var/lib/urlmill/clicks"), Example: "path: out"},
 			shared[0],
-			{Name: "compression", Doc: "How pages are compressed.", Value: config.Names(&o.Compression, "none", "snappy", "gzip", "zstd")},
+			{Name: "compression", Doc: "How pages are compressed; lz4 is LZ4_RAW.", Value: config.Names(&o.Compression, "none", "snappy", "lz4", "gzip", "zstd")},
 			{Name: "compression_level", Doc: "From fast to small; gzip has 1 to 9, zstd 1 to 22.", Value: config.Int(&o.CompressionLevel, 1, maxLevel)},
 			{Name: "row_group_rows", Doc: "Rows of a row group, at most.", Value: config.Int(&o.RowGroupRows, 1, 16<<20)},
 			{Name: "row_group_bytes", Doc: "Bytes of a row group in memory, at most.", Value: config.Size(&o.RowGroupBytes, 1<<10, maxRowGroup)},

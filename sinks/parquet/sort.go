@@ -76,11 +76,11 @@ func (o Options) checkSortBy(s *arrow.Schema) error {
 			for _, f := range s.Fields() {
 				names = append(names, f.Name)
 			}
-			return pipeline.FieldErrorf("sort_by", "there is no column %q to sort by; the columns are %s", name, strings.Join(names, ", "))
+			return pipeline.FieldErrorf("sort_by", "there is no column %q to sort by; the columns are %s", pipeline.Column(name), strings.Join(names, ", "))
 		}
 		if !sortable(s.Field(at[0]).Type) {
 			return pipeline.FieldErrorf("sort_by", "column %q is of type %s, by which nothing can be sorted; give a text, a whole number, a boolean, a date or a timestamp",
-				name, s.Field(at[0]).Type)
+				pipeline.Column(name), s.Field(at[0]).Type)
 		}
 	}
 	return nil

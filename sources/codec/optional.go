@@ -85,3 +85,11 @@ type Tables interface {
 // Shaped are options that say the shape of rows also where their codec cannot be made. The check of columns asks for it, so that a
 // mistake of the codec hides none of theirs. Options without it say nothing until they have a factory.
 type Shaped interface{ Shape() Shape }
+
+// Sparing is a [Factory] whose codecs need not fill in texts that nobody looks at: access logs. The start of a pipeline asks for it. A
+// factory without it fills in all of its fields.
+type Sparing interface {
+	// Spare says which of Fields are not looked at. Those that are texts may be null from then on, in every row; all else stays as it
+	// is, with its faults. It is called at most once, before New.
+	Spare(unused []bool)
+}

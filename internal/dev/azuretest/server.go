@@ -24,7 +24,10 @@ import (
 // EnvRequire, set to "1", turns a server that cannot be had from a skipped test into a failed one. It is that of all object stores.
 const EnvRequire = s3test.EnvRequire
 
-const startTimeout = 2 * time.Minute
+const (
+	startTimeout = 2 * time.Minute
+	stopTimeout  = time.Minute
+)
 
 // The emulator's account and its key, which are documented.
 const (
@@ -93,6 +96,14 @@ func (s *Server) Start(tb testing.TB) {
 	})
 	if err != nil {
 		tb.Fatalf("Azurite: %v", err)
+	}
+}
+
+// Stop ends the server by SIGTERM, which lets it write down what it has, and returns when it is gone.
+func (s *Server) Stop(tb testing.TB) {
+	tb.Helper()
+	if !s.process.Stop(stopTimeout) {
+		tb.Fatalf("Azurite did not stop within %v", stopTimeout)
 	}
 }
 

@@ -1,59 +1,72 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/urlmill/urlmill/internal/dev/azuretest"
 	"github.com/urlmill/urlmill/internal/dev/chaos/facts"
+	"github.com/urlmill/urlmill/internal/dev/gcstest"
 	"github.com/urlmill/urlmill/internal/dev/s3test"
+	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/azure"
+	"github.com/urlmill/urlmill/sinks/store/gcs"
 	"github.com/urlmill/urlmill/sinks/store/s3"
 )
 
-// s3Timeout is the limit of a request that urlmill is told.
-const s3Timeout = 2 * time.Second
+// storeTimeout is the limit of a request that urlmill is told.
+const storeTimeout = 2 * time.Second
 
-// s3Fault is a way for a request to fail.
-type s3Fault struct {
+// storeFault is a way for a request to fail.
+type storeFault struct {
 	name string
-	do   func(p *s3Proxy, w http.ResponseWriter, req *http.Request)
+	do   func(p *storeProxy, w http.ResponseWriter, req *http.Request)
 	// says is what the process says when it gives up for it; "" if that may be anything.
 	says string
+	// lists is whether only listings can fail so.
+	lists bool
 }
 
-var s3Faults = []s3Fault{
-	{"500 InternalError", answerError(500, "InternalError"), "StatusCode: 500"},
-	{"503 SlowDown", answerError(503, "SlowDown"), "StatusCode: 503"},
-	{"403 AccessDenied", answerError(403, "AccessDenied"), "StatusCode: 403"},
-	{"no answer in time", func(_ *s3Proxy, _ http.ResponseWriter, req *http.Request) {
+var storeFaults = []storeFault{
+	{"500 InternalError", answerError(500, "InternalError"), "StatusCode: 500", false},
+	{"503 SlowDown", answerError(503, "SlowDown"), "StatusCode: 503", false},
+	{"403 AccessDenied", answerError(403, "AccessDenied"), "StatusCode: 403", false},
+	{"no answer in time", func(_ *storeProxy, _ http.ResponseWriter, req *http.Request) {
 		select {
 		case <-req.Context().Done():
-		case <-time.After(s3Timeout + time.Second):
+		case <-time.After(storeTimeout + time.Second):
 		}
 		panic(http.ErrAbortHandler)
-	}, ""},
-	{"connection dropped in the middle of a request", func(_ *s3Proxy, _ http.ResponseWriter, req *http.Request) {
+	}, "", false},
+	{"connection dropped in the middle of a request", func(_ *storeProxy, _ http.ResponseWriter, req *http.Request) {
 		_, _ = io.CopyN(io.Discard, req.Body, req.ContentLength/2) // the client sees the end of the connection
 		panic(http.ErrAbortHandler)
-	}, ""},
-	{"answer lost after the server has done it", func(p *s3Proxy, _ http.ResponseWriter, req *http.Request) {
+	}, "", false},
+	{"answer lost after the server has done it", func(p *storeProxy, _ http.ResponseWriter, req *http.Request) {
 		p.forward.ServeHTTP(discarded{http.Header{}}, req)
 		panic(http.ErrAbortHandler)
-	}, ""},
+	}, "", false},
 }
 
-func answerError(status int, code string) func(*s3Proxy, http.ResponseWriter, *http.Request) {
-	return func(_ *s3Proxy, w http.ResponseWriter, req *http.Request) {
+// throttled has one more: Google's service asks so for fewer requests, and other stores may.
+var throttled = append(slices.Clone(storeFaults), storeFault{"429 TooManyRequests", answerError(429, "TooManyRequests"), "StatusCode: 429", false})
+
+func answerError(status int, code string) func(*storeProxy, http.ResponseWriter, *http.Request) {
+	return func(_ *storeProxy, w http.ResponseWriter, req *http.Request) {
 		_, _ = io.Copy(io.Discard, req.Body)
 		w.Header().Set("Content-Type", "application/xml")
 		w.WriteHeader(status)
@@ -68,19 +81,19 @@ func (d discarded) Header() http.Header         { return d.header }
 func (d discarded) Write(b []byte) (int, error) { return len(b), nil }
 func (d discarded) WriteHeader(int)             {}
 
-// s3Proxy is a proxy in front of an S3 server, which lets requests fail.
-type s3Proxy struct {
+// storeProxy is a proxy in front of the server of a store, which lets requests fail.
+type storeProxy struct {
 	forward  *httputil.ReverseProxy
 	endpoint string
 
 	mu     sync.Mutex
-	fault  *s3Fault // nil for none
-	share  float64  // of the requests that fail
+	fault  *storeFault // nil for none
+	share  float64     // of the requests that fail
 	counts map[string]int
 	rand   *rand.Rand
 }
 
-func (r *run) newS3Proxy(target string) *s3Proxy {
+func (r *run) newStoreProxy(target string) *storeProxy {
 	r.Helper()
 	to, err := url.Parse(target)
 	r.must(err)
@@ -88,7 +101,7 @@ func (r *run) newS3Proxy(target string) *s3Proxy {
 	r.must(err)
 	quiet := log.New(io.Discard, "", 0) // it would tell of every request that was broken off
 	// The host that the client has signed stays as it is.
-	p := &s3Proxy{counts: map[string]int{}, rand: r.env.random("requests"), endpoint: "http://" + l.Addr().String(), forward: &httputil.ReverseProxy{
+	p := &storeProxy{counts: map[string]int{}, rand: r.env.random("requests"), endpoint: "http://" + l.Addr().String(), forward: &httputil.ReverseProxy{
 		ErrorLog: quiet,
 		Rewrite:  func(pr *httputil.ProxyRequest) { pr.SetURL(to); pr.Out.Host = pr.In.Host },
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {
@@ -102,10 +115,10 @@ func (r *run) newS3Proxy(target string) *s3Proxy {
 }
 
 // ServeHTTP implements [http.Handler].
-func (p *s3Proxy) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (p *storeProxy) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	p.mu.Lock()
 	fault := p.fault
-	if fault != nil && p.rand.Float64() >= p.share {
+	if fault != nil && (fault.lists && req.URL.Query().Get("list-type") == "" || p.rand.Float64() >= p.share) {
 		fault = nil
 	}
 	if fault != nil {
@@ -120,32 +133,76 @@ func (p *s3Proxy) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // fail lets a share of the requests fail; nil is none.
-func (p *s3Proxy) fail(fault *s3Fault, share float64) {
+func (p *storeProxy) fail(fault *storeFault, share float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.fault, p.share = fault, share
 }
 
-// objectStore writes to a bucket while requests to it fail, its server is restarted, and the process is killed.
+// bucketServer is a server of an object store that a scenario delivers to.
+type bucketServer struct {
+	place    string // of the bucket
+	endpoint string
+	section  string // of the sink: its name and what it needs beside the endpoint
+	faults   []storeFault
+	environ  string // names the endpoint to commands
+	open     store.Opener
+	dir      string // has the files below place, "" if they are to be fetched
+	// stops is what stop does, for the report. One that is killed may have forgotten what it has acknowledged.
+	stops       string
+	stop, start func()
+}
+
+// objectStore delivers to S3, googleStorage to Google Cloud Storage, azureStorage to Azure Blob Storage.
 func objectStore(r *run) {
-	rounds, perRound, attempts := pick(r, 18, 6), pick(r, 50_000, 3_000), pick(r, 5, 3)
 	g := s3test.Start(r)
 	g.Setenv(r) // the credentials, for this process and its children
-	proxy := r.newS3Proxy(g.Endpoint)
-	f := r.newFeed(&facts.Topic{Name: "bucket", Partitions: 2})
-	w := want{
-		feed: f, out: "s3://" + g.Bucket + "/clicks", dir: filepath.Join(g.Dir(), "clicks"),
-		open: s3.Opener(s3.Options{Endpoint: g.Endpoint, Region: g.Region}), environ: []string{"AWS_ENDPOINT_URL_S3=" + g.Endpoint},
+	// One that is killed while it completes an upload forgets it, which is no fault of the client's: see s3test.
+	r.bucketFails(bucketServer{
+		place: "s3://" + g.Bucket, endpoint: g.Endpoint, section: "s3: {region: " + g.Region + ", ", faults: storeFaults, environ: "AWS_ENDPOINT_URL_S3=" + g.Endpoint,
+		open: s3.Opener(s3.Options{Endpoint: g.Endpoint, Region: g.Region}), dir: g.Dir(),
+		stops: "S3 server stopped", stop: func() { g.Stop(r) }, start: func() { g.Start(r) },
+	})
+}
+
+func googleStorage(r *run) {
+	g := gcstest.Start(r)
+	o := gcs.Default()
+	o.Endpoint = g.Endpoint
+	r.bucketFails(bucketServer{
+		place: "gs://" + g.Bucket, endpoint: g.Endpoint, section: "gcs: {", faults: throttled, environ: "STORAGE_EMULATOR_HOST=" + g.Endpoint, open: gcs.Opener(o),
+		stops: "fake-gcs-server stopped", stop: func() { g.Stop(r) }, start: func() { g.Start(r) },
+	})
+}
+
+func azureStorage(r *run) {
+	a := azuretest.Start(r)
+	o := azure.Default()
+	o.Endpoint = a.Endpoint
+	r.bucketFails(bucketServer{
+		place: a.Place, endpoint: a.Endpoint, section: "azure: {", faults: throttled, environ: "AZURE_STORAGE_ENDPOINT=" + a.Endpoint, open: azure.Opener(o),
+		stops: "Azurite stopped", stop: func() { a.Stop(r) }, start: func() { a.Start(r) },
+	})
+}
+
+// bucketFails writes to a bucket while requests to it fail, its server is restarted, and the process is killed.
+func (r *run) bucketFails(b bucketServer) {
+	rounds, perRound, attempts := pick(r, 18, 6), pick(r, 50_000, 3_000), pick(r, 5, 3)
+	proxy := r.newStoreProxy(b.endpoint)
+	f := r.newFeed(&facts.Topic{Name: r.name, Partitions: 2})
+	w := want{feed: f, out: b.place + "/clicks", open: b.open, environ: []string{b.environ}}
+	if b.dir != "" {
+		w.dir = filepath.Join(b.dir, "clicks")
 	}
 	config := r.config(job{
-		feed: f, group: "bucket", out: w.out, rollRows: 20_000,
-		sink: fmt.Sprintf("  s3: {endpoint: %q, region: %s, attempts: %d, timeout: %v}", proxy.endpoint, g.Region, attempts, s3Timeout),
+		feed: f, group: r.name, out: w.out, rollRows: 20_000,
+		sink: fmt.Sprintf("  %sendpoint: %q, attempts: %d, timeout: %v}", b.section, proxy.endpoint, attempts, storeTimeout),
 	})
 	m := r.start(config)
 	var before []string // what a process may say that gives up only now for the round before
 	for i := range rounds {
-		fault := &s3Faults[i%len(s3Faults)]
-		says := append(before, fault.says, "does not answer in "+s3Timeout.String()) // which a busy server may take
+		fault := &b.faults[i%len(b.faults)]
+		says := append(before, fault.says, "does not answer in "+storeTimeout.String()) // which a busy server may take
 		before = []string{fault.says}
 		if i%5 == 4 {
 			// Nothing goes any more: it tries for a while and stops.
@@ -167,11 +224,10 @@ func objectStore(r *run) {
 			r.fault("kill -9")
 			r.repair(w)
 		case 3:
-			// One that is killed while it completes an upload forgets it, which is no fault of the client's: see s3test.
-			g.Stop(r)
-			r.fault("S3 server stopped")
+			b.stop()
+			r.fault(b.stops)
 			time.Sleep(r.randomly(time.Second))
-			g.Start(r)
+			b.start()
 			before = []string{""}
 		}
 		if m.Ended() {
@@ -185,5 +241,34 @@ func objectStore(r *run) {
 	if m.Ended() {
 		m = r.start(config)
 	}
-	r.finish(m, f, w)
+	r.settle(m, f)
+	if w.dir == "" {
+		w.dir = r.fetch(w)
+	}
+	r.check(w)
+}
+
+// fetch copies the files of an output to a directory, which it returns.
+func (r *run) fetch(w want) string {
+	r.Helper()
+	s, err := w.open(w.out, slog.New(slog.DiscardHandler))
+	r.must(err)
+	ctx, dir := context.Background(), r.TempDir()
+	entries, err := s.List(ctx, ".", "")
+	r.must(err)
+	for _, e := range entries {
+		if e.Dir {
+			continue // what is not for readers
+		}
+		from, err := s.Open(ctx, e.Name)
+		r.must(err)
+		content := make([]byte, from.Size())
+		n, err := from.ReadAt(content, 0)
+		if n < len(content) {
+			r.Fatalf("%s: %v", e.Name, err)
+		}
+		r.must(from.Close())
+		r.must(os.WriteFile(filepath.Join(dir, e.Name), content, 0o600))
+	}
+	return dir
 }

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../../.."
 repository=$PWD
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+unset GOTOOLCHAIN # as on a machine that has a Go and no settings
 TIMEFORMAT='%R %U %S'
 
 # silence copies its input to standard error, and prints the longest time in seconds without a line.
@@ -39,8 +40,8 @@ for revision in "$@"; do
   cpu=$(awk "BEGIN { print $user + $system }")
   # "go run" leaves the program in the cache of builds.
   binary=$(find "$dir" -path "$GOMODCACHE" -prune -o -type f -perm -u+x \( -name urlmill -o -name urlmill-demo \) -print -quit)
-  tags=$(go version -m "$binary" | sed -n 's/.*build.-tags=//p')
-  packages=$(cd "$dir/clone" && go list -deps -tags "$tags" ./cmd/urlmill | wc -l)
+  tags=$(GOTOOLCHAIN=local go version -m "$binary" | sed -n 's/.*build.-tags=//p')
+  packages=$(cd "$dir/clone" && GOTOOLCHAIN=local go list -deps -tags "$tags" ./cmd/urlmill | wc -l)
   modules=$(find "$GOMODCACHE/cache/download" -name '*.zip' | wc -l)
   loaded=$(du -sk "$GOMODCACHE/cache/download" | awk '{ printf "%.0f", $1 / 1024 }')
   size=$(wc -c <"$binary" | awk '{ printf "%.0f", $1 / 1e6 }')

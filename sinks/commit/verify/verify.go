@@ -300,7 +300,7 @@ func (v *verifier) checkFile(ctx context.Context, n named) (missing bool, err er
 
 func (v *verifier) checkContent(n named, o store.Object) error {
 	sum := store.NewChecksum()
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, max(1, min(o.Size(), 1<<20))) // an empty one is none
 	if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, io.NewSectionReader(o, 0, o.Size()), buf); err != nil {
 		return fmt.Errorf("%s: %w", n.path(), err)
 	}

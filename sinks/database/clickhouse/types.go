@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/database"
 )
 
@@ -127,7 +128,7 @@ func columnsOf(s *arrow.Schema, v version) ([]column, error) {
 	for i, f := range s.Fields() {
 		c := column{name: f.Name, nullable: f.Nullable, get: database.Value(f.Type)}
 		if c.kind, c.put = kindOf(f.Type, v); c.kind == "" || c.get == nil {
-			return nil, fmt.Errorf("column %q: ClickHouse has no type for %s; leave the column out with columns.exclude", f.Name, f.Type)
+			return nil, pipeline.FieldErrorf("", "column %q: ClickHouse has no type for %s; leave the column out with columns.exclude", pipeline.Column(f.Name), f.Type)
 		}
 		if strings.HasPrefix(c.kind, "Array(") {
 			c.nullable = false // there are no arrays that are null

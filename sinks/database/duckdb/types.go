@@ -1,10 +1,9 @@
 package duckdb
 
 import (
-	"fmt"
-
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/database"
 )
 
@@ -36,7 +35,7 @@ func kindOf(t arrow.DataType) string {
 func CheckRows(s *arrow.Schema) error {
 	for _, f := range s.Fields() {
 		if kindOf(f.Type) == "" || database.Value(f.Type) == nil {
-			return fmt.Errorf("column %q: DuckDB has no type for %s here; leave the column out with columns.exclude", f.Name, f.Type)
+			return pipeline.FieldErrorf("", "column %q: DuckDB has no type for %s here; leave the column out with columns.exclude", pipeline.Column(f.Name), f.Type)
 		}
 	}
 	return nil

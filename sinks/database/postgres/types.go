@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/database"
 )
 
@@ -70,7 +71,7 @@ func columnsOf(s *arrow.Schema) ([]column, error) {
 	for i, f := range s.Fields() {
 		k, err := kindOf(f.Type)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", f.Name, err)
+			return nil, pipeline.FieldErrorf("", "column %q: %w", pipeline.Column(f.Name), err)
 		}
 		columns[i] = column{f.Name, k, database.Value(f.Type)}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Rows is the form of rows of one Arrow schema. It does not change, and may be used by several goroutines at once.
@@ -32,12 +34,12 @@ func New(s *arrow.Schema, fullName string) (*Rows, error) {
 	var errs []error
 	for _, f := range s.Fields() {
 		if !isName(f.Name) {
-			errs = append(errs, fmt.Errorf("column %q: %s; columns.rename can call it %s", f.Name, nameRule, nameFor(f.Name)))
+			errs = append(errs, pipeline.FieldErrorf("", "column %q: %s; columns.rename can call it %s", pipeline.Column(f.Name), nameRule, nameFor(f.Name)))
 			continue
 		}
 		field, col, err := c.field(f, name+"_"+f.Name, f.Name)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("column %s: %w", f.Name, err))
+			errs = append(errs, pipeline.FieldErrorf("", "column %s: %w", pipeline.Column(f.Name), err))
 			continue
 		}
 		record.Fields = append(record.Fields, field)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // Key is one level of directories.
@@ -98,7 +100,7 @@ func bind(k Key, s *arrow.Schema) (bound, error) {
 		for _, f := range s.Fields() {
 			names = append(names, f.Name)
 		}
-		return bound{}, fmt.Errorf("there is no column %q to partition by; the columns are %s", k.Column, strings.Join(names, ", "))
+		return bound{}, pipeline.FieldErrorf("", "there is no column %q to partition by; the columns are %s", pipeline.Column(k.Column), strings.Join(names, ", "))
 	}
 	b := bound{Key: k, column: at[0]}
 	t := s.Field(at[0]).Type
@@ -116,11 +118,11 @@ func bind(k Key, s *arrow.Schema) (bound, error) {
 		return b, nil
 	}
 	if k.Func == "month" || k.Func == "date" || k.Func == "hour" {
-		return bound{}, fmt.Errorf("%s(%s): the column is of type %s; give a timestamp", k.Func, k.Column, t)
+		return bound{}, pipeline.FieldErrorf("", "%s(%s): the column is of type %s; give a timestamp", k.Func, pipeline.Column(k.Column), t)
 	}
 	hint := "give a text, a whole number, a boolean or a date"
 	if t.ID() == arrow.TIMESTAMP {
 		hint = fmt.Sprintf("give date(%s) or hour(%s)", k.Column, k.Column)
 	}
-	return bound{}, fmt.Errorf("column %q is of type %s, by which nothing can be partitioned; %s", k.Column, t, hint)
+	return bound{}, pipeline.FieldErrorf("", "column %q is of type %s, by which nothing can be partitioned; %s", pipeline.Column(k.Column), t, hint)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
 // Codec is a compression. The values are those of the format.
@@ -18,6 +19,7 @@ const (
 	Snappy Codec = 1
 	Gzip   Codec = 2
 	Zstd   Codec = 6
+	LZ4    Codec = 7 // LZ4_RAW: blocks without frames
 )
 
 // compressor compresses pages. It is used by one goroutine at a time. Compressors are shared by all writers: there are
@@ -47,6 +49,8 @@ func newCompressor(c Codec, level int) (compressor, error) {
 	case Gzip:
 		w, err := gzip.NewWriterLevel(nil, level)
 		return &gzipCompressor{w: w}, err
+	case LZ4:
+		return new(lz4Compressor), nil
 	default:
 		// Pages have checksums of their own.
 		w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)),
@@ -70,6 +74,15 @@ func (snappyCompressor) compress(dst, src []byte) ([]byte, error) {
 	dst = bytePool.grow(dst, n)
 	out := s2.EncodeSnappy(dst[len(dst):len(dst)+n], src)
 	return dst[:len(dst)+len(out)], nil
+}
+
+type lz4Compressor struct{ c lz4.Compressor }
+
+func (c *lz4Compressor) compress(dst, src []byte) ([]byte, error) {
+	size := lz4.CompressBlockBound(len(src)) // with which there is nothing that cannot be compressed
+	dst = bytePool.grow(dst, size)
+	n, err := c.c.CompressBlock(src, dst[len(dst):len(dst)+size])
+	return dst[:len(dst)+n], err
 }
 
 type gzipCompressor struct {

@@ -48,13 +48,13 @@ func Default() Options { return Options{Options: bucket.Default()} }
 func (o *Options) Section() config.Section {
 	return config.Section{Fields: append([]config.Field{
 		{Name: "endpoint", Doc: "URL of a server other than the public cloud's. Without {account} in it, the account is in the path.", Value: config.Text(&o.Endpoint, "https://{account}.blob.core.usgovcloudapi.net")},
-	}, o.Fields()...)}
+	}, o.Fields(bucket.MinPart)...)}
 }
 
 // Validate returns what is wrong with the options, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	var p pipeline.Problems
-	bucket.CheckEndpoint(&p, strings.ReplaceAll(o.Endpoint, accountMark, "account"))
+	bucket.CheckEndpoint(&p, strings.ReplaceAll(o.Endpoint, accountMark, "account"), "https://storage.example.com")
 	return p.Err()
 }
 

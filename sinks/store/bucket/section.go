@@ -17,24 +17,27 @@ func Default() Options {
 // Memory is what parts on their way take, in bytes.
 func (o Options) Memory() int64 { return int64(o.Parallel) * o.PartSize }
 
-// Fields returns the fields that are bound to o.
-func (o *Options) Fields() []config.Field {
+// Fields returns the fields that are bound to o. The service takes parts from minPart bytes on.
+func (o *Options) Fields(minPart int64) []config.Field {
 	return []config.Field{
-		{Name: "part_size", Doc: "Size of the parts of a file.", Value: config.Size(&o.PartSize, 256<<10, 1<<30)},
+		{Name: "part_size", Doc: "Size of the parts of a file.", Value: config.Size(&o.PartSize, minPart, 1<<30)},
 		{Name: "parallel", Doc: "Parts on their way at a time, in the whole process.", Value: config.Int(&o.Parallel, 1, 256)},
 		{Name: "attempts", Doc: "How often a request is made before the process stops.", Value: config.Int(&o.Attempts, 1, 100)},
 		{Name: "timeout", Doc: "Limit of one attempt with its answer.", Value: config.Duration(&o.Timeout, time.Second, time.Hour)},
 	}
 }
 
-// CheckEndpoint adds what is wrong with the URL of a server.
-func CheckEndpoint(p *pipeline.Problems, endpoint string) {
+// MinPart is the least part_size of services that take parts of any size.
+const MinPart = 256 << 10
+
+// CheckEndpoint adds what is wrong with the URL of a server; a right one is such as example.
+func CheckEndpoint(p *pipeline.Problems, endpoint, example string) {
 	if endpoint == "" {
 		return
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-		p.Add("endpoint", "is not the URL of a server").Advise("give one such as https://storage.example.com, without a user and password")
+		p.Add("endpoint", "is not the URL of a server").Advise("give one such as %s, without a user and password", example)
 	}
 }
 

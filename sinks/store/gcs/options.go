@@ -46,13 +46,13 @@ func Default() Options { return Options{Options: bucket.Default()} }
 func (o *Options) Section() config.Section {
 	return config.Section{Fields: append([]config.Field{
 		{Name: "endpoint", Doc: "URL of a server other than Google's; one with http: gets no credentials.", Value: config.Text(&o.Endpoint, "http://localhost:4443")},
-	}, o.Fields()...)}
+	}, o.Fields(bucket.MinPart)...)}
 }
 
 // Validate returns what is wrong with the options, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	var p pipeline.Problems
-	bucket.CheckEndpoint(&p, o.Endpoint)
+	bucket.CheckEndpoint(&p, o.Endpoint, "https://storage.example.com")
 	return p.Err()
 }
 

@@ -15,13 +15,14 @@ import (
 	"github.com/urlmill/urlmill/internal/dev/s3test"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 )
 
 func TestValidate(t *testing.T) {
 	must(t, Options{}.Validate())
 	err := Options{
-		Endpoint: "minio:9000", Addressing: "dns", Encryption: "aes", KMSKey: "k", Checksum: "md5", PartSize: 1 << 20,
-		Parallel: -1, Attempts: -1, Timeout: -1,
+		Endpoint: "minio:9000", Addressing: "dns", Encryption: "aes", KMSKey: "k", Checksum: "md5",
+		Options: bucket.Options{PartSize: 1 << 20, Parallel: -1, Attempts: -1, Timeout: -1},
 	}.Validate()
 	var keys []string
 	for _, e := range pipeline.FieldErrors(err) {
@@ -147,7 +148,7 @@ func TestRequests(t *testing.T) {
 }
 
 func TestPauses(t *testing.T) {
-	r := newRetryer(Options{Attempts: 9}.withDefaults())
+	r := newRetryer(Options{Options: bucket.Options{Attempts: 9}}.withDefaults())
 	for attempt := 1; attempt < 40; attempt++ {
 		if d, err := r.RetryDelay(attempt, nil); err != nil || d < 0 || d > 20*time.Second {
 			t.Errorf("attempt %d: %v, %v", attempt, d, err)

@@ -154,8 +154,7 @@ func TestEndlessListings(t *testing.T) {
 func answeredBy(t testing.TB, server http.RoundTripper) store.Store {
 	t.Helper()
 	s, err := Opener(Options{
-		Endpoint: "http://s3.example", Region: "r", Attempts: 1, Transport: server, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
-		Pause: func(int) time.Duration { return 0 },
+		Endpoint: "http://s3.example", Region: "r", Options: bucket.Options{Attempts: 1, Pause: func(int) time.Duration { return 0 }}, Transport: server, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
 	})(Scheme+"bucket/out", quiet)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,6 @@ type client struct {
 	bucket.Place
 	api    *s3.Client
 	opts   Options
-	common bucket.Options
 	bucket string
 }
 
@@ -124,7 +123,7 @@ func (c *client) again(ctx context.Context, f func() error) error {
 		if err = f(); err == nil || errors.As(err, &final) {
 			return err
 		}
-		if !c.common.Wait(ctx, attempt+1) {
+		if !c.opts.Wait(ctx, attempt+1) {
 			break
 		}
 	}

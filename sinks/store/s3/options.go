@@ -4,19 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net/http"
-	"net/url"
 	"path"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 )
 
 // Scheme begins the locations of this package: s3://bucket/prefix.
@@ -31,6 +29,7 @@ const (
 // Options are how to reach a bucket and what to do there. Credentials are not among them: they come from where AWS's
 // own tools look for them. The zero value is Amazon S3 with the region of the environment.
 type Options struct {
+	bucket.Options
 	// Endpoint is the URL of a server other than Amazon's.
 	Endpoint string
 	// Region is by default that of the environment or the profile, and us-east-1 with an Endpoint.
@@ -49,38 +48,17 @@ type Options struct {
 	// Checksum of parts and objects that the server verifies: "crc32c", the default, or "none" for servers that
 	// cannot.
 	Checksum string
-	// PartSize is the size of parts in bytes, 8 MiB by default. A file of up to as much is held in memory until it
-	// is finished, and a larger one's last part.
-	PartSize int64
-	// Parallel is how many parts may be on their way at a time, 4 by default. Writing waits for one of them.
-	Parallel int
-	// Attempts is how often a request is made before it has failed, 8 by default, with pauses that grow to 20 s.
-	Attempts int
-	// Timeout is the limit of one attempt, 30 s by default.
-	Timeout time.Duration
-
-	// Trouble gets to know what fails and is tried again; nil for nobody who asks. Log is told of it.
-	Trouble *Trouble
-	Log     *slog.Logger
 
 	// section is where the options are in a configuration, "" for that of the sink.
 	section string
 
-	// Transport sends requests, Credentials sign them, and Pause says how long to wait after a failed attempt. Tests
-	// put others in place of the usual ones.
+	// Transport sends requests, and Credentials sign them. Tests put others in place of the usual ones.
 	Transport   http.RoundTripper
 	Credentials aws.CredentialsProvider
-	Pause       func(attempt int) time.Duration
 }
 
-// Defaults of [Options].
-const (
-	DefaultPartSize = 8 << 20
-	DefaultParallel = 4
-	DefaultAttempts = 8
-	DefaultTimeout  = 30 * time.Second
-	DefaultChecksum = ChecksumCRC32C
-)
+// DefaultChecksum is the default of Options.Checksum.
+const DefaultChecksum = ChecksumCRC32C
 
 // Values of [Options].
 const (
@@ -109,12 +87,7 @@ func (o Options) withDefaults() Options {
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	var p pipeline.Problems
-	if o.Endpoint != "" {
-		u, err := url.Parse(o.Endpoint)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-			p.Add("endpoint", "is not the URL of a server").Advise("give one such as https://minio.example.com:9000, without a user and password")
-		}
-	}
+	bucket.CheckEndpoint(&p, o.Endpoint, "https://minio.example.com:9000")
 	switch o.Addressing {
 	case "", AddressingPath, AddressingHost:
 	default:
@@ -153,17 +126,17 @@ var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$`)
 const directoryBucket = "--x-s3"
 
 // ParseLocation takes s3://bucket/prefix apart. The prefix may be empty and has no slash at its ends.
-func ParseLocation(location string) (bucket, prefix string, err error) {
+func ParseLocation(location string) (name, prefix string, err error) {
 	rest, ok := strings.CutPrefix(location, Scheme)
-	bucket, prefix, _ = strings.Cut(rest, "/")
+	name, prefix, _ = strings.Cut(rest, "/")
 	prefix = strings.TrimSuffix(prefix, "/")
-	if !ok || !bucketName.MatchString(bucket) || prefix != "" && (!fs.ValidPath(prefix) || path.Clean(prefix) == ".") {
+	if !ok || !bucketName.MatchString(name) || prefix != "" && (!fs.ValidPath(prefix) || path.Clean(prefix) == ".") {
 		return "", "", fmt.Errorf("%q is not a place on S3; give %sbucket/prefix, with a name of letters, digits, dots and hyphens for the bucket", location, Scheme)
 	}
-	if strings.HasSuffix(bucket, directoryBucket) {
-		return "", "", fmt.Errorf("%s is a directory bucket (S3 Express One Zone), which does not list its keys in order; give a bucket of the usual kind", bucket)
+	if strings.HasSuffix(name, directoryBucket) {
+		return "", "", fmt.Errorf("%s is a directory bucket (S3 Express One Zone), which does not list its keys in order; give a bucket of the usual kind", name)
 	}
-	return bucket, prefix, nil
+	return name, prefix, nil
 }
 
 // sse returns the encryption to ask for.

@@ -35,7 +35,7 @@ func (o *ReaderOptions) Section() config.Section {
 	s := o.Options.Section()
 	reads := map[string]string{
 		"endpoint": "", "region": "", "addressing": "", "profile": "",
-		"attempts": fmt.Sprintf(" Not set: %d.", DefaultAttempts), "timeout": fmt.Sprintf(" Not set: %s.", DefaultTimeout),
+		"attempts": fmt.Sprintf(" Not set: %d.", bucket.Default().Attempts), "timeout": fmt.Sprintf(" Not set: %s.", bucket.Default().Timeout),
 	}
 	var fields []config.Field
 	for _, f := range s.Fields {

@@ -1,21 +1,18 @@
 package s3
 
 import (
-	"time"
-
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 )
 
 // Default returns the options of a configuration that says nothing.
 func Default() Options {
-	return Options{
-		Checksum: DefaultChecksum, PartSize: DefaultPartSize, Parallel: DefaultParallel, Attempts: DefaultAttempts, Timeout: DefaultTimeout,
-	}
+	return Options{Options: bucket.Default(), Checksum: DefaultChecksum}
 }
 
 // Section binds the options that a user gives to the section of a configuration.
 func (o *Options) Section() config.Section {
-	return config.Section{Fields: []config.Field{
+	return config.Section{Fields: append([]config.Field{
 		{Name: "endpoint", Doc: "URL of a server other than Amazon's.", Value: config.Text(&o.Endpoint, "https://minio.example.com:9000")},
 		{Name: "region", Doc: "Region of the bucket. Not set: that of the environment or profile.", Value: config.Text(&o.Region, "eu-central-1")},
 		{Name: "addressing", Doc: "Where requests name the bucket. Not set: path with endpoint, else host.", Value: config.Names(&o.Addressing, AddressingPath, AddressingHost)},
@@ -25,11 +22,7 @@ func (o *Options) Section() config.Section {
 		{Name: "storage_class", Doc: "Class of data files. Not set: the server's own.", Value: config.Names(&o.StorageClass, "STANDARD", "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING",
 			"REDUCED_REDUNDANCY", "GLACIER_IR")},
 		{Name: "checksum", Doc: "What the server verifies parts and objects by; none is for servers that cannot.", Value: config.Names(&o.Checksum, ChecksumCRC32C, ChecksumNone)},
-		{Name: "part_size", Doc: "Size of the parts of an upload.", Value: config.Size(&o.PartSize, minPartSize, maxPartSize)},
-		{Name: "parallel", Doc: "Parts on their way at a time, in the whole process.", Value: config.Int(&o.Parallel, 1, 256)},
-		{Name: "attempts", Doc: "How often a request is made before the process stops.", Value: config.Int(&o.Attempts, 1, 100)},
-		{Name: "timeout", Doc: "Limit of one attempt with its answer.", Value: config.Duration(&o.Timeout, time.Second, time.Hour)},
-	}}
+	}, o.Fields(minPartSize)...)}
 }
 
 // CheckPlace returns what is wrong with a location.

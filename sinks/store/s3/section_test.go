@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 )
 
 func TestSection(t *testing.T) {
@@ -22,7 +23,7 @@ func TestSection(t *testing.T) {
 	}
 	want := Options{
 		Endpoint: "http://a", Region: "r", Addressing: "host", Profile: "p", Encryption: "kms", KMSKey: "k", StorageClass: "GLACIER_IR",
-		Checksum: "none", PartSize: 16 << 20, Parallel: 2, Attempts: 3, Timeout: 5 * time.Second,
+		Checksum: "none", Options: bucket.Options{PartSize: 16 << 20, Parallel: 2, Attempts: 3, Timeout: 5 * time.Second},
 	}
 	if diff := cmp.Diff(want, o, cmpopts.IgnoreUnexported(Options{})); diff != "" {
 		t.Error(diff)

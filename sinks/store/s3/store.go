@@ -29,10 +29,7 @@ type Store struct {
 // connections and the number of parts that are on their way.
 func Opener(o Options) store.Opener {
 	o = o.withDefaults()
-	common := bucket.Options{
-		PartSize: o.PartSize, Parallel: o.Parallel, Attempts: o.Attempts, Timeout: o.Timeout, Trouble: o.Trouble, Log: o.Log, Pause: o.Pause,
-	}
-	shared := bucket.NewShared(common)
+	shared := bucket.NewShared(o.Options)
 	api := sync.OnceValues(func() (*s3.Client, error) { return newClient(context.Background(), o) })
 	return func(location string, log *slog.Logger) (store.Store, error) {
 		if !strings.HasPrefix(location, Scheme) {
@@ -46,7 +43,7 @@ func Opener(o Options) store.Opener {
 		if err != nil {
 			return nil, err
 		}
-		c := &client{Place: bucket.Place{Root: strings.TrimSuffix(Scheme+name, "/"), Prefix: prefix}, api: a, opts: o, common: common, bucket: name}
-		return &Store{bucket.New(c, c.Place, service, common, log, shared), a, o}, nil
+		c := &client{Place: bucket.Place{Root: strings.TrimSuffix(Scheme+name, "/"), Prefix: prefix}, api: a, opts: o, bucket: name}
+		return &Store{bucket.New(c, c.Place, service, o.Options, log, shared), a, o}, nil
 	}
 }

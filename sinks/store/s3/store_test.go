@@ -11,6 +11,7 @@ import (
 	"github.com/urlmill/urlmill/internal/dev/leaktest"
 	"github.com/urlmill/urlmill/internal/dev/s3test"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
@@ -40,9 +41,9 @@ func options(t *testing.T, server *s3test.Server) Options {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	t.Cleanup(transport.CloseIdleConnections)
 	return Options{
-		Endpoint: server.Endpoint, Region: server.Region, Attempts: 4,
+		Endpoint: server.Endpoint, Region: server.Region,
 		Transport: transport, Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
-		Pause: func(attempt int) time.Duration { return time.Duration(attempt*attempt) * 25 * time.Millisecond },
+		Options: bucket.Options{Attempts: 4, Pause: func(attempt int) time.Duration { return time.Duration(attempt*attempt) * 25 * time.Millisecond }},
 	}
 }
 

@@ -447,3 +447,45 @@ func BenchmarkCombined(b *testing.B) {
 		c.Decode(&batch, line)
 	}
 }
+
+// TestSpare: texts that are not looked at are null, and all else is as it is with them.
+func TestSpare(t *testing.T) {
+	for format, log := range map[string][]string{
+		"alb": {`https 2026-11-21T12:00:00.186641Z app/shop/50dc6c495c0c9188 192.0.2.17:46532 10.0.1.20:8080 x 0.048 0.000 200 200 1244 34366 ` +
+			`"GET https://shop.example.com:443/garden HTTP/2.0" "agent" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2`},
+		W3C: {"#Fields: date time c-ip cs-method cs-uri-stem cs-host sc-status cs(User-Agent)", "2026-11-21 12:00:00 192.0.2.17 GET /garden e.com x agent"},
+	} {
+		f, err := New(Options{Format: format})
+		if err != nil {
+			t.Fatal(err)
+		}
+		unused := slices.Repeat([]bool{true}, len(f.Fields()))
+		agent := slices.IndexFunc(f.Fields(), func(f pipeline.Field) bool { return f.Name == "user_agent" })
+		unused[agent] = false
+		whole := f.New()
+		if f, err = New(Options{Format: format}); err != nil {
+			t.Fatal(err)
+		}
+		f.(codec.Sparing).Spare(unused)
+		var all, some pipeline.Batch
+		for b, c := range map[*pipeline.Batch]codec.Codec{&all: whole, &some: f.New()} {
+			c.Prepare(b)
+			for _, line := range log {
+				c.Decode(b, []byte(line))
+			}
+		}
+		nulls := 0
+		for i := range all.Carried {
+			v := &all.Carried[i]
+			peer := format == "alb" && v.Field.Name == "remote_addr"
+			if v.Field.Type == pipeline.String && !peer && i != agent && v.Valid[0] {
+				nulls++
+				v.Reset()
+				v.AppendNull()
+			}
+		}
+		if diff := cmp.Diff(all, some, cmpopts.EquateEmpty()); diff != "" || nulls < 2 || len(all.Faults) == 0 || !all.Carried[agent].Valid[0] {
+			t.Errorf("%s: %d texts are spared: %s", format, nulls, diff)
+		}
+	}
+}

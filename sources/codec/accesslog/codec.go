@@ -181,6 +181,30 @@ func (f *factory) addLayouts(fixed bool) {
 	}
 }
 
+// Spare implements [codec.Sparing].
+func (f *factory) Spare(unused []bool) {
+	f.unused = unused
+	for i := range f.layouts {
+		f.spare(&f.layouts[i].binding)
+	}
+}
+
+// spare takes the columns of texts that are not looked at out of b. That of the peer's address stays: the port of it is a number, which
+// may have a fault.
+func (f *factory) spare(b *binding) {
+	for i := range b.columns {
+		f.spareOne(&b.columns[i])
+	}
+	f.spareOne(&b.method)
+	f.spareOne(&b.version)
+}
+
+func (f *factory) spareOne(column *int) {
+	if i := *column; i >= 0 && i < len(f.unused) && f.unused[i] && f.columns[i].Type == pipeline.String {
+		*column = -1
+	}
+}
+
 // factory is what all instances share and none changes.
 type factory struct {
 	codec.Shape
@@ -191,6 +215,7 @@ type factory struct {
 	w3c          bool
 	extra        map[string]bool // further fields of a W3C log, in lower case
 	columns      []pipeline.Field
+	unused       []bool // of columns; see Spare
 	envelope     string // see [codec.Enveloped]
 }
 

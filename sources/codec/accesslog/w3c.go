@@ -51,6 +51,7 @@ func (c *lines) directive(line []byte) {
 	}
 	columns := slices.Clip(c.columns)
 	c.layout = &layout{tokens: tokens, binding: bind(tokens, &columns)}
+	c.spare(&c.layout.binding)
 }
 
 // escapedBy returns f with the escape of its text, if it has any.

@@ -36,6 +36,12 @@ func (c *Appender) Release() {
 // column's type, FaultTooLarge where it is too long as JSON, and 0 otherwise. format says how a number or a text is a time;
 // r, which may be nil, shows a Complex value.
 func (c *Appender) Append(dst *pipeline.Values, v *Value, format codec.TimeFormat, r Reader) pipeline.FaultCode {
+	if v.Kind == Text && dst.Field.Type == pipeline.String { // what most values are
+		dst.Text.Data = charset.AppendUTF8(dst.Text.Data, v.Data)
+		dst.Text.End()
+		dst.Valid = append(dst.Valid, true)
+		return 0
+	}
 	if v.Kind == Missing || v.Kind == Null && dst.Field.Type != pipeline.JSON {
 		dst.AppendNull()
 		return 0

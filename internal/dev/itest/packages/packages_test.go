@@ -22,7 +22,10 @@ import (
 	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
-const version = "1.2.3"
+const (
+	version       = "1.2.3"
+	largestBinary = 60_000_000 // in bytes, stripped; for linux/amd64 it has 59.1 million
+)
 
 // project reads .goreleaser.yaml in a folder that has what the hooks of a release make, and makes that the working directory.
 func project(t *testing.T) config.Project {
@@ -35,7 +38,8 @@ func project(t *testing.T) config.Project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin, dir := testproc.Urlmill(t), t.TempDir()
+	dir := t.TempDir()
+	bin := binary(t, root, filepath.Join(dir, "built"), p.Builds[0])
 	t.Chdir(dir)
 	for _, name := range []string{"LICENSE", "README.md", "examples", "docs"} {
 		if err := os.Symlink(filepath.Join(root, name), name); err != nil {
@@ -54,6 +58,19 @@ func project(t *testing.T) config.Project {
 	}
 	write(t, "dist-docs/THIRD_PARTY_LICENSES.txt", []byte("made by a hook that deploy.TestReleaseHooks looks at\n"))
 	return p
+}
+
+// binary builds urlmill as a release does, and returns its path.
+func binary(t *testing.T, root, folder string, b config.Build) string {
+	t.Helper()
+	name := filepath.Join(folder, b.Binary)
+	ldflags := strings.ReplaceAll(strings.Join(b.Ldflags, " "), "{{ .Version }}", version)
+	cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"build", "-o", name, "-ldflags", ldflags}, b.Flags, []string{b.Main})...)
+	cmd.Dir, cmd.Env = root, append(os.Environ(), b.Env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	return name
 }
 
 func run(t *testing.T, name string, args ...string) []byte {
@@ -133,6 +150,15 @@ func TestPackages(t *testing.T) {
 	p := project(t)
 	if len(p.NFPMs) != 1 || !slices.Equal(p.NFPMs[0].Formats, []string{"deb", "rpm", "apk"}) {
 		t.Fatalf("%+v", p.NFPMs)
+	}
+	info, err := os.Stat("urlmill")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the binary of a release: %d bytes", info.Size())
+	if info.Size() > largestBinary {
+		t.Errorf("the binary of a release has %d bytes, and not %d or less: docs/design/tools.md says what has made it larger before, and how to find it",
+			info.Size(), largestBinary)
 	}
 	packages := map[string]string{}
 	for _, format := range p.NFPMs[0].Formats {

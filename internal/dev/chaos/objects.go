@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/urlmill/urlmill/internal/dev/s3test"
+)
+
+const objectsConfig = `
+source:
+  file:
+    paths: ["s3://%s/logs/"]
+    poll: 300ms
+    shard: %d/2
+    on_changed: whole
+    s3: {endpoint: %q, region: %s, attempts: 8, timeout: %v}
+columns: {include: [href]}
+sink:
+  parquet: {path: %q}
+  roll: {rows: 2000, every: 200ms}
+`
+
+var listed = regexp.MustCompile(`(?s)<Contents>.*?</Contents>`)
+
+// lagging is a listing that does not have every second key, such as one that is behind.
+var lagging = storeFault{"listing without every second key", func(p *storeProxy, w http.ResponseWriter, req *http.Request) {
+	answer := httptest.NewRecorder()
+	p.forward.ServeHTTP(answer, req)
+	n := 0
+	body := listed.ReplaceAllFunc(answer.Body.Bytes(), func(object []byte) []byte {
+		if n++; n%2 == 0 {
+			return nil
+		}
+		return object
+	})
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(body)
+}, "", true}
+
+// objectSource reads a bucket with two processes while objects appear in it in no order, requests fail, the server is restarted, and
+// the processes are killed. A record names its object and its number.
+func objectSource(r *run) {
+	rounds, objects, rows := pick(r, 30, 6), pick(r, 200, 20), pick(r, 400, 100)
+	g := s3test.Start(r)
+	g.Setenv(r)
+	client := awss3.New(awss3.Options{
+		BaseEndpoint: &g.Endpoint, Region: g.Region, UsePathStyle: true, Credentials: credentials.NewStaticCredentialsProvider(g.AccessKey, g.SecretKey, ""),
+	})
+	faults := append([]storeFault{lagging}, storeFaults...)
+	proxy, out := r.newStoreProxy(g.Endpoint), filepath.Join(r.dir, "out")
+	var configs [2]string
+	for i := range configs {
+		configs[i] = r.path(fmt.Sprintf("objects-%d.yaml", i+1))
+		text := fmt.Sprintf(objectsConfig, g.Bucket, i+1, proxy.endpoint, g.Region, storeTimeout, out)
+		r.must(os.WriteFile(configs[i], []byte(text), 0o600))
+	}
+	lines := map[string]bool{} // false: of contents that were replaced or removed, and may have been read before
+	each := func(key string, version int, there bool) (content bytes.Buffer) {
+		zip := gzip.NewWriter(&content)
+		for n := range rows {
+			line := fmt.Sprintf("https://c.example/%s/%d/%d", key, version, n)
+			lines[line] = there
+			fmt.Fprintln(zip, line)
+		}
+		r.must(zip.Close())
+		return content
+	}
+	send := func(key string, version int) {
+		content := each(key, version, true)
+		_, err := client.PutObject(context.Background(), &awss3.PutObjectInput{Bucket: &g.Bucket, Key: &key, Body: bytes.NewReader(content.Bytes())})
+		r.must(err)
+	}
+	put := func(round int) {
+		for i := range objects {
+			key := fmt.Sprintf("logs/%08x-%d-%d.log.gz", r.rand.Uint32(), round, i)
+			send(key, 1)
+			switch i % 10 {
+			case 3:
+				each(key, 1, false)
+				send(key, 2)
+				r.fault("object replaced")
+			case 7:
+				each(key, 1, false)
+				_, err := client.DeleteObject(context.Background(), &awss3.DeleteObjectInput{Bucket: &g.Bucket, Key: &key})
+				r.must(err)
+				r.fault("object removed")
+			}
+		}
+	}
+	put(0) // the first listing finds something
+	mills := [2]*mill{r.start(configs[0]), r.start(configs[1])}
+	for round := range rounds {
+		proxy.fail(&faults[round%len(faults)], 0.3)
+		put(round + 1)
+		time.Sleep(r.randomly(time.Second))
+		victim := round % len(mills)
+		mills[victim].Kill()
+		r.fault("kill -9")
+		if round%3 == 2 {
+			g.Stop(r)
+			r.fault("S3 server stopped")
+			time.Sleep(r.randomly(time.Second))
+			g.Start(r)
+		}
+		proxy.fail(nil, 0)
+		for i, m := range mills {
+			if m.Ended() { // also one that has given up
+				mills[i] = r.start(configs[i])
+			}
+		}
+	}
+	for name, n := range proxy.counts {
+		r.faults(name, n)
+	}
+	r.await("all objects to be read", func() bool {
+		for i, m := range mills {
+			if m.Ended() {
+				mills[i] = r.start(configs[i])
+			}
+		}
+		got, err := r.hrefs(out)
+		r.must(err)
+		for line, there := range lines {
+			if there && got[line] == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	time.Sleep(2 * time.Second) // what is read twice now would be found
+	for _, m := range mills {
+		r.stop(m)
+	}
+	report, err := r.report(want{out: out})
+	r.must(err)
+	for _, p := range report.Problems {
+		r.Errorf("verify: %+v", p)
+	}
+	got, err := r.hrefs(out)
+	r.must(err)
+	for line, there := range lines {
+		if there && got[line] == 0 {
+			r.out.Lost++
+		}
+	}
+	for line, n := range got {
+		if _, known := lines[line]; !known {
+			r.out.Wrong++
+		}
+		r.out.Duplicated += int64(n - 1)
+	}
+	r.out.Rows = int64(len(got))
+}
+
+// hrefs counts the rows of an output by their URL.
+func (r *run) hrefs(out string) (map[string]int, error) {
+	got := map[string]int{}
+	names, err := filepath.Glob(filepath.Join(out, "*.parquet"))
+	for _, name := range names {
+		if err := readHrefs(name, got); err != nil {
+			return nil, err
+		}
+	}
+	return got, err
+}
+
+func readHrefs(name string, got map[string]int) error {
+	f, err := file.OpenParquetFile(name, false)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	from, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+	if err != nil {
+		return err
+	}
+	table, err := from.ReadTable(context.Background())
+	if err != nil {
+		return err
+	}
+	defer table.Release()
+	for _, chunk := range table.Column(0).Data().Chunks() {
+		texts, ok := chunk.(*array.String)
+		if !ok {
+			return fmt.Errorf("%s: href is a %T", name, chunk)
+		}
+		for i := range texts.Len() {
+			got[strings.Clone(texts.Value(i))]++
+		}
+	}
+	return nil
+}
