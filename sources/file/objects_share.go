@@ -406,7 +406,8 @@ func (g *sharing) say(share, processes int) {
 }
 
 func beatName(process string, n int64) string { return fmt.Sprintf("%s-%s-%d", beatKind, process, n) }
-func claimName(slot int, n int64) string      { return fmt.Sprintf("%s-%d-%d", laneKind, slot+1, n) }
+
+func claimName(slot int, n int64) string { return fmt.Sprintf("%s-%d-%d", laneKind, slot+1, n) }
 
 // cutClaim returns the parts of the name of a claim; kind is "" for names of others.
 func cutClaim(name string) (kind, of string, n int64) {

@@ -164,12 +164,12 @@ func TestObjectsShared(t *testing.T) {
 	o.every = 1
 	n := 0
 	more := func() {
-		for range 400 {
+		for range 200 {
 			c.put(fmt.Sprintf("p/%05d", n*7919%100_000), lines(fmt.Sprint(n), 1))
 			n++
 		}
 	}
-	waiting := func(op *Options) { op.Poll = 10 * time.Millisecond }
+	waiting := func(op *Options) { op.Poll = 20 * time.Millisecond }
 	more()
 	a := o.start(t, "a", c, waiting)
 	within(t, time.Minute, "the first process", func() bool { return o.has([]int{16}, a) })
@@ -200,21 +200,21 @@ func TestObjectsShared(t *testing.T) {
 // taken over, and takes part again.
 func TestObjectsSharedPaused(t *testing.T) {
 	c, o := new(cloud), newOutput()
-	o.every, o.maxRows = 1, 1
-	for i := range 3000 {
+	o.every = 1
+	for i := range 300 {
 		c.put(fmt.Sprintf("p/%05d", i), lines(fmt.Sprint(i), 2))
 	}
-	waiting := func(op *Options) { op.Poll = 10 * time.Millisecond }
+	waiting := func(op *Options) { op.Poll = 20 * time.Millisecond }
 	a := o.start(t, "a", c, waiting)
 	b := o.start(t, "b", c, waiting)
 	within(t, time.Minute, "two processes", func() bool { return o.has([]int{8, 8}, a, b) })
 	b.lanes.Lock()
 	b.claims.Lock()
-	for i := range 3000 {
-		c.put(fmt.Sprintf("p/%05d", 3000+i), lines(fmt.Sprint(i), 2))
+	for i := range 300 {
+		c.put(fmt.Sprintf("p/%05d", 300+i), lines(fmt.Sprint(i), 2))
 	}
 	within(t, time.Minute, "the lanes of the one that sleeps", func() bool { return o.has([]int{0, 16}, a, b) })
-	within(t, time.Minute, "its objects", func() bool { return o.committed() == 12_000 })
+	within(t, time.Minute, "its objects", func() bool { return o.committed() == 1200 })
 	b.lanes.Unlock()
 	within(t, time.Minute, "a commit that is refused", func() bool {
 		o.mu.Lock()
@@ -224,7 +224,7 @@ func TestObjectsSharedPaused(t *testing.T) {
 	b.claims.Unlock()
 	within(t, time.Minute, "the one that is awake again", func() bool { return o.has([]int{8, 8}, a, b) })
 	c.put("p/last", lines("last", 2))
-	within(t, time.Minute, "the last object", func() bool { return o.committed() == 12_002 })
+	within(t, time.Minute, "the last object", func() bool { return o.committed() == 1202 })
 	a.end(t)
 	b.end(t)
 	o.holds(t, c)
@@ -244,11 +244,11 @@ func (s *small) Open(ctx context.Context, o objstore.Object, off, n int64) (io.R
 // Two processes share many small objects, until all are read; one sleeps for longer than its claims last, and a third one comes and
 // is killed. URLMILL_SHARED is another number of objects: with a million, at most one in a hundred is read twice.
 func TestObjectsSharedMany(t *testing.T) {
-	s, o := &small{many: many{n: 20_000}}, newOutput()
+	s, o := &small{many: many{n: 5_000}}, newOutput()
 	if n, err := strconv.Atoi(os.Getenv("URLMILL_SHARED")); err == nil {
 		s.n = n
 	}
-	o.every, o.maxRows = max(1, s.n/2000), 100
+	o.every, o.maxRows = max(1, s.n/2000), 100 // batches, and so objects, of a commit
 	ending := func(op *Options) {}
 	began := time.Now()
 	a, b := o.start(t, "a", s, ending), o.start(t, "b", s, ending)
