@@ -78,6 +78,30 @@ type Historian interface {
 	History(ctx context.Context, id LaneID, each func(Mark) error) error
 }
 
+// Claimer is a [Positions] that has a place for claims beside them: files with their chain of commits. The source of objects asks
+// for it, to divide its lanes among the processes that run. Without it each process has to be told its share.
+type Claimer interface {
+	// Claims returns the claims on a stream, nil where the output keeps no positions. All processes that deliver into the output
+	// have the same.
+	Claims(stream string) Claims
+}
+
+// Claims are small things with names, of lower-case letters, digits and hyphens, by which processes agree on which of them reads
+// what. They save work and decide nothing about rows: where two processes believe that a lane is theirs, the sink has one of them
+// commit, and the other one finds its lane lost.
+type Claims interface {
+	// Self is the name of this process, unlike that of any other: letters and digits.
+	Self() string
+	// Names returns the names of all claims.
+	Names(ctx context.Context) ([]string, error)
+	// Create makes a claim. Of several processes that create the same name one succeeds; the others get [io/fs.ErrExist].
+	Create(ctx context.Context, name, content string) error
+	// Read returns the content of a claim. The error of one that is not there is [io/fs.ErrNotExist].
+	Read(ctx context.Context, name string) (string, error)
+	// Delete removes a claim. One that is not there is no error.
+	Delete(ctx context.Context, name string) error
+}
+
 // Resumer is a [Source] that wants to know what the sink holds of its lanes: Kafka and files. [Run] asks for it. A source without
 // it does without.
 type Resumer interface {

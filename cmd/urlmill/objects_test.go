@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -77,6 +79,24 @@ sink:
   parquet: {path: %[3]s}
   roll: {rows: 3000, every: 100ms}
 `
+
+// recordsIn returns how often each record of each object is in the files of a folder.
+func recordsIn(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	counts := map[string]int{}
+	for _, name := range parquetIn(t, dir) {
+		eachRecord(t, name, func(r arrow.Record) {
+			file, record, href := r.Column(1).(*array.String), r.Column(2).(*array.Int64), r.Column(0).(*array.String)
+			for i := range int(r.NumRows()) {
+				if !strings.HasSuffix(href.Value(i), fmt.Sprintf("/%d", record.Value(i))) {
+					t.Fatalf("record %d of %s is %s", record.Value(i), file.Value(i), href.Value(i))
+				}
+				counts[fmt.Sprintf("%s %d", file.Value(i), record.Value(i))]++
+			}
+		})
+	}
+	return counts
+}
 
 // From a bucket into files, every record is there once, also when the process is killed on the way, and when keys appear late.
 func TestObjectsExactlyOnce(t *testing.T) {
@@ -148,18 +168,7 @@ func testObjects(t *testing.T, root, section, env string, n int, upload func(obj
 		if said, err := process(t, "run", config).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, said)
 		}
-		counts := map[string]int{}
-		for _, name := range parquetIn(t, out) {
-			eachRecord(t, name, func(r arrow.Record) {
-				file, record, href := r.Column(1).(*array.String), r.Column(2).(*array.Int64), r.Column(0).(*array.String)
-				for i := range int(r.NumRows()) {
-					if !strings.HasSuffix(href.Value(i), fmt.Sprintf("/%d", record.Value(i))) {
-						t.Fatalf("record %d of %s is %s", record.Value(i), file.Value(i), href.Value(i))
-					}
-					counts[fmt.Sprintf("%s %d", file.Value(i), record.Value(i))]++
-				}
-			})
-		}
+		counts := recordsIn(t, out)
 		total, lost, twice := 0, 0, 0
 		for key, n := range want {
 			for i := range n {
@@ -201,6 +210,74 @@ func testObjects(t *testing.T, root, section, env string, n int, upload func(obj
 	}
 	if err := run.end(syscall.SIGTERM); err != nil {
 		t.Error(err)
+	}
+}
+
+// Processes with the same configuration share a bucket, with claims in the bucket of the output: one is killed, another one is ended,
+// and every record is there once.
+func TestObjectsShared(t *testing.T) {
+	gateway := s3test.Start(t)
+	gateway.Setenv(t)
+	config, out := filepath.Join(t.TempDir(), "objects.yaml"), filepath.Join(gateway.Dir(), "_out")
+	section := fmt.Sprintf("s3: {endpoint: %q, region: us-east-1}", gateway.Endpoint)
+	text := fmt.Sprintf(objectsConfig, "s3://"+gateway.Bucket, section, "s3://"+gateway.Bucket+"/_out")
+	text = strings.Replace(text, "    s3:", "    poll: 100ms\n    shard: auto\n    claim_ttl: 3s\n    s3:", 1)
+	text += "  " + section + "\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lanes := func() []int { // of the processes that have any
+		has := map[string]int{}
+		claims, _ := filepath.Glob(filepath.Join(out, "_claims", "*", "lane-*"))
+		for _, name := range claims {
+			if content, err := os.ReadFile(name); err == nil && strings.HasPrefix(string(content), "held ") {
+				has[string(content)]++
+			}
+		}
+		return slices.Sorted(maps.Values(has))
+	}
+	divided := func(want ...int) func() bool { return func() bool { return slices.Equal(lanes(), want) } }
+	want := 0
+	more := func() {
+		objects := map[string][]byte{}
+		for range 80 {
+			objects[fmt.Sprintf("logs/%03d.log", want/10*271%1000)] = numberedLines(want, 10)
+			want += 10
+		}
+		upload(t, gateway.Server, objects)
+	}
+	rows := func() (n int) {
+		for _, name := range parquetIn(t, out) {
+			n += eachRecord(t, name, func(arrow.Record) {})
+		}
+		return n
+	}
+	more()
+	first, second := startRun(t, config), startRun(t, config)
+	first.waitFor(t, "two processes", divided(8, 8))
+	third := startRun(t, config)
+	third.waitFor(t, "three processes", divided(5, 5, 6))
+	more()
+	_ = second.end(syscall.SIGKILL)
+	more()
+	first.waitFor(t, "the lanes of the one that was killed", divided(8, 8))
+	if err := third.end(syscall.SIGTERM); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, third.log)
+	}
+	first.waitFor(t, "the lanes of the one that has ended", divided(16))
+	more()
+	first.finish(t, "all records", func() bool { return rows() >= want })
+	if counts := recordsIn(t, out); len(counts) != want || rows() != want {
+		t.Errorf("%d rows of %d records, want %d", rows(), len(counts), want)
+	}
+	verify := process(t, "verify", "s3://"+gateway.Bucket+"/_out")
+	verify.Env = append(os.Environ(), "AWS_ENDPOINT_URL_S3="+gateway.Endpoint)
+	if said, err := verify.CombinedOutput(); err != nil || !strings.Contains(string(said), "complete") {
+		t.Errorf("verify: %v\n%s", err, said)
+	}
+	dry := process(t, "dry-run", config)
+	if said, err := dry.CombinedOutput(); err != nil || !strings.Contains(string(said), "example.com") {
+		t.Errorf("dry-run: %v\n%s", err, said)
 	}
 }
 

@@ -114,7 +114,10 @@ func (m *matcher) load(ctx context.Context, k *known) error {
 		if at, k.err = m.positions.Position(ctx, k.id); k.err != nil {
 			return
 		}
-		if k.next = at.Next; at.Of != "" && at.Next != pipeline.Unknown {
+		// What a lane at 0 has begun with was never committed, and its mark says how far it would have come.
+		if k.next = at.Next; k.next == 0 {
+			k.next = pipeline.Unknown
+		} else if at.Of != "" && k.next != pipeline.Unknown {
 			k.mark, k.err = parseMark(at.Of)
 		}
 		if k.err != nil {
@@ -183,7 +186,7 @@ func (m *matcher) lookAt(ctx context.Context, c *candidate) error {
 			return nil
 		case same:
 			c.same = append(c.same, k)
-		default:
+		case k.next != pipeline.Unknown: // of another file nothing was delivered
 			c.changed = append(c.changed, k)
 		}
 	}

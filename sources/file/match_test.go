@@ -377,3 +377,33 @@ func TestPrints(t *testing.T) {
 		}
 	}
 }
+
+// TestBegunAndNotCommitted is the crash between the beginning of a lane, which has the mark of its first commit, and that commit:
+// a file that one commit would have read to its end is read, also when it has grown or become another one meanwhile.
+func TestBegunAndNotCommitted(t *testing.T) {
+	lines := testLines(0, 50)
+	for name, now := range map[string][]byte{"as it was": lines, "longer": testLines(0, 60), "replaced": []byte(strings.ToUpper(string(lines)))} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "urls.txt")
+			put(t, path, lines)
+			old(t, path)
+			var k keeper
+			if _, err := k.deliver(t, path); err != nil {
+				t.Fatal(err)
+			}
+			for id, m := range k.marks {
+				k.marks[id] = pipeline.Mark{Next: 0, Of: m.Of}
+			}
+			k.rows = nil
+			if name != "as it was" {
+				put(t, path, now)
+			}
+			if _, err := k.deliver(t, path); err != nil {
+				t.Fatal(err)
+			}
+			if want := strings.Count(string(now), "\n"); len(k.rows) != want {
+				t.Errorf("%d rows are read, want %d", len(k.rows), want)
+			}
+		})
+	}
+}

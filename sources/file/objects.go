@@ -45,8 +45,10 @@ type ObjectSource struct {
 	wait    func(ctx context.Context, failed int) error
 	turn    int // turnObjects; tests have others
 
-	ctx      context.Context // of Run
-	lanes    [objectLanes]*objectLane
+	claims pipeline.Claims // of the output, nil where there are none
+
+	lanes    [objectLanes]atomic.Pointer[objectLane] // that this process reads now
+	begun    chan struct{}                           // has one when lanes were begun since the lister has looked
 	permits  chan struct{}
 	requests atomic.Int64 // for listings
 	listed   atomic.Int64 // bytes of new objects
@@ -59,7 +61,7 @@ type ObjectSource struct {
 
 // newObjects returns the source of addresses in a bucket.
 func newObjects(o Options, f codec.Factory, log *slog.Logger) (*ObjectSource, error) {
-	s := &ObjectSource{o: o, codec: f, log: log, wait: pause, turn: turnObjects, permits: make(chan struct{}, o.Parallel)}
+	s := &ObjectSource{o: o, codec: f, log: log, wait: pause, turn: turnObjects, permits: make(chan struct{}, o.Parallel), begun: make(chan struct{}, 1)}
 	s.files = Source{o: o, codec: f, log: log}
 	var kind objstore.Kind
 	var name string
@@ -114,51 +116,48 @@ func (s *ObjectSource) Resume(p pipeline.Positions) {
 			"deliver them into files (parquet, ndjson or arrowipc), or copy the objects to a disk and read them there")
 	}
 	s.history = h
+	if c, ok := p.(pipeline.Claimer); ok && s.o.Shard == Auto {
+		s.claims = c.Claims(s.root)
+	}
+}
+
+// errUnclaimed is the error of an output that cannot have the claims of several processes.
+var errUnclaimed = errors.New("source.file.shard: auto needs an output that keeps its commits, into which processes can write what they read: " +
+	"files (parquet, ndjson or arrowipc) with delivery: exactly_once; deliver into these, or give each process its own share, such as shard: 1/4")
+
+// running is one run of an [ObjectSource].
+type running struct {
+	*ObjectSource
+	ctx   context.Context
+	drain <-chan struct{}
+	each  func(context.Context, pipeline.Lane) error
+	group sync.WaitGroup // of lanes, and of what shares them
+	fail  func(error)    // ends the run with the first error
 }
 
 // Run implements [pipeline.Source]. It lists the objects, and hands out a lane for each share of them. An object that cannot be
 // read to its end does not stop the others; its error is returned at the end, joined with those of other such objects.
 func (s *ObjectSource) Run(ctx context.Context, drain <-chan struct{}, each func(context.Context, pipeline.Lane) error) error {
-	if s.noFuel != nil {
+	switch {
+	case s.noFuel != nil:
 		return s.noFuel
+	case s.o.Shard == Auto && s.claims == nil:
+		return errUnclaimed
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s.ctx = ctx
-	var lanes, ahead sync.WaitGroup
 	var once sync.Once
 	var fatal error
-	fail := func(err error) {
+	r := &running{ObjectSource: s, ctx: ctx, drain: drain, each: each, fail: func(err error) {
 		once.Do(func() { fatal = err })
 		cancel(err)
+	}}
+	over := r.start()
+	if err := r.list(over); err != nil && ctx.Err() == nil {
+		r.fail(err)
 	}
-	for slot := range s.lanes {
-		if s.o.shard.has(slot) {
-			s.lanes[slot] = newObjectLane(s, slot, drain)
-		}
-	}
-	for _, l := range s.own() {
-		ahead.Go(func() { s.prefetch(ctx, l) })
-		lanes.Go(func() {
-			if err := s.run(ctx, l, each); err != nil {
-				fail(err)
-			}
-		})
-	}
-	if err := s.list(ctx, drain); err != nil && ctx.Err() == nil {
-		fail(err)
-	}
-	for _, l := range s.own() {
-		close(l.queue)
-	}
-	lanes.Wait()
-	err := context.Cause(ctx)
-	cancel(nil) // what was fetched for lanes that have ended
-	ahead.Wait()
-	for _, l := range s.own() {
-		l.fetches.Wait()
-	}
-	switch {
+	r.group.Wait()
+	switch err := context.Cause(ctx); {
 	case fatal != nil:
 		return fatal
 	case err != nil:
@@ -167,79 +166,145 @@ func (s *ObjectSource) Run(ctx context.Context, drain <-chan struct{}, each func
 	return s.reported()
 }
 
-// own returns the lanes of this process.
-func (s *ObjectSource) own() (own []*objectLane) {
-	for _, l := range s.lanes {
-		if l != nil {
-			own = append(own, l)
+// start begins the lanes of this process, or to share them with others. It returns a channel that is closed when there is nothing to
+// list but what the lanes that were begun have not been handed yet.
+func (r *running) start() (over <-chan struct{}) {
+	end := make(chan struct{})
+	if r.claims != nil {
+		r.group.Go(func() { newSharing(r).run(end) })
+		return end
+	}
+	for slot := range objectLanes {
+		if r.o.shard.has(slot) {
+			r.begin(slot, func(bool) {})
 		}
 	}
-	return own
+	if r.o.Poll == 0 {
+		close(end)
+	}
+	return end
 }
 
-// run hands out a lane until it ends for another reason than to be committed.
-func (s *ObjectSource) run(ctx context.Context, l *objectLane, each func(context.Context, pipeline.Lane) error) error {
+// begin hands out a lane, and calls ended in the end, with whether the lane was read to its end.
+func (r *running) begin(slot int, ended func(through bool)) *objectLane {
+	l := newObjectLane(r.ctx, r.ObjectSource, slot)
+	r.lanes[slot].Store(l)
+	select {
+	case r.begun <- struct{}{}:
+	default:
+	}
+	var beside sync.WaitGroup
+	beside.Go(func() { r.prefetch(l.ctx, l) })
+	beside.Go(func() {
+		select {
+		case <-r.drain:
+			l.stop()
+		case <-l.ctx.Done():
+		}
+	})
+	r.group.Go(func() {
+		through, err := r.run(l)
+		l.lose(nil) // what was fetched for it
+		beside.Wait()
+		l.fetches.Wait()
+		if err != nil {
+			r.fail(err)
+		}
+		r.lanes[slot].Store(nil)
+		ended(through)
+	})
+	return l
+}
+
+// run hands out a lane until it ends for another reason than to be committed. It reports whether all was read.
+func (r *running) run(l *objectLane) (through bool, err error) {
 	defer close(l.gone)
 	defer l.once.Do(func() { close(l.started) })
 	defer l.release()
 	for {
-		err := each(ctx, l)
+		err := r.each(l.ctx, l)
+		stopped := pipeline.Stopped(r.ctx, r.drain) != nil || pipeline.Stopped(l.ctx, l.drain) != nil
 		switch {
+		case errors.Is(err, pipeline.ErrLaneLost) && r.claims != nil:
+			return false, nil // the claims tell whose it is, and whether it is to be begun anew
 		case errors.Is(err, pipeline.ErrLaneLost):
-			return l.lost()
-		case err != nil && isOwn(err) && s.o.Poll == 0:
-			s.report(err, s.address(l.object.Key))
-			return nil
-		case err != nil || !l.turn:
-			return err
-		}
-		if pipeline.Stopped(ctx, l.drain) != nil {
-			return nil
+			return false, l.lost()
+		case err != nil && isOwn(err) && r.o.Poll == 0:
+			r.report(err, r.address(l.object.Key))
+			return true, nil
+		case err != nil || !l.turn || stopped:
+			return err == nil && !stopped, err
 		}
 	}
 }
 
-// list hands the objects to their lanes, and looks for new ones until drain is closed, if there are to be any.
-func (s *ObjectSource) list(ctx context.Context, drain <-chan struct{}) error {
-	from := ""
-	for i, l := range s.own() {
+// unlisted returns the lanes that have not been handed what there is, and the least key that one of them was at. It waits until they
+// know what was read before.
+func (r *running) unlisted() (lanes []*objectLane, from string) {
+	for slot := range r.lanes {
+		l := r.lanes[slot].Load()
+		if l == nil || l.listed {
+			continue
+		}
 		select {
 		case <-l.started:
-		case <-ctx.Done():
-			return nil
+		case <-r.ctx.Done():
+			return nil, ""
 		}
-		if i == 0 || l.from < from {
+		if len(lanes) == 0 || l.from < from {
 			from = l.from
 		}
+		lanes = append(lanes, l)
 	}
-	err := s.sweep(ctx, drain, ring(s.places, from))
-	cost := s.requests.Load()
-	if s.o.Poll == 0 {
-		s.complete.Store(err == nil)
-		return ignoreStop(err)
-	}
-	for whole := time.Now(); err == nil; {
-		timer := time.NewTimer(s.o.Poll)
-		select {
-		case <-timer.C:
-		case <-drain:
-			timer.Stop()
-			return nil
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		}
-		parts := ring(s.places, "")
-		if cost > cheapRequests && time.Since(whole) < s.o.Relist {
-			for i := range parts {
+	return lanes, from
+}
+
+// list hands the objects to their lanes, also to those that begin later, and looks for new ones if there are to be any, until over or
+// drain is closed.
+func (r *running) list(over <-chan struct{}) error {
+	var whole time.Time // of the last look at everything
+	var cost int64      // its requests
+	for look := false; ; {
+		lanes, from := r.unlisted()
+		parts := ring(r.places, from)
+		all := len(lanes) > 0 || cost <= cheapRequests || time.Since(whole) >= r.o.Relist
+		for i := range parts {
+			if !all {
 				parts[i].after = parts[i].place.last
 			}
-		} else {
-			whole = time.Now()
 		}
-		err = s.sweep(ctx, drain, parts)
+		if len(lanes) > 0 || look {
+			began, before := time.Now(), r.requests.Load()
+			if err := r.sweep(parts); err != nil {
+				return ignoreStop(err)
+			}
+			if all {
+				whole, cost = began, r.requests.Load()-before
+			}
+		}
+		for _, l := range lanes {
+			if l.listed = true; r.o.Poll == 0 {
+				close(l.queue)
+			}
+		}
+		r.complete.Store(r.o.Poll == 0 && r.claims == nil)
+		var poll <-chan time.Time
+		if r.o.Poll > 0 {
+			poll = time.After(r.o.Poll)
+		}
+		select {
+		case <-poll:
+			look = true
+		case <-r.begun:
+			look = false
+		case <-over:
+			return nil
+		case <-r.drain:
+			return nil
+		case <-r.ctx.Done():
+			return nil
+		}
 	}
-	return ignoreStop(err)
 }
 
 func ignoreStop(err error) error {
@@ -250,23 +315,23 @@ func ignoreStop(err error) error {
 }
 
 // sweep hands the new objects of stretches to their lanes.
-func (s *ObjectSource) sweep(ctx context.Context, drain <-chan struct{}, parts []stretch) error {
+func (r *running) sweep(parts []stretch) error {
 	for _, part := range parts {
-		err := s.walk(ctx, part, func(o objstore.Object) error {
-			l := s.lanes[xxh3.HashString(o.Key)%objectLanes]
-			if l == nil || !l.offer(o) {
-				if pipeline.Stopped(ctx, drain) != nil {
+		err := r.walk(r.ctx, part, func(o objstore.Object) error {
+			l := r.lanes[xxh3.HashString(o.Key)%objectLanes].Load()
+			if l == nil || !l.takes(r.o.Poll > 0) || !l.offer(o) {
+				if pipeline.Stopped(r.ctx, r.drain) != nil {
 					return errStopped
 				}
 				return nil
 			}
-			s.listed.Add(o.Size)
+			r.listed.Add(o.Size)
 			select {
 			case l.queue <- o:
 			case <-l.gone: // it has said why
-			case <-drain:
+			case <-r.drain:
 				return errStopped
-			case <-ctx.Done():
+			case <-r.ctx.Done():
 				return errStopped
 			}
 			return nil

@@ -38,13 +38,17 @@ type content interface {
 type objectLane struct {
 	source *ObjectSource
 	id     pipeline.LaneID
-	drain  <-chan struct{}
 	tables bool
+	ctx    context.Context
+	lose   context.CancelCauseFunc // ends it at once
+	drain  chan struct{}           // closed to end it softly
+	stop   func()                  // closes drain
 
 	mu    sync.Mutex
 	known seen // read, or handed to this lane
 
 	queue   chan objstore.Object // from the lister, which closes it behind the last one
+	listed  bool                 // the lister's: it has been handed all that there was
 	ahead   chan *fetched
 	fetches sync.WaitGroup
 	started chan struct{} // closed when known is complete, and at the end
@@ -73,12 +77,25 @@ type doneObject struct {
 	end         int64
 }
 
-func newObjectLane(s *ObjectSource, slot int, drain <-chan struct{}) *objectLane {
+func newObjectLane(ctx context.Context, s *ObjectSource, slot int) *objectLane {
 	_, tables := s.codec.(codec.Tables)
-	return &objectLane{
-		source: s, id: s.laneID(slot), drain: drain, tables: tables, skip: map[uint64]bool{},
+	l := &objectLane{
+		source: s, id: s.laneID(slot), tables: tables, skip: map[uint64]bool{}, drain: make(chan struct{}),
 		queue: make(chan objstore.Object, queueObjects), ahead: make(chan *fetched, aheadObjects),
 		started: make(chan struct{}), gone: make(chan struct{}),
+	}
+	l.ctx, l.lose = context.WithCancelCause(ctx)
+	l.stop = sync.OnceFunc(func() { close(l.drain) })
+	return l
+}
+
+// takes reports whether the lane knows what was read, and has not been handed its last object.
+func (l *objectLane) takes(more bool) bool {
+	select {
+	case <-l.started:
+		return more || !l.listed
+	default:
+		return false
 	}
 }
 
@@ -93,6 +110,9 @@ func (l *objectLane) offer(o objstore.Object) bool {
 	l.known.add(f)
 	return true
 }
+
+// Ending implements [pipeline.Ender].
+func (l *objectLane) Ending() <-chan struct{} { return l.drain }
 
 // ID implements [pipeline.Lane].
 func (l *objectLane) ID() pipeline.LaneID { return l.id }
@@ -300,7 +320,7 @@ func (l *objectLane) open() error {
 		l.base = l.at
 	}
 	l.object = f.Object
-	ctx, cancel := context.WithCancel(l.source.ctx)
+	ctx, cancel := context.WithCancel(l.ctx)
 	l.end = cancel
 	in := input{path: l.source.address(f.Key), size: f.Size}
 	if l.tables {
@@ -416,5 +436,5 @@ func (l *objectLane) replaced(ctx context.Context, delivered int64) error {
 // lost is the error of a lane that another process commits to.
 func (l *objectLane) lost() error {
 	return fmt.Errorf("%s: another process reads these objects into the same output; what both have committed is there once: "+
-		"give each its own share (source.file.shard), or let one run at a time, and start this one again when the other has ended", l.source.root)
+		"let them share the objects (source.file.shard: auto), or let one run at a time, and start this one again when the other has ended", l.source.root)
 }

@@ -349,12 +349,12 @@ func TestObjectsBegun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newObjectLane(s, 0, nil)
+	l := newObjectLane(t.Context(), s, 0)
 	s.Resume(k)
 	if err := l.Start(t.Context(), 0); err != nil || l.next != nil {
 		t.Error(err)
 	}
-	if err := newObjectLane(s, 0, nil).Start(t.Context(), 5); !errors.Is(err, pipeline.ErrLaneLost) {
+	if err := newObjectLane(t.Context(), s, 0).Start(t.Context(), 5); !errors.Is(err, pipeline.ErrLaneLost) {
 		t.Error(err)
 	}
 }
@@ -480,6 +480,16 @@ func TestObjectsRefused(t *testing.T) {
 	s, err := openCloud(c, nil, "s3://b/p/")
 	if err != nil {
 		t.Fatal(err)
+	}
+	auto, err := openCloud(c, func(o *Options) { o.Shard = Auto }, "s3://b/p/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := auto.Run(t.Context(), nil, nil); !errors.Is(err, errUnclaimed) {
+		t.Error(err)
+	}
+	if auto.Resume(newChains()); !errors.Is(auto.Run(t.Context(), nil, nil), errUnclaimed) {
+		t.Error("an output without claims")
 	}
 	s.Resume(onlyPositions{})
 	if err := s.Run(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), "deliver them into files") {

@@ -159,7 +159,7 @@ type chains struct {
 	commits, dies int
 	every         int // batches of a commit
 	maxRows       int
-	before        func() // each commit
+	refused       int // commits
 }
 
 var errKilled = errors.New("killed")
@@ -193,6 +193,11 @@ func (k *chains) History(_ context.Context, id pipeline.LaneID, each func(pipeli
 
 // each is what a pipeline does with a lane.
 func (k *chains) each(ctx context.Context, l pipeline.Lane) error {
+	return k.deliver(ctx, l, func() error { return nil })
+}
+
+// deliver does so for a process that is asked before each step.
+func (k *chains) deliver(ctx context.Context, l pipeline.Lane, lives func() error) error {
 	at, _ := k.Position(ctx, l.ID())
 	if err := l.Start(ctx, at.Next); err != nil {
 		return err
@@ -202,12 +207,13 @@ func (k *chains) each(ctx context.Context, l pipeline.Lane) error {
 		if open == 0 {
 			return nil
 		}
-		if k.before != nil {
-			k.before()
+		if err := lives(); err != nil {
+			return err
 		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if there := k.lanes[l.ID()]; len(there) > 0 && there[len(there)-1].Next != max(at.Next, 0) || len(there) == 0 && at.Next > 0 {
+			k.refused++
 			return pipeline.ErrLaneLost
 		}
 		if k.commits++; k.dies > 0 && k.commits > k.dies {
@@ -223,7 +229,10 @@ func (k *chains) each(ctx context.Context, l pipeline.Lane) error {
 	waiter, _ := l.(pipeline.Waiter)
 	for {
 		waiter.Wait(ctx)
-		err := l.Next(ctx, b)
+		err := lives()
+		if err == nil {
+			err = l.Next(ctx, b)
+		}
 		if err != nil {
 			if failed := commit(); failed != nil {
 				return failed

@@ -63,8 +63,11 @@ type Options struct {
 	Poll time.Duration
 	// Relist is how often all keys are listed when that takes many requests, DefaultRelist by default. Between, only keys behind the greatest one are.
 	Relist time.Duration
-	// Shard is the share of the objects that this process reads, such as 1/4; "" is all of them.
+	// Shard is the share of the objects that this process reads, such as 1/4; "" is all of them, and Auto what falls to it, as they
+	// are divided among the processes that run.
 	Shard string
+	// ClaimTTL is after what time without a word of a process others take its share over, DefaultClaimTTL by default.
+	ClaimTTL time.Duration
 
 	kinds   []objstore.Kind
 	buckets map[string]objstore.Options // by the names of kinds
@@ -76,10 +79,10 @@ type share struct{ rest, n int }
 
 func (s share) has(slot int) bool { return s.n == 0 || slot%s.n == s.rest }
 
-// parseShard returns the share that a text such as 1/4 means.
+// parseShard returns the share that a text such as 1/4 means. Auto may become any, and is all of them at first.
 func parseShard(text string) (share, bool) {
 	var i, n int
-	if text == "" {
+	if text == "" || text == Auto {
 		return share{}, true
 	}
 	if _, err := fmt.Sscanf(text, "%d/%d", &i, &n); err != nil || fmt.Sprintf("%d/%d", i, n) != text || i < 1 || i > n || n > objectLanes {
@@ -134,10 +137,11 @@ func (o *Options) validateObjects(p *pipeline.Problems) {
 		p.Join(pipeline.Under(k.Name, o.buckets[k.Name].Validate()))
 	}
 	if _, ok := parseShard(o.Shard); !ok {
-		p.Value("shard", o.Shard, "is no share").Advise("give one such as 1/4, which is the first of four; there may be up to %d", objectLanes)
+		p.Value("shard", o.Shard, "is no share").Advise("give %s, which divides the objects among the processes that run, or one such as 1/4, which is the first of four; "+
+			"there may be up to %d", Auto, objectLanes)
 	}
-	if o.Poll < 0 || o.Relist < 0 {
-		p.Add("poll", "poll and relist cannot be negative")
+	if o.Poll < 0 || o.Relist < 0 || o.ClaimTTL < 0 {
+		p.Add("poll", "poll, relist and claim_ttl cannot be negative")
 	}
 }
 
@@ -221,6 +225,9 @@ func (o Options) withDefaults(log *slog.Logger) (Options, *slog.Logger) {
 	}
 	if o.Relist == 0 {
 		o.Relist = DefaultRelist
+	}
+	if o.ClaimTTL == 0 {
+		o.ClaimTTL = DefaultClaimTTL
 	}
 	if o.Parallel == 0 {
 		o.Parallel = runtime.GOMAXPROCS(0)

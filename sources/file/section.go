@@ -16,6 +16,12 @@ import (
 // DefaultRelist is the default of Options.Relist.
 const DefaultRelist = 10 * time.Minute
 
+// Auto is the Options.Shard of processes that divide the objects among themselves.
+const Auto = "auto"
+
+// DefaultClaimTTL is the default of Options.ClaimTTL.
+const DefaultClaimTTL = time.Minute
+
 // Kind returns the source of files, and of objects in stores of some kinds.
 func Kind(stores ...objstore.Kind) sources.Kind {
 	return sources.Kind{Name: "file", Doc: "Files, objects in a bucket, or standard input.", New: func() sources.Options {
@@ -40,7 +46,8 @@ func (o *Options) Section() config.Section {
 		{Name: "on_changed", Doc: "What to do with a file that was delivered and has changed since: stop (the others are read), whole (read it once more, as a new file), or skip it.", Value: config.Names(&o.OnChanged, Stop, Whole, Skip)},
 		{Name: "poll", Doc: "How often a bucket is looked at for new objects; 0s: the run ends when all that there are have been read.", Value: config.Duration(&o.Poll, 0, 24*time.Hour)},
 		{Name: "relist", Doc: "How often all keys are listed, to find those that came late, where that takes more than 10 requests; between, only keys behind the last one are. Not set: 10m.", Value: config.Duration(&o.Relist, time.Second, 7*24*time.Hour)},
-		{Name: "shard", Doc: "The share of a bucket's objects that this process reads, where several share them. Not set: all of them.", Value: config.Text(&o.Shard, "1/4")},
+		{Name: "shard", Doc: "The share of a bucket's objects that this process reads, where several share them: one such as 1/4, or auto, which divides them among the processes that run. Not set: all of them.", Value: config.Text(&o.Shard, "1/4")},
+		{Name: "claim_ttl", Doc: "With shard: auto, after what time without a word of a process others take its share over. Not set: 1m.", Value: config.Duration(&o.ClaimTTL, time.Second, time.Hour)},
 	}}
 	for _, k := range o.kinds {
 		s.Fields = append(s.Fields, config.Field{Name: k.Name, Doc: k.Doc, Value: config.Map(o.buckets[k.Name].Section())})
@@ -50,13 +57,16 @@ func (o *Options) Section() config.Section {
 
 // checkSection reports settings for objects where files are read.
 func (o *Options) checkSection(d *config.Check) {
+	if d.Given("claim_ttl") && o.objects() && o.Shard != Auto {
+		d.Conflict("claim_ttl", []string{"paths", "shard"}, "%s has no effect, as shard is not %s; give shard: %[2]s, or take it out", d.Path("claim_ttl"), Auto)
+	}
 	for _, k := range o.kinds {
 		in := slices.ContainsFunc(o.Paths, func(path string) bool { return strings.HasPrefix(path, k.Scheme) })
 		if !in && d.Given(k.Name) {
 			d.Conflict(k.Name, []string{"paths"}, "%s has no effect, as no path begins with %s; give such a one, or take it out", d.Path(k.Name), k.Scheme)
 		}
 	}
-	for _, key := range []string{"poll", "relist", "shard"} {
+	for _, key := range []string{"poll", "relist", "shard", "claim_ttl"} {
 		if d.Given(key) && !o.objects() && len(o.kinds) > 0 {
 			d.Conflict(key, []string{"paths"}, "%s has no effect, as no path is in a bucket; give paths: [s3://bucket/prefix], or take it out", d.Path(key))
 		}
@@ -91,4 +101,13 @@ func (o *Options) Open(e sources.Env, f codec.Factory) (pipeline.Source, error) 
 	}
 	c, log := c.withDefaults(e.Log)
 	return newObjects(c, f, log)
+}
+
+// OpenSample implements [sources.Sampler].
+func (o *Options) OpenSample(e sources.Env, f codec.Factory, _ int64) (pipeline.Source, error) {
+	c := *o
+	if c.Shard == Auto { // a trial claims nothing
+		c.Shard = ""
+	}
+	return c.Open(e, f)
 }

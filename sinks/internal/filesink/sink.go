@@ -419,6 +419,14 @@ func (s *Sink) History(ctx context.Context, id pipeline.LaneID, each func(pipeli
 	return s.chain.History(ctx, id, each)
 }
 
+// Claims implements [pipeline.Claimer].
+func (s *Sink) Claims(stream string) pipeline.Claims {
+	if s.chain == nil {
+		return nil
+	}
+	return s.chain.Claims(stream)
+}
+
 // Lanes implements [pipeline.Lister].
 func (s *Sink) Lanes(ctx context.Context) ([]pipeline.LaneID, error) {
 	if s.chain == nil {
