@@ -13,7 +13,6 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/schema"
-	"github.com/urlmill/urlmill/urlcore/charset"
 )
 
 // meaning is what the values of a column mean beyond their physical type.
@@ -204,12 +203,6 @@ func (t *table) add(b *pipeline.Batch, rows int) error {
 	}
 	var v schema.Value
 	for i, c := range columns {
-		if dst := &b.Carried[i]; dst.Field.Type == pipeline.String && c.isText() {
-			if err := c.appendTexts(dst, rows); err != nil {
-				return err
-			}
-			continue
-		}
 		for row := range rows {
 			if err := c.value(&v); err != nil {
 				return err
@@ -277,43 +270,15 @@ func (c *column) value(v *schema.Value) error {
 	if c == nil {
 		return nil
 	}
-	x, err := c.take()
-	if err == nil && !x.IsNull() {
-		c.convert(v, x)
-	}
-	return err
-}
-
-// take returns the next value of the file, which is valid until the next one is taken.
-func (c *column) take() (*parquet.Value, error) {
 	for c.next == len(c.values) {
 		if err := c.read(); err != nil {
-			return nil, err
+			return err
 		}
 	}
+	x := &c.values[c.next]
 	c.next++
-	return &c.values[c.next-1], nil
-}
-
-// isText reports whether the values are texts, or bytes that are taken for texts.
-func (c *column) isText() bool {
-	return c != nil && (c.physical == parquet.ByteArray || c.physical == parquet.FixedLenByteArray) && (c.meaning == plain || c.meaning == text)
-}
-
-// appendTexts is what value and [schema.Appender] do, for most columns of most files, in fewer steps.
-func (c *column) appendTexts(dst *pipeline.Values, rows int) error {
-	for range rows {
-		x, err := c.take()
-		switch {
-		case err != nil:
-			return err
-		case x.IsNull():
-			dst.AppendNull()
-		default:
-			dst.Text.Data = charset.AppendUTF8(dst.Text.Data, x.ByteArray())
-			dst.Text.End()
-			dst.Valid = append(dst.Valid, true)
-		}
+	if !x.IsNull() {
+		c.convert(v, x)
 	}
 	return nil
 }
