@@ -121,7 +121,8 @@ type Mark struct {
 	// Next is the position to go on at, [Unknown] for a lane of which nothing is known.
 	Next int64
 	// Of identifies what the positions are of, in the words of the source, which has given it with the [Span] that ended
-	// at Next: a topic can be made anew, and a file replaced, under the same name. It is empty where none was given.
+	// at Next: a topic can be made anew, and a file replaced, under the same name. It is empty where none was given. For a lane that
+	// was begun and not committed to it is that of the first span, which began at Next: what it says of the span's end is not done.
 	Of string
 }
 
