@@ -312,8 +312,8 @@ hostile: ## input made to crash, to fill memory, to hang, to leak, each in a pro
 	@$(GO) run ./internal/dev/hostile $(if $(ONLY),-only $(ONLY))
 
 .PHONY: fuzz
-fuzz: ## every fuzz target of all modules for SECONDS (default 10), and how many inputs each was given; ONLY=REGEXP
-	@$(GO) run ./internal/dev/fuzz -seconds $(or $(SECONDS),10) -only '$(ONLY)'
+fuzz: ## every fuzz target of all modules for SECONDS (default 10) with coverage and as long without, and how many inputs each was given; ONLY=REGEXP
+	@$(GO) run ./internal/dev/fuzz -seconds $(or $(SECONDS),10) -blind $(or $(BLIND),$(SECONDS),10) -only '$(ONLY)'
 
 .PHONY: cover
 cover: ## statement coverage of urlcore

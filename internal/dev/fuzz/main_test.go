@@ -58,7 +58,8 @@ func TestRun(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	err := run(&out, 1, "")
+	f := fuzzer{guided: 1, blind: 1, workers: 1}
+	err := f.run(&out, "")
 	if err == nil || err.Error() != "failed: ./in FuzzBad" {
 		t.Error(err)
 	}
@@ -66,7 +67,7 @@ func TestRun(t *testing.T) {
 		!strings.HasSuffix(text, " failed=1\n") {
 		t.Error(text)
 	}
-	if err := run(&out, 1, "Nothing"); err == nil {
+	if err := f.run(&out, "Nothing"); err == nil {
 		t.Error("no target ran, and nothing was said")
 	}
 }
