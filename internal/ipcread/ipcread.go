@@ -40,7 +40,7 @@ func NewReader(in io.Reader) (_ *Reader, err error) {
 	defer recovered(&err)
 	m := &messages{in: in, limit: decoded.Limit()}
 	m.Retain()
-	r, err := ipc.NewReaderFromMessageReader(m)
+	r, err := ipc.NewReaderFromMessageReader(m, ipc.WithAllocator(&m.memory))
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +70,38 @@ type messages struct {
 	limit int64
 	last  *ipc.Message
 	refs  atomic.Int64
+	// memory is what the last message may be decoded into.
+	memory bounded
+}
+
+// bounded gives the library memory for a message. It takes the columns' buffers from the metadata by number, and does not see
+// where the list of them ends: what stands behind it may be a buffer of any size.
+type bounded struct {
+	memory.GoAllocator
+	left int64
+}
+
+// reset allows for a message of at most limit bytes, once more for what the library makes of it, and for rounding.
+func (b *bounded) reset(limit int64) { b.left = 2*limit + 1<<20 }
+
+// take panics as the library does over other damage, which [recovered] and the library's reader turn into an error.
+func (b *bounded) take(n int) {
+	if n < 0 || int64(n) > b.left {
+		panic(fmt.Errorf("%w: its columns have more buffers than it lists", errMalformed))
+	}
+	b.left -= int64(n)
+}
+
+// Allocate implements [memory.Allocator].
+func (b *bounded) Allocate(n int) []byte {
+	b.take(n)
+	return b.GoAllocator.Allocate(n)
+}
+
+// Reallocate implements [memory.Allocator].
+func (b *bounded) Reallocate(n int, old []byte) []byte {
+	b.take(n)
+	return b.GoAllocator.Reallocate(n, old)
 }
 
 // Retain implements [ipc.MessageReader].
@@ -125,6 +157,7 @@ func (m *messages) Message() (*ipc.Message, error) {
 		return nil, err
 	}
 	m.drop()
+	m.memory.reset(m.limit)
 	m.last = ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(body))
 	return m.last, nil
 }
@@ -166,6 +199,7 @@ type FileReader struct {
 	f      ipc.ReadAtSeeker
 	limit  int64
 	blocks []block // of the record batches
+	memory bounded // what a record may be decoded into
 }
 
 // magic begins and ends a file.
@@ -204,7 +238,8 @@ func NewFileReader(f ipc.ReadAtSeeker, size int64) (_ *FileReader, err error) {
 			return nil, fmt.Errorf("dictionary %d: %w", i, err)
 		}
 	}
-	r.r, err = ipc.NewFileReader(f)
+	r.memory.reset(r.limit)
+	r.r, err = ipc.NewFileReader(f, ipc.WithAllocator(&r.memory))
 	return r, err
 }
 
@@ -220,6 +255,7 @@ func (f *FileReader) Record(i int) (_ arrow.Record, err error) {
 	if err := f.check(f.blocks[i]); err != nil {
 		return nil, err
 	}
+	f.memory.reset(f.limit)
 	r, err := f.r.Record(i)
 	if err != nil {
 		return nil, err

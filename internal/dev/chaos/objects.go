@@ -5,11 +5,13 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,6 +36,7 @@ source:
 columns: {include: [href]}
 sink:
   parquet: {path: %q}
+  s3: {endpoint: %q, region: %s, attempts: 8, timeout: %v}
   roll: {rows: 2000, every: 200ms}
 `
 
@@ -55,21 +58,35 @@ var lagging = storeFault{"listing without every second key", func(p *storeProxy,
 	_, _ = w.Write(body)
 }, "", true}
 
+// broken is an answer whose connection ends in the middle of the body, such as that of an object.
+var broken = storeFault{"body broken in the middle", func(p *storeProxy, w http.ResponseWriter, req *http.Request) {
+	answer := httptest.NewRecorder()
+	p.forward.ServeHTTP(answer, req)
+	maps.Copy(w.Header(), answer.Header())
+	w.Header().Set("Content-Length", strconv.Itoa(answer.Body.Len()))
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(answer.Body.Bytes()[:answer.Body.Len()/2])
+	_ = http.NewResponseController(w).Flush() // the client sees the half, and then the end
+	panic(http.ErrAbortHandler)
+}, "", false}
+
 // objectSource reads a bucket with two processes while objects appear in it in no order, requests fail, the server is restarted, and
 // the processes are killed. A record names its object and its number.
+// The output is in the same bucket, behind the same faults.
 func objectSource(r *run) {
-	rounds, objects, rows := pick(r, 30, 6), pick(r, 200, 20), pick(r, 400, 100)
+	rounds, objects, rows := pick(r, 32, 8), pick(r, 200, 20), pick(r, 400, 100)
 	g := s3test.Start(r)
 	g.Setenv(r)
 	client := awss3.New(awss3.Options{
 		BaseEndpoint: &g.Endpoint, Region: g.Region, UsePathStyle: true, Credentials: credentials.NewStaticCredentialsProvider(g.AccessKey, g.SecretKey, ""),
 	})
-	faults := append([]storeFault{lagging}, storeFaults...)
-	proxy, out := r.newStoreProxy(g.Endpoint), filepath.Join(r.dir, "out")
+	faults := append([]storeFault{lagging, broken}, storeFaults...)
+	proxy, out, dir := r.newStoreProxy(g.Endpoint), "s3://"+g.Bucket+"/out", filepath.Join(g.Dir(), "out")
 	var configs [2]string
 	for i := range configs {
 		configs[i] = r.path(fmt.Sprintf("objects-%d.yaml", i+1))
-		text := fmt.Sprintf(objectsConfig, g.Bucket, i+1, proxy.endpoint, g.Region, storeTimeout, out)
+		text := fmt.Sprintf(objectsConfig, g.Bucket, i+1, proxy.endpoint, g.Region, storeTimeout,
+			out, proxy.endpoint, g.Region, storeTimeout)
 		r.must(os.WriteFile(configs[i], []byte(text), 0o600))
 	}
 	lines := map[string]bool{} // false: of contents that were replaced or removed, and may have been read before
@@ -136,7 +153,7 @@ func objectSource(r *run) {
 				mills[i] = r.start(configs[i])
 			}
 		}
-		got, err := r.hrefs(out)
+		got, err := r.hrefs(dir)
 		r.must(err)
 		for line, there := range lines {
 			if there && got[line] == 0 {
@@ -149,12 +166,12 @@ func objectSource(r *run) {
 	for _, m := range mills {
 		r.stop(m)
 	}
-	report, err := r.report(want{out: out})
+	report, err := r.report(want{out: out, environ: []string{"AWS_ENDPOINT_URL_S3=" + g.Endpoint}})
 	r.must(err)
 	for _, p := range report.Problems {
 		r.Errorf("verify: %+v", p)
 	}
-	got, err := r.hrefs(out)
+	got, err := r.hrefs(dir)
 	r.must(err)
 	for line, there := range lines {
 		if there && got[line] == 0 {

@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"github.com/urlmill/urlmill/urlcore"
+	"github.com/urlmill/urlmill/urlcore/charset"
 )
 
 // serve returns the lines that Serve answers to in.
@@ -257,7 +258,8 @@ func FuzzAppend(f *testing.F) {
 			Input *string `json:"input"`
 			Base  *string `json:"base"`
 		}
-		if !bytes.Contains(line, []byte("input")) || json.Unmarshal(line, &want) != nil || want.Input == nil || bytes.Contains(bytes.ToLower(line), []byte("input\"")) && bytes.Count(bytes.ToLower(line), []byte("input\"")) != 1 || bytes.Contains(bytes.ToLower(line), []byte("base")) {
+		text := charset.AppendUTF8(nil, line) // encoding/json replaces each byte that is not UTF-8, and the decoder of the standard some of them together
+		if !bytes.Contains(line, []byte("input")) || json.Unmarshal(text, &want) != nil || want.Input == nil || bytes.Contains(bytes.ToLower(line), []byte("input\"")) && bytes.Count(bytes.ToLower(line), []byte("input\"")) != 1 || bytes.Contains(bytes.ToLower(line), []byte("base")) {
 			return // encoding/json matches keys in any case, so only lines with one of them compare
 		}
 		u, err := urlcore.Parse(*want.Input)
