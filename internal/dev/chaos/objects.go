@@ -34,6 +34,7 @@ source:
     on_changed: whole
     s3: {endpoint: %q, region: %s, attempts: 8, timeout: %v}
 columns: {include: [href]}
+pipeline: {batch_rows: 512}
 sink:
   parquet: {path: %q}
   s3: {endpoint: %q, region: %s, attempts: 8, timeout: %v}
@@ -70,6 +71,9 @@ var broken = storeFault{"body broken in the middle", func(p *storeProxy, w http.
 	panic(http.ErrAbortHandler)
 }, "", false}
 
+// large ends the keys of objects that take several commits.
+const large = ".large.gz"
+
 // objectSource reads a bucket with two processes while objects appear in it in no order, requests fail, the server is restarted, and
 // the processes are killed. A record names its object and its number.
 // The output is in the same bucket, behind the same faults.
@@ -91,7 +95,10 @@ func objectSource(r *run) {
 	}
 	lines := map[string]bool{} // false: of contents that were replaced or removed, and may have been read before
 	each := func(key string, version int, there bool) (content bytes.Buffer) {
-		zip := gzip.NewWriter(&content)
+		zip, rows := gzip.NewWriter(&content), rows
+		if strings.HasSuffix(key, large) {
+			rows = 20_000
+		}
 		for n := range rows {
 			line := fmt.Sprintf("https://c.example/%s/%d/%d", key, version, n)
 			lines[line] = there
@@ -108,6 +115,9 @@ func objectSource(r *run) {
 	put := func(round int) {
 		for i := range objects {
 			key := fmt.Sprintf("logs/%08x-%d-%d.log.gz", r.rand.Uint32(), round, i)
+			if i == 5 {
+				key += large
+			}
 			send(key, 1)
 			switch i % 10 {
 			case 3:

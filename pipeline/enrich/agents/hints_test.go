@@ -106,7 +106,8 @@ func FuzzHints(f *testing.F) {
 			return
 		}
 		var a *Agent
-		alloctest.Bound(t, size, 64, 1<<20, func() { a, _ = c.Refine(s, []byte(text), &hints) })
+		// A regular expression that matches takes some 30 KB, which are used again until they are collected, and there are hundreds.
+		alloctest.Bound(t, size, 64, 4<<20, func() { a, _ = c.Refine(s, []byte(text), &hints) })
 		again, _ := c.Refine(s, []byte(text), &hints)
 		if malformed := strings.ContainsFunc(text, func(c rune) bool { return c < ' ' }); malformed != (a == nil) {
 			t.Fatalf("%q: %v", text, a)
