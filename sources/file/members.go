@@ -146,7 +146,7 @@ func (m *members) goOn(p *piece) error {
 	}
 	m.all.Wait()
 	m.left.raw = append(m.left.raw, m.tail)
-	switch m.err {
+	switch m.err { //nolint:errorlint // an error of a store may wrap io.ErrUnexpectedEOF
 	case nil, errNoCut, io.EOF, io.ErrUnexpectedEOF: // the file says how it ends
 	default:
 		m.left.err = m.err
