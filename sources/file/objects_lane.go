@@ -68,6 +68,7 @@ type objectLane struct {
 	at     int64              // next position
 	acked  atomic.Int64       // all before it is committed
 	done   []doneObject       // not known to be committed
+	sum    uint64             // of all that ended
 	turn   bool               // it has ended so as to be committed
 	err    error              // found by Wait, for Next
 }
@@ -158,7 +159,7 @@ func (l *objectLane) recall(ctx context.Context, next int64) error {
 	case at != next: // otherwise a commit that came in between would not be in known, and its objects be read again
 		return pipeline.ErrLaneLost
 	}
-	l.at, l.from = next, last.Key
+	l.at, l.from, l.sum = next, last.Key, last.Sum
 	if next > 0 && !last.ended(next) {
 		l.next, l.base, l.resume = &fetched{Object: last.object()}, last.Base, next-last.Base
 		l.known.old = append(l.known.old, fingerprint(last.object()))
@@ -238,8 +239,10 @@ func (l *objectLane) deliver(b *pipeline.Batch) {
 func (l *objectLane) deliverLast(b *pipeline.Batch) {
 	b.Next++
 	l.shift(b)
+	ended := doneObject{fingerprint(l.object), l.at}
+	l.sum = summed(l.sum, ended)
 	b.Of = l.of(l.at)
-	l.done = append(l.done, doneObject{fingerprint(l.object), l.at})
+	l.done = append(l.done, ended)
 	l.release()
 }
 
@@ -257,7 +260,7 @@ func (l *objectLane) shift(b *pipeline.Batch) {
 // that was read before it, whichever batches are committed together.
 func (l *objectLane) of(end int64) string {
 	l.forget()
-	m := objectMark{Version: objectMarkVersion, Key: l.object.Key, ETag: l.object.ETag, Size: l.object.Size, Base: l.base, End: end}
+	m := objectMark{Version: objectMarkVersion, Key: l.object.Key, ETag: l.object.ETag, Size: l.object.Size, Base: l.base, End: end, Sum: l.sum}
 	m.Done = make([]byte, 0, 8*len(l.done))
 	for _, d := range l.done {
 		m.Done = binary.LittleEndian.AppendUint64(m.Done, d.fingerprint)
