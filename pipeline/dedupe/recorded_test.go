@@ -87,6 +87,7 @@ func (w *shelfWriter) Write(_ context.Context, _ pipeline.Table, r arrow.Record,
 	w.pending.rows, w.pending.Next, w.pending.Of = append(w.pending.rows, rowsOf(w.shelf.t, r)...), span.Next, span.Of
 	return w.shelf.step("write")
 }
+
 func (w *shelfWriter) Size() pipeline.Size { return pipeline.Size{Rows: int64(len(w.pending.rows))} }
 func (w *shelfWriter) Abandon() error      { return nil }
 
