@@ -174,7 +174,7 @@ type InputCounts struct {
 	Unreadable int64
 	// Notices are the messages about new objects, by what became of them; nil without a queue of such.
 	Notices map[string]int64
-	Lags       []Lag // of the lanes that are being read
+	Lags    []Lag // of the lanes that are being read
 }
 
 // Behind returns how far all lanes are behind, 0 for nil.

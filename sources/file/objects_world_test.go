@@ -95,7 +95,7 @@ func (c *cloud) Dirs(ctx context.Context, prefix string, each func(dirs []string
 	c.mu.Lock()
 	var pages [][]string
 	var page []string
-	n, last := 0, ""
+	n := 0
 	at, _ := slices.BinarySearch(c.keys, prefix)
 	for at < len(c.keys) && strings.HasPrefix(c.keys[at], prefix) {
 		key := c.keys[at]
@@ -103,7 +103,7 @@ func (c *cloud) Dirs(ctx context.Context, prefix string, each func(dirs []string
 		if n++; end < 0 {
 			at++
 		} else {
-			last = key[:len(prefix)+end+1]
+			last := key[:len(prefix)+end+1]
 			page = append(page, last)
 			at, _ = slices.BinarySearch(c.keys, last[:len(last)-1]+"0") // behind all below it
 		}

@@ -26,22 +26,34 @@ var events = []struct {
 	keys       []string
 	alien      string
 }{
-	{"s3", `{"Records":[{"eventVersion":"2.1","eventSource":"aws:s3","awsRegion":"eu-central-1","eventName":"ObjectCreated:Put","s3":{"s3SchemaVersion":"1.0",
+	{
+		"s3", `{"Records":[{"eventVersion":"2.1","eventSource":"aws:s3","awsRegion":"eu-central-1","eventName":"ObjectCreated:Put","s3":{"s3SchemaVersion":"1.0",
 		"bucket":{"name":"logs","arn":"arn:aws:s3:::logs"},"object":{"key":"dt%3D2026-11-24/a+b%2Bc+%C3%A4.gz","size":12,"eTag":"d41d","sequencer":"00"}}}]}`,
-		[]string{"dt=2026-11-24/a b+c ä.gz"}, ""},
-	{"minio", `{"EventName":"s3:ObjectCreated:Put","Key":"logs/a","Records":[{"eventName":"s3:ObjectCreated:Put","s3":{"bucket":{"name":"logs"},"object":{"key":"a"}}}]}`,
-		[]string{"a"}, ""},
+		[]string{"dt=2026-11-24/a b+c ä.gz"},
+		"",
+	},
+	{
+		"minio", `{"EventName":"s3:ObjectCreated:Put","Key":"logs/a","Records":[{"eventName":"s3:ObjectCreated:Put","s3":{"bucket":{"name":"logs"},"object":{"key":"a"}}}]}`,
+		[]string{"a"},
+		"",
+	},
 	{"several", `{"Records":[{"eventName":"ObjectCreated:Copy","s3":{"bucket":{"name":"logs"},"object":{"key":"a"}}},
 		{"eventName":"ObjectRestore:Completed","s3":{"bucket":{"name":"logs"},"object":{"key":"b"}}},
 		{"eventName":"ObjectRemoved:Delete","s3":{"bucket":{"name":"logs"},"object":{"key":"c"}}}]}`, []string{"a", "b"}, ""},
 	{"removed", `{"Records":[{"eventName":"ObjectRemoved:Delete","s3":{"bucket":{"name":"logs"},"object":{"key":"c"}}}]}`, nil, ""},
 	{"sns", `{"Type":"Notification","MessageId":"1","TopicArn":"arn:aws:sns:eu-central-1:1:t","Subject":"Amazon S3 Notification",
 		"Message":"{\"Records\":[{\"eventName\":\"ObjectCreated:Put\",\"s3\":{\"bucket\":{\"name\":\"logs\"},\"object\":{\"key\":\"a%2Fb\"}}}]}"}`, []string{"a/b"}, ""},
-	{"eventbridge", `{"version":"0","id":"1","detail-type":"Object Created","source":"aws.s3","account":"1","region":"eu-central-1",
+	{
+		"eventbridge", `{"version":"0","id":"1","detail-type":"Object Created","source":"aws.s3","account":"1","region":"eu-central-1",
 		"detail":{"version":"0","bucket":{"name":"logs"},"object":{"key":"dt=1/a+b%2B.gz","size":5,"etag":"b1","sequencer":"00"},"reason":"PutObject"}}`,
-		[]string{"dt=1/a+b%2B.gz"}, ""},
-	{"eventbridge within sns", `{"Type":"Notification","Message":"{\"source\":\"aws.s3\",\"detail-type\":\"Object Created\",\"detail\":{\"bucket\":{\"name\":\"logs\"},\"object\":{\"key\":\"a\"}}}"}`,
-		[]string{"a"}, ""},
+		[]string{"dt=1/a+b%2B.gz"},
+		"",
+	},
+	{
+		"eventbridge within sns", `{"Type":"Notification","Message":"{\"source\":\"aws.s3\",\"detail-type\":\"Object Created\",\"detail\":{\"bucket\":{\"name\":\"logs\"},\"object\":{\"key\":\"a\"}}}"}`,
+		[]string{"a"},
+		"",
+	},
 	{"tags", `{"source":"aws.s3","detail-type":"Object Tags Added","detail":{"bucket":{"name":"logs"},"object":{"key":"a"}}}`, nil, ""},
 	{"test", `{"Service":"Amazon S3","Event":"s3:TestEvent","Time":"2026-11-24T00:00:00.000Z","Bucket":"logs","RequestId":"1","HostId":"2"}`, nil, ""},
 	{"test within sns", `{"Type":"Notification","Message":"{\"Service\":\"Amazon S3\",\"Event\":\"s3:TestEvent\",\"Bucket\":\"logs\"}"}`, nil, ""},
