@@ -6,6 +6,7 @@ package objstore
 import (
 	"context"
 	"errors"
+	"hash"
 	"io"
 	"log/slog"
 	"time"
@@ -68,6 +69,12 @@ type Notified interface {
 	Queue() (key, name string)
 	// OpenQueue returns the queue with the notifications of a bucket, without a request to it.
 	OpenQueue(bucket string, log *slog.Logger) (Queue, error)
+}
+
+// Summer is a [Store] that keeps checksums of whole objects, for those that are read in parts.
+type Summer interface {
+	// Sum returns the checksum of an object and what computes it, nil for an object that has none.
+	Sum(ctx context.Context, o Object) (want []byte, sum hash.Hash, err error)
 }
 
 // ErrChanged is the error of an object that is not the one any more that was listed.
