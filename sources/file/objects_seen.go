@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/urlmill/urlmill/internal/objstore"
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // objectMark is what a commit of a lane of objects says in the Of of its [pipeline.Mark]: the object that its last records are of,
@@ -102,6 +103,18 @@ func (s *seen) add(f uint64) {
 		s.fresh = nil
 		s.sort()
 	}
+}
+
+// recall adds what a commit says was read, and returns its mark. Nothing is found before sort is called.
+func (s *seen) recall(m pipeline.Mark) (*objectMark, error) {
+	mark, err := parseObjectMark(m.Of)
+	if err != nil {
+		return nil, err
+	}
+	if s.load(mark.Done); mark.ended(m.Next) {
+		s.old = append(s.old, fingerprint(mark.object()))
+	}
+	return mark, nil
 }
 
 // load adds fingerprints as a mark has them. Nothing is found before sort is called.
