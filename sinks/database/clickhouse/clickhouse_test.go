@@ -167,3 +167,37 @@ func TestRowsTakenBack(t *testing.T) {
 		t.Errorf("%s", n)
 	}
 }
+
+// TestKinds loads columns of all kinds into a table that is made, and into one whose texts are dictionaries.
+func TestKinds(t *testing.T) {
+	url := "http://" + dbtest.ClickHouse(t) + "/?allow_experimental_low_cardinality_type=1"
+	ask := asker(t, url)
+	columns := strings.Join(databasetest.Columns, ", ")
+	want := strings.Join([]string{
+		"0\t6000\t1\t1\t2\t3\t4\t5\t6\t7\t1.5\t2.5\tü\ttext that is longer than twelve bytes\t\x01\x02\tabcd\t1970-01-02\t1000000\t1001000\t1000001\t1000001\t5\t" +
+			`['a','','text that is longer than twelve bytes']` + "\t" + `[{"key":"k","value":"v\"\u0001"},{"key":"","value":null}]` + "\t" + `{"b":"2","a":"3"}` + "\t" + `{"x":-1,"y":"z"}` + "\t[1,null]",
+		"1\t6000\t0\t-128\t-32768\t-2147483648\t-9223372036854775808\t255\t65535\t4294967295\t-0.5\t-1000000000\t\t\t\t\x00\x00\x00\x00\t0000-00-00\t-1000000\t-1000\t-1\t-1\t-1\t" +
+			"[]\t[]\t{}\t" + `{"x":null,"y":""}` + "\t[]",
+		"2\t6000\t" + strings.Repeat("\\N\t", 20) + "[]" + strings.Repeat("\t\\N", 4),
+	}, "\n")
+	if !strings.HasPrefix(ask("SELECT version()"), "18.") {
+		t.Skip("this server has timestamps of its own")
+	}
+	for _, table := range []string{"", "s LowCardinality(Nullable(String)), _urlmill_lane LowCardinality(String)", "s Nullable(String), _urlmill_lane String"} {
+		drop(ask)
+		if table != "" {
+			ask("CREATE TABLE clicks (n Int64, b Nullable(UInt8), i8 Nullable(Int8), i16 Nullable(Int16), i32 Nullable(Int32), i64 Nullable(Int64), u8 Nullable(UInt8), " +
+				"u16 Nullable(UInt16), u32 Nullable(UInt32), f32 Nullable(Float32), f64 Nullable(Float64), l Nullable(String), bin Nullable(String), " +
+				"fix Nullable(FixedString(4)), day Nullable(Date), ts_s Nullable(Int64), ts_ms Nullable(Int64), ts Nullable(Int64), ts_ns Nullable(Int64), " +
+				"ts_local Nullable(Int64), texts Array(String), params Nullable(String), map Nullable(String), struct Nullable(String), numbers Nullable(String), " +
+				table + ", _urlmill_next Int64, _urlmill_load String) ENGINE = MergeTree ORDER BY n")
+		}
+		databasetest.Kinds(t, newSink(url))
+		if got := ask("SELECT n, count(), " + columns + " FROM clicks GROUP BY n, " + columns + " ORDER BY n FORMAT TSVRaw"); got != want {
+			t.Errorf("(%s)\ngot  %q\nwant %q", table, got, want)
+		}
+		if got := ask("SELECT count() FROM clicks WHERE _urlmill_lane = 'clicks/0/' AND _urlmill_next = 3 AND _urlmill_load != ''"); got != "18000" {
+			t.Errorf("(%s) %s rows say where they are from", table, got)
+		}
+	}
+}
