@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,12 +115,8 @@ func (d *Driver) check(ctx context.Context, target string) error {
 	if database, rest, ok := strings.Cut(target, "."); ok {
 		where, target = " WHERE database = "+quote(database)+" AND ", rest
 	}
-	key, err := d.client.query(ctx, "SELECT partition_key FROM system.tables"+where+"name = "+quote(target)+" FORMAT TSVRaw", nil, nil)
-	if err != nil {
+	if err := d.checkEngine(ctx, where, target); err != nil {
 		return err
-	}
-	if key != "" && key != "tuple()" {
-		return fmt.Errorf("it is partitioned by %s, and a load of several partitions is not all or nothing in ClickHouse: give a table without PARTITION BY", key)
 	}
 	found, err := d.client.query(ctx, "SELECT name, type FROM system.columns"+where+"table = "+quote(target)+" FORMAT TSVRaw", nil, nil)
 	if err != nil {
@@ -135,7 +132,7 @@ func (d *Driver) check(ctx context.Context, target string) error {
 	var problems []error
 	for _, c := range want {
 		kind, ok := types[c.name]
-		if inner, low := strings.CutPrefix(kind, "LowCardinality("); low {
+		if inner, low := strings.CutPrefix(kind, "LowCardinality("); low && d.version.atLeast(19, 0) { // older ones do not convert texts
 			kind = strings.TrimSuffix(inner, ")")
 		}
 		switch {
@@ -147,6 +144,35 @@ func (d *Driver) check(ctx context.Context, target string) error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// own are the columns that are the same in all rows of a load.
+var own = []string{laneColumn, nextColumn, loadColumn}
+
+// checkEngine refuses tables that do not take a load whole.
+func (d *Driver) checkEngine(ctx context.Context, where, target string) error {
+	text, err := d.client.query(ctx, "SELECT engine, partition_key FROM system.tables"+where+"name = "+quote(target)+" FORMAT TSVRaw", nil, nil)
+	if err != nil {
+		return err
+	}
+	engine, key, _ := strings.Cut(text, "\t")
+	if !strings.HasSuffix(engine, "MergeTree") {
+		return fmt.Errorf("its engine is %s, which does not say when a load is there as a whole: give a table with a MergeTree engine, of one shard", engine)
+	}
+	if key == "" || key == "tuple()" {
+		return nil
+	}
+	text, err = d.client.query(ctx, "SELECT name FROM system.columns"+where+"table = "+quote(target)+" AND is_in_partition_key FORMAT TSVRaw", nil, nil)
+	if err != nil {
+		return err
+	}
+	for column := range strings.Lines(text) {
+		if !slices.Contains(own, strings.TrimSuffix(column, "\n")) {
+			return fmt.Errorf("it is partitioned by %s, and a load of several partitions is not all or nothing in ClickHouse: give a table without PARTITION BY, or with one of %s alone, "+
+				"which are the same in all rows of a load", key, strings.Join(own, ", "))
+		}
+	}
+	return nil
 }
 
 // key is what a lane is called in the rows.
