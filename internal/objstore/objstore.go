@@ -6,6 +6,7 @@ package objstore
 import (
 	"context"
 	"errors"
+	"hash"
 	"io"
 	"log/slog"
 	"time"
@@ -32,6 +33,12 @@ type Store interface {
 	// another content under the key, [io/fs.ErrNotExist] or [ErrChanged] if it has none, and [ErrUnreadable] if this object alone cannot
 	// be read. The reader may end too early; then Open is called again with what is missing. It does not outlive ctx.
 	Open(ctx context.Context, o Object, off, n int64) (io.ReadCloser, error)
+}
+
+// Summer is a [Store] that keeps checksums of whole objects, for those that are read in parts.
+type Summer interface {
+	// Sum returns the checksum of an object and what computes it, nil for an object that has none.
+	Sum(ctx context.Context, o Object) (want []byte, sum hash.Hash, err error)
 }
 
 // ErrChanged is the error of an object that is not the one any more that was listed.

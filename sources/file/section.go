@@ -83,8 +83,8 @@ func (o *Options) Asks() sources.Asks {
 		atOnce = runtime.GOMAXPROCS(0)
 	}
 	memory := int64(atOnce) * perFile
-	if o.objects() { // small ones are fetched before their turn
-		memory = int64(min(atOnce, objectLanes))*perFile + objectLanes*(aheadObjects+2)*smallObject
+	if o.objects() { // small ones are fetched before their turn, and large ones in parts
+		memory = int64(min(atOnce, objectLanes))*(perFile+rangesAhead*rangeSize) + objectLanes*(aheadObjects+2)*smallObject
 	}
 	return sources.Asks{Origin: sources.Files, Paths: o.Paths, Memory: memory, LowerKey: "parallel"}
 }

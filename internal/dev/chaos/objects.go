@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -71,11 +72,12 @@ var broken = storeFault{"body broken in the middle", func(p *storeProxy, w http.
 	panic(http.ErrAbortHandler)
 }, "", false}
 
-// large ends the keys of objects that take several commits.
-const large = ".large.gz"
+// large ends the keys of objects that take several commits, and late of those that are replaced when they were listed and are about
+// to be read.
+const large, late = ".large.gz", ".late.gz"
 
 // objectSource reads a bucket with two processes while objects appear in it in no order, requests fail, the server is restarted, and
-// the processes are killed. A record names its object and its number.
+// the processes are killed. A third one reads what one of them reads, into the same output. A record names its object and its number.
 // The output is in the same bucket, behind the same faults.
 func objectSource(r *run) {
 	rounds, objects, rows := pick(r, 32, 8), pick(r, 200, 20), pick(r, 400, 100)
@@ -107,18 +109,39 @@ func objectSource(r *run) {
 		r.must(zip.Close())
 		return content
 	}
-	send := func(key string, version int) {
-		content := each(key, version, true)
+	upload := func(key string, content bytes.Buffer) error {
 		_, err := client.PutObject(context.Background(), &awss3.PutObjectInput{Bucket: &g.Bucket, Key: &key, Body: bytes.NewReader(content.Bytes())})
-		r.must(err)
+		return err
+	}
+	send := func(key string, version int) { r.must(upload(key, each(key, version, true))) }
+	var swaps sync.Map // by the path of a request, what is uploaded before the object is read
+	proxy.before = func(req *http.Request) error {
+		swap, there := swaps.Load(req.URL.Path)
+		if !there || req.Method != http.MethodGet {
+			return nil
+		}
+		err := swap.(func() error)()
+		if err == nil {
+			swaps.Delete(req.URL.Path)
+		}
+		return err
 	}
 	put := func(round int) {
 		for i := range objects {
 			key := fmt.Sprintf("logs/%08x-%d-%d.log.gz", r.rand.Uint32(), round, i)
-			if i == 5 {
+			switch {
+			case i == 5:
 				key += large
+			case i%10 == 1:
+				key += late
+				content := each(key, 2, true)
+				swaps.Store("/"+g.Bucket+"/"+key, func() error { return upload(key, content) })
+				r.fault("object replaced between its listing and its reading")
 			}
 			send(key, 1)
+			if strings.HasSuffix(key, late) {
+				each(key, 1, false)
+			}
 			switch i % 10 {
 			case 3:
 				each(key, 1, false)
@@ -133,7 +156,8 @@ func objectSource(r *run) {
 		}
 	}
 	put(0) // the first listing finds something
-	mills := [2]*mill{r.start(configs[0]), r.start(configs[1])}
+	mills := []*mill{r.start(configs[0]), r.start(configs[1])}
+	double := r.start(configs[0])
 	for round := range rounds {
 		proxy.fail(&faults[round%len(faults)], 0.3)
 		put(round + 1)
@@ -153,7 +177,12 @@ func objectSource(r *run) {
 				mills[i] = r.start(configs[i])
 			}
 		}
+		if double.Ended() {
+			r.fault("process ended by another with the same share")
+			double = r.start(configs[0])
+		}
 	}
+	double.Kill()
 	for name, n := range proxy.counts {
 		r.faults(name, n)
 	}

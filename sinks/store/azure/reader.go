@@ -99,12 +99,21 @@ func (r *reader) List(ctx context.Context, prefix, after string, limit int) (fou
 
 // Open implements [objstore.Store].
 func (r *reader) Open(ctx context.Context, o objstore.Object, off, n int64) (io.ReadCloser, error) {
+	return r.Requests.Open(ctx, r.download(o, off, n))
+}
+
+// Sum implements [objstore.Summer].
+func (r *reader) Sum(ctx context.Context, o objstore.Object) (want []byte, sum hash.Hash, err error) {
+	return r.Checksum(ctx, r.download(o, 0, -1))
+}
+
+func (r *reader) download(o objstore.Object, off, n int64) bucket.Download {
 	h := raw()
 	h.Set("If-Match", o.ETag)
-	return r.Requests.Open(ctx, bucket.Download{
+	return bucket.Download{
 		Call: bucket.Call{Operation: "Get Blob", Key: o.Key, Object: true, Method: http.MethodGet, URL: r.whole(o.Key), Header: h},
 		Off:  off, N: n, Sum: checksum, Alone: alone,
-	})
+	}
 }
 
 // checksum returns the one that an answer has of a whole blob, if its writer has left one.

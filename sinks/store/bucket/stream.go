@@ -56,6 +56,17 @@ func (q *Requests) Open(ctx context.Context, d Download) (io.ReadCloser, error) 
 	return s, nil
 }
 
+// Checksum asks for the checksum of a whole object, as of [objstore.Summer].
+func (q *Requests) Checksum(ctx context.Context, d Download) (want []byte, sum hash.Hash, err error) {
+	d.Method = http.MethodHead
+	a, err := q.Do(ctx, d.Call)
+	if err != nil {
+		return nil, nil, err
+	}
+	want, sum = d.Sum(a.Header)
+	return want, sum, nil
+}
+
 // errWhole is the error of a server that cannot send a part of an object.
 var errWhole = errors.New("the server does not send a part of an object where one is asked for")
 

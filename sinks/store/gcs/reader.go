@@ -78,7 +78,16 @@ func (r *reader) List(ctx context.Context, prefix, after string, limit int) (pag
 // Open implements [objstore.Store]. The generation is a condition and not the name of a version: of one that was replaced a bucket without
 // versions would say that the object is not there.
 func (r *reader) Open(ctx context.Context, o objstore.Object, off, n int64) (io.ReadCloser, error) {
-	return r.Requests.Open(ctx, bucket.Download{
+	return r.Requests.Open(ctx, r.download(o, off, n))
+}
+
+// Sum implements [objstore.Summer].
+func (r *reader) Sum(ctx context.Context, o objstore.Object) (want []byte, sum hash.Hash, err error) {
+	return r.Checksum(ctx, r.download(o, 0, -1))
+}
+
+func (r *reader) download(o objstore.Object, off, n int64) bucket.Download {
+	return bucket.Download{
 		Call: bucket.Call{
 			Operation: "objects.get", Key: o.Key, Object: true, Method: http.MethodGet, Header: raw,
 			URL: r.objects + "/" + url.PathEscape(o.Key) + "?alt=media&ifGenerationMatch=" + url.QueryEscape(o.ETag),
@@ -90,7 +99,7 @@ func (r *reader) Open(ctx context.Context, o objstore.Object, off, n int64) (io.
 			return nil
 		},
 		Sum: checksum, Alone: alone,
-	})
+	}
 }
 
 // checksum returns the one that an answer has of the bytes as they are stored.

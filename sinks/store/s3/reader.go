@@ -2,8 +2,12 @@ package s3
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"hash"
+	"hash/crc32"
+	"hash/crc64"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -98,6 +102,8 @@ func (r *reader) Open(ctx context.Context, o objstore.Object, off, n int64) (io.
 	switch {
 	case err == nil && unquote(out.ETag) != unquote(&o.ETag) && out.ETag != nil: // of a server that ignores If-Match
 		return nil, errors.Join(objstore.ErrChanged, out.Body.Close())
+	case err == nil && in.Range != nil && out.ContentRange == nil:
+		return nil, errors.Join(fmt.Errorf("GetObject %s: %w: read from another server", r.at.URL(o.Key), errWhole), out.Body.Close())
 	case err == nil:
 		return out.Body, nil
 	}
@@ -110,4 +116,33 @@ func (r *reader) Open(ctx context.Context, o objstore.Object, off, n int64) (io.
 		return nil, errors.Join(objstore.ErrUnreadable, r.at.explain("GetObject", o.Key, err), fs.ErrPermission)
 	}
 	return nil, r.at.explain("GetObject", o.Key, err)
+}
+
+// errWhole is the error of a server that ignores ranges.
+var errWhole = errors.New("the server does not send a part of an object where one is asked for")
+
+// Sum implements [objstore.Summer]. A composite checksum, which is one of the checksums of parts, is none of the object.
+func (r *reader) Sum(ctx context.Context, o objstore.Object) (want []byte, sum hash.Hash, err error) {
+	out, err := r.at.api.HeadObject(ctx, &s3.HeadObjectInput{
+		Bucket: &r.at.bucket, Key: &o.Key, IfMatch: optional(o.ETag), RequestPayer: r.payer, ChecksumMode: types.ChecksumModeEnabled,
+	})
+	if err != nil {
+		return nil, nil, r.at.explain("HeadObject", o.Key, err)
+	}
+	for _, c := range []struct {
+		text *string
+		sum  func() hash.Hash
+	}{
+		{out.ChecksumCRC64NVME, func() hash.Hash { return crc64.New(nvme) }},
+		{out.ChecksumCRC32C, func() hash.Hash { return crc32.New(castagnoli) }},
+		{out.ChecksumCRC32, func() hash.Hash { return crc32.NewIEEE() }},
+	} {
+		if c.text == nil || out.ChecksumType == types.ChecksumTypeComposite {
+			continue
+		}
+		if want, err := base64.StdEncoding.DecodeString(*c.text); err == nil {
+			return want, c.sum(), nil
+		}
+	}
+	return nil, nil, nil
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -90,6 +91,16 @@ func Reader(t *testing.T, b objstore.Store, put func(ctx context.Context, key st
 			t.Errorf("%d bytes from %d: %q, %v", c.n, c.off, got, err)
 		}
 		must(body.Close())
+	}
+	if want, sum, err := b.(objstore.Summer).Sum(t.Context(), object); err != nil {
+		t.Errorf("checksum: %v", err)
+	} else if sum != nil {
+		_, _ = io.WriteString(sum, content)
+		if got := sum.Sum(nil); !bytes.Equal(got, want) {
+			t.Errorf("the checksum is %x, and the store has %x", got, want)
+		}
+	} else {
+		t.Log("the store has no checksum of an object")
 	}
 	must(put(t.Context(), object.Key, []byte("another")))
 	if _, err := b.Open(t.Context(), object, 0, -1); !errors.Is(err, objstore.ErrChanged) {
