@@ -42,9 +42,12 @@ type place struct {
 
 func forms() []form {
 	return []form{
-		{"files", "compact", files}, {"files, all columns", "", files},
-		{"iceberg", "compact", iceberg}, {"iceberg, all columns", "", iceberg},
-		{"postgres", "compact", postgres}, {"clickhouse", "compact", clickhouse},
+		{"files", "compact", files},
+		{"files, all columns", "", files},
+		{"iceberg", "compact", iceberg},
+		{"iceberg, all columns", "", iceberg},
+		{"postgres", "compact", postgres},
+		{"clickhouse", "compact", clickhouse},
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/benchmarks/internal/results"
+	"github.com/urlmill/urlmill/benchmarks/internal/servers"
 	"github.com/urlmill/urlmill/benchmarks/internal/standin"
 	"github.com/urlmill/urlmill/internal/dev/cputime"
 )
@@ -125,12 +126,12 @@ func (e *engine) measure(ctx context.Context, rows, rounds int) ([]result, error
 			if err := e.empty(ctx); err != nil {
 				return nil, err
 			}
-			began, cpu, servers := time.Now(), cputime.Used(), serverCPU()
+			began, cpu, before := time.Now(), cputime.Used(), servers.CPU()
 			if err := w.load(ctx); err != nil {
 				return nil, fmt.Errorf("%s: %w", w.name, err)
 			}
 			took, used := time.Since(began), cputime.Used()-cpu
-			total := used + serverCPU() - servers
+			total := used + servers.CPU() - before
 			if n, err := e.count(ctx); err != nil || n != rows {
 				return nil, fmt.Errorf("%s: %d rows of %d: %w", w.name, n, rows, err)
 			}

@@ -1,4 +1,5 @@
-package main
+// Package servers measures what the processes take that a benchmark has started.
+package servers
 
 import (
 	"os"
@@ -11,8 +12,9 @@ import (
 // tick is the unit of the times of /proc on Linux.
 const tick = 10 * time.Millisecond
 
-// serverCPU returns the time of the CPU that the descendants of this process have used, with those of theirs that have ended.
-func serverCPU() (used time.Duration) {
+// CPU returns the time of the CPU that the descendants of this process have used which run now, with those of theirs that have ended.
+// Where there is no /proc it is 0.
+func CPU() (used time.Duration) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed
 	parents, times := map[string]string{}, map[string]time.Duration{}
 	for _, file := range files {
