@@ -262,6 +262,7 @@ lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, cop
 	cd internal/dev/itest/monitoring && $(GO) mod tidy -diff && $(GO) vet ./...
 	cd internal/dev/itest/kubernetes && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd internal/dev/itest/packages && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
+	cd internal/dev/pubsubtest/server && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd internal/dev/browsertest && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd plugins/arrowc && $(GO) mod tidy -diff && $(GO) vet -tags crossing ./...
 	cd benchmarks && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../.golangci.yml ./... && $(GO) mod tidy -diff

@@ -10,6 +10,7 @@ import (
 	"github.com/urlmill/urlmill/internal/dev/conformance"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
+	"github.com/urlmill/urlmill/pipeline/urlcols/rebuild"
 	"github.com/urlmill/urlmill/urlcore/form"
 )
 
@@ -106,13 +107,11 @@ func rowsWithBases(t *testing.T, opts urlcols.Options, urls []givenURL) []map[st
 
 // rebuilt returns the row that the profile default has, from one of the profile compact.
 func rebuilt(row map[string]any) map[string]any {
-	text := func(name string) []byte {
-		if s, ok := row[name].(string); ok {
-			return append([]byte{}, s...)
-		}
-		return nil
+	text := func(name string) rebuild.Text {
+		s, ok := row[name].(string)
+		return rebuild.Text{String: s, Valid: ok}
 	}
-	p := urlcols.Parts{
+	p := rebuild.Parts{
 		Scheme: text("scheme"), Userinfo: text("userinfo"), Host: text("host"), Path: text("path"), Query: text("query"),
 		Fragment: text("fragment"), Port: -1,
 	}
@@ -128,26 +127,26 @@ func rebuilt(row map[string]any) map[string]any {
 			full[name] = v
 		}
 	}
-	if p.Scheme != nil {
+	if p.Scheme.Valid {
 		href := string(p.AppendHref(nil))
-		full["href"], full["has_username"] = href, p.Userinfo != nil && p.Userinfo[0] != ':'
+		full["href"], full["has_username"] = href, p.Userinfo.Valid && p.Userinfo.String[0] != ':'
 		switch front, ok := row["kept_front"].(string); {
 		case ok:
 			full["url"] = front + string(p.AppendTail(nil))
 		case row["kept_url"] == nil:
 			full["url"] = href
 		}
-		if slices.Contains([]string{"http", "https", "ws", "wss", "ftp"}, string(p.Scheme)) {
-			origin := urlcols.Parts{Scheme: p.Scheme, Host: p.Host, Port: p.Port}
+		if slices.Contains([]string{"http", "https", "ws", "wss", "ftp"}, p.Scheme.String) {
+			origin := rebuild.Parts{Scheme: p.Scheme, Host: p.Host, Port: p.Port}
 			full["origin"] = string(origin.AppendFront(nil))
 		}
 	}
 	if domain, ok := row["registrable_domain"].(string); ok {
 		_, full["public_suffix"], _ = strings.Cut(domain, ".")
 	}
-	if p.Query != nil && row["kept_params"] == nil {
+	if p.Query.Valid && row["kept_params"] == nil {
 		list := []any{}
-		for _, pair := range form.Parse(string(p.Query)) {
+		for _, pair := range form.Parse(p.Query.String) {
 			list = append(list, map[string]any{"key": pair.Name, "value": pair.Value})
 		}
 		full["params"] = list

@@ -169,25 +169,21 @@ func (s *ObjectSource) fetch(ctx context.Context, f *fetched) {
 func (s *ObjectSource) prefetch(ctx context.Context, l *objectLane) {
 	defer close(l.ahead)
 	for {
+		o, ok := l.following(ctx)
+		if !ok {
+			return
+		}
+		f := &fetched{Object: o}
+		if small := o.Size <= smallObject && !l.tables; small {
+			f.ready = make(chan struct{})
+		}
 		select {
+		case l.ahead <- f:
 		case <-ctx.Done():
 			return
-		case o, ok := <-l.queue:
-			if !ok {
-				return
-			}
-			f := &fetched{Object: o}
-			if small := o.Size <= smallObject && !l.tables; small {
-				f.ready = make(chan struct{})
-			}
-			select {
-			case l.ahead <- f:
-			case <-ctx.Done():
-				return
-			}
-			if f.ready != nil {
-				l.fetches.Go(func() { s.fetch(ctx, f) })
-			}
+		}
+		if f.ready != nil {
+			l.fetches.Go(func() { s.fetch(ctx, f) })
 		}
 	}
 }

@@ -16,6 +16,9 @@ import (
 // DefaultRelist is the default of Options.Relist.
 const DefaultRelist = 10 * time.Minute
 
+// DefaultRelistNotified is that default where the store says which objects are new.
+const DefaultRelistNotified = 24 * time.Hour
+
 // Auto is the Options.Shard of processes that divide the objects among themselves.
 const Auto = "auto"
 
@@ -45,7 +48,8 @@ func (o *Options) Section() config.Section {
 		{Name: "max_record_bytes", Doc: "The longest record; a longer one is a row with the error record-too-large.", Value: config.Size(&o.MaxRecordBytes, 1<<10, MaxMaxRecordBytes)},
 		{Name: "on_changed", Doc: "What to do with a file that was delivered and has changed since: stop (the others are read), whole (read it once more, as a new file), or skip it.", Value: config.Names(&o.OnChanged, Stop, Whole, Skip)},
 		{Name: "poll", Doc: "How often a bucket is looked at for new objects; 0s: the run ends when all that there are have been read.", Value: config.Duration(&o.Poll, 0, 24*time.Hour)},
-		{Name: "relist", Doc: "How often all keys are listed, to find those that came late, where that takes more than 10 requests; between, only keys behind the last one are. Not set: 10m.", Value: config.Duration(&o.Relist, time.Second, 7*24*time.Hour)},
+		{Name: "relist", Doc: "How often all keys are listed, to find those that came late, where that takes more than 10 requests; between, only keys behind the last one are. Not set: 10m, or 24h with notifications.", Value: config.Duration(&o.Relist, time.Second, 7*24*time.Hour)},
+		{Name: "partitions", Doc: "Conditions that the directories KEY=VALUE of objects have to hold, all of them: with =, !=, <, <=, >, >=; numbers are compared as such, all else by its bytes. Only directories that can hold them are listed.", Value: config.Texts(&o.Partitions, "['dt>=2026-11-20', region=eu]")},
 		{Name: "shard", Doc: "The share of a bucket's objects that this process reads, where several share them: one such as 1/4, or auto, which divides them among the processes that run. Not set: all of them.", Value: config.Text(&o.Shard, "1/4")},
 		{Name: "claim_ttl", Doc: "With shard: auto, after what time without a word of a process others take its share over. Not set: 1m.", Value: config.Duration(&o.ClaimTTL, time.Second, time.Hour)},
 	}}
@@ -66,7 +70,7 @@ func (o *Options) checkSection(d *config.Check) {
 			d.Conflict(k.Name, []string{"paths"}, "%s has no effect, as no path begins with %s; give such a one, or take it out", d.Path(k.Name), k.Scheme)
 		}
 	}
-	for _, key := range []string{"poll", "relist", "shard", "claim_ttl"} {
+	for _, key := range []string{"poll", "relist", "partitions", "shard", "claim_ttl"} {
 		if d.Given(key) && !o.objects() && len(o.kinds) > 0 {
 			d.Conflict(key, []string{"paths"}, "%s has no effect, as no path is in a bucket; give paths: [s3://bucket/prefix], or take it out", d.Path(key))
 		}
@@ -106,7 +110,7 @@ func (o *Options) Open(e sources.Env, f codec.Factory) (pipeline.Source, error) 
 // OpenSample implements [sources.Sampler].
 func (o *Options) OpenSample(e sources.Env, f codec.Factory, _ int64) (pipeline.Source, error) {
 	c := *o
-	if c.Shard == Auto { // a trial claims nothing
+	if c.sample = true; c.Shard == Auto { // a trial claims nothing
 		c.Shard = ""
 	}
 	return c.Open(e, f)
