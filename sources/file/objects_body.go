@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/urlmill/urlmill/internal/objstore"
@@ -189,27 +190,34 @@ func (s *ObjectSource) prefetch(ctx context.Context, l *objectLane) {
 }
 
 const (
-	// blockSize is how much of a table is read at a time, and blocks how many of them are kept.
-	blockSize = 1 << 20
-	blocks    = 8
+	// blockSize is how much of a table is read at a time, and blocks how many of them are kept: one for each column that is read, and the
+	// one behind it.
+	blockSize = 512 << 10
+	blocks    = 40
 )
 
-// pieces reads a table in blocks: footers and pages are much smaller than what is worth a request. It is used by one goroutine.
+// pieces reads a table in blocks: footers and pages are much smaller than what is worth a request. A column is read from its beginning to
+// its end, and the next block of it is asked for before its turn. It is used by one goroutine.
 type pieces struct {
-	ctx  context.Context
-	s    *ObjectSource
-	o    objstore.Object
-	at   [blocks]int64 // first byte of each, -1 for none
-	data [blocks][]byte
-	turn int // the block that is replaced next
+	ctx   context.Context
+	s     *ObjectSource
+	o     objstore.Object
+	have  map[int64]*block // by the first byte
+	turns int64            // that a block was used
+	ahead sync.WaitGroup
+}
+
+// block is a part of a table. data and err are set before ready is closed.
+type block struct {
+	ready chan struct{}
+	data  []byte
+	err   error
+	used  int64 // the last turn, or that before which it was asked for
+	begun bool  // it was used
 }
 
 func newPieces(ctx context.Context, s *ObjectSource, o objstore.Object) *pieces {
-	p := &pieces{ctx: ctx, s: s, o: o}
-	for i := range p.at {
-		p.at[i] = -1
-	}
-	return p
+	return &pieces{ctx: ctx, s: s, o: o, have: map[int64]*block{}}
 }
 
 // ReadAt implements io.ReaderAt.
@@ -228,38 +236,52 @@ func (p *pieces) ReadAt(to []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
+// Close implements io.Closer. The context has ended.
+func (p *pieces) Close() error {
+	p.ahead.Wait()
+	return nil
+}
+
 func (p *pieces) block(first int64) ([]byte, error) {
-	for i, at := range p.at {
-		if at == first {
-			return p.data[i], nil
-		}
+	b := p.have[first]
+	if b == nil {
+		b = p.fetch(first)
 	}
-	size := min(blockSize, p.o.Size-first)
-	var data []byte
-	for failed := 0; ; {
-		from, err := p.s.store.Open(p.ctx, p.o, first, size)
-		if err != nil {
-			return nil, &bodyError{err}
-		}
-		data, err = io.ReadAll(io.LimitReader(from, size))
-		_ = from.Close()
-		if int64(len(data)) == size {
-			break
-		}
-		if failed++; failed >= bodyAttempts {
-			if err == nil {
-				err = io.ErrUnexpectedEOF
+	p.turns++
+	if b.used = p.turns; !b.begun && p.have[first-blockSize] != nil && first+blockSize < p.o.Size && p.have[first+blockSize] == nil {
+		p.fetch(first + blockSize)
+	}
+	b.begun = true
+	<-b.ready
+	if b.err != nil {
+		delete(p.have, first)
+	}
+	return b.data, b.err
+}
+
+// fetch asks for a block, which takes the place of the one that was used least recently.
+func (p *pieces) fetch(first int64) *block {
+	if len(p.have) >= blocks {
+		oldest := first
+		for at, b := range p.have {
+			if oldest == first || b.used < p.have[oldest].used {
+				oldest = at
 			}
-			return nil, &bodyError{fmt.Errorf("%s: its bytes broke off %d times behind byte %d: look at the network, and start again: %w",
-				p.o.Key, failed, first, err)}
 		}
-		if err := p.s.wait(p.ctx, failed); err != nil {
-			return nil, err
-		}
+		delete(p.have, oldest)
 	}
-	p.at[p.turn], p.data[p.turn] = first, data
-	p.turn = (p.turn + 1) % blocks
-	return data, nil
+	b := &block{ready: make(chan struct{}), used: p.turns}
+	p.have[first] = b
+	p.ahead.Go(func() {
+		defer close(b.ready)
+		from := p.s.body(p.ctx, p.o, first, min(first+blockSize, p.o.Size))
+		defer from.Close()
+		data := make([]byte, from.end-first)
+		if _, b.err = io.ReadFull(from, data); b.err == nil {
+			b.data = data
+		}
+	})
+	return b
 }
 
 // content returns a reader of an object whose turn has come.

@@ -154,6 +154,9 @@ func (l *tableLane) close() {
 	if l.file != nil {
 		_ = l.file.Close()
 	}
+	if c, ok := l.in.at.(io.Closer); ok {
+		_ = c.Close()
+	}
 	l.source.read.Add(l.in.size - l.counted)
 }
 

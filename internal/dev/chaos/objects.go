@@ -162,9 +162,10 @@ func objectSource(r *run) {
 	mills := []*mill{r.start(configs[0]), r.start(configs[1])}
 	for round := range rounds {
 		proxy.fail(&faults[round%len(faults)], 0.3)
-		put(round + 1)
 		if round%2 == 1 {
-			r.sleeper(mills[0], configs[0], dir)
+			r.asleep(mills[0], configs[0], dir, func() { put(round + 1) })
+		} else {
+			put(round + 1)
 		}
 		time.Sleep(r.randomly(time.Second))
 		victim := round % len(mills)
@@ -229,8 +230,9 @@ func objectSource(r *run) {
 // firstShare is in the names of the commits of lanes that are of the first share of two.
 var firstShare = regexp.MustCompile(`objects\d*[13579]of16`)
 
-// sleeper stops a process when it has begun to commit, lets another one with the same share read the same and commit, and wakes it up.
-func (r *run) sleeper(m *mill, config, dir string) {
+// asleep stops a process, has another one with the same share read and commit what put makes, and wakes the first one up, which then reads
+// the same.
+func (r *run) asleep(m *mill, config, dir string, put func()) {
 	commits := func() (n int) {
 		_ = filepath.WalkDir(filepath.Join(dir, "_commits"), func(path string, _ fs.DirEntry, _ error) error {
 			if firstShare.MatchString(path) {
@@ -245,16 +247,12 @@ func (r *run) sleeper(m *mill, config, dir string) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
-	more := func() func() bool {
-		before := commits()
-		return func() bool { return commits() > before }
-	}
-	within(more())
 	m.Signal(syscall.SIGSTOP)
-	other := r.start(config)
-	within(more())
+	other, before := r.start(config), commits()
+	put()
+	within(func() bool { return commits() > before || other.Ended() })
 	m.Signal(syscall.SIGCONT)
-	r.fault("SIGSTOP while another process has the same share")
+	r.fault("SIGSTOP while another process does the work")
 	within(func() bool { return m.Ended() || other.Ended() })
 	other.Kill()
 }
