@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -510,6 +511,35 @@ func TestObjectsUnordered(t *testing.T) {
 	s, err := openCloud(unordered{c}, nil, "s3://b/p/")
 	if err := k.read(t, s, err); !errors.Is(err, errUnordered) {
 		t.Error(err)
+	}
+}
+
+// A listing that does not end, as of a store that makes keys up, or gets them faster than they are listed, holds up neither reading nor
+// the end.
+func TestObjectsEndless(t *testing.T) {
+	m, k := &many{n: 1 << 40}, newChains()
+	s, err := openCloud(m, nil, "s3://b/logs/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Resume(k)
+	drain := make(chan struct{})
+	var once sync.Once
+	err = s.Run(t.Context(), drain, func(ctx context.Context, l pipeline.Lane) error {
+		return k.deliver(ctx, l, func() error {
+			if k.mu.Lock(); len(k.rows) > 5000 {
+				once.Do(func() { close(drain) })
+			}
+			k.mu.Unlock()
+			return nil
+		})
+	})
+	if err != nil || len(k.rows) <= 5000 {
+		t.Errorf("%d rows: %v", len(k.rows), err)
+	}
+	// What is listed ahead is bounded by queues and pages.
+	if most := int64(len(k.rows)+objectLanes*(queueObjects+aheadObjects))/pageObjects + pagesAhead + 50; m.lists.Load() > most {
+		t.Errorf("%d pages for %d objects, want at most %d", m.lists.Load(), len(k.rows), most)
 	}
 }
 

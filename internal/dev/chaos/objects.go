@@ -162,8 +162,8 @@ func objectSource(r *run) {
 	mills := []*mill{r.start(configs[0]), r.start(configs[1])}
 	for round := range rounds {
 		proxy.fail(&faults[round%len(faults)], 0.3)
-		if round%2 == 1 {
-			r.asleep(mills[0], configs[0], dir, func() { put(round + 1) })
+		if round%2 == 1 { // the second one was started long enough ago to be at work
+			r.asleep(mills[1], configs[1], dir, func() { put(round + 1) })
 		} else {
 			put(round + 1)
 		}
@@ -227,15 +227,15 @@ func objectSource(r *run) {
 	r.out.Rows = int64(len(got))
 }
 
-// firstShare is in the names of the commits of lanes that are of the first share of two.
-var firstShare = regexp.MustCompile(`objects\d*[13579]of16`)
+// secondShare is in the names of the commits of lanes that are of the second share of two.
+var secondShare = regexp.MustCompile(`objects\d*[02468]of16`)
 
 // asleep stops a process, has another one with the same share read and commit what put makes, and wakes the first one up, which then reads
 // the same.
 func (r *run) asleep(m *mill, config, dir string, put func()) {
 	commits := func() (n int) {
 		_ = filepath.WalkDir(filepath.Join(dir, "_commits"), func(path string, _ fs.DirEntry, _ error) error {
-			if firstShare.MatchString(path) {
+			if secondShare.MatchString(path) {
 				n++
 			}
 			return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/dev/azuretest"
 	"github.com/urlmill/urlmill/internal/objstore"
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
@@ -29,6 +30,32 @@ func TestReader(t *testing.T) {
 		b := newReader(t, o, root)
 		storetest.Reader(t, b, b.(*reader).Put, b.(*reader).Delete)
 	})
+}
+
+// A server that cannot take every tenth request is asked again: nothing is left out, and nothing else is read.
+func TestReaderTenth(t *testing.T) {
+	onEach(t, func(t *testing.T, o Options, root string) {
+		tenth := &storetest.Tenth{To: o.Transport}
+		o.Transport = tenth
+		b := newReader(t, o, root)
+		storetest.Reader(t, b, b.(*reader).Put, b.(*reader).Delete)
+		if tenth.Failed() == 0 {
+			t.Error("no request has failed")
+		}
+	})
+}
+
+// A listing whose pages are empty and have the same mark is refused.
+func TestReaderEndless(t *testing.T) {
+	server, _ := azuretest.Direct()
+	o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) {
+		body := `<EnumerationResults><Blobs></Blobs><NextMarker>next</NextMarker></EnumerationResults>`
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	}))
+	b := newReader(t, o, server.Place)
+	if _, _, err := b.List(t.Context(), "in/", "in/a", 10); !errors.Is(err, bucket.ErrEndless) {
+		t.Error(err)
+	}
 }
 
 // What servers answer becomes what the source acts on, and says what to do.

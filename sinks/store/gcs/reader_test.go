@@ -13,6 +13,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/dev/gcstest"
 	"github.com/urlmill/urlmill/internal/objstore"
+	"github.com/urlmill/urlmill/sinks/store/bucket"
 	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
@@ -32,6 +33,32 @@ func TestReader(t *testing.T) {
 		b := newReader(t, o, root)
 		storetest.Reader(t, b, b.(*reader).Put, b.(*reader).Delete)
 	})
+}
+
+// A server that cannot take every tenth request is asked again: nothing is left out, and nothing else is read.
+func TestReaderTenth(t *testing.T) {
+	onEach(t, func(t *testing.T, o Options, root string) {
+		tenth := &storetest.Tenth{To: o.Transport}
+		o.Transport = tenth
+		b := newReader(t, o, root)
+		storetest.Reader(t, b, b.(*reader).Put, b.(*reader).Delete)
+		if tenth.Failed() == 0 {
+			t.Error("no request has failed")
+		}
+	})
+}
+
+// A listing whose pages are empty and have the same mark is refused.
+func TestReaderEndless(t *testing.T) {
+	server, _ := gcstest.Direct()
+	o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) {
+		body := `{"nextPageToken": "next"}`
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	}))
+	b := newReader(t, o, Scheme+server.Bucket)
+	if _, _, err := b.List(t.Context(), "in/", "in/a", 10); !errors.Is(err, bucket.ErrEndless) {
+		t.Error(err)
+	}
 }
 
 // What servers answer becomes what the source acts on, and says what to do.

@@ -36,6 +36,20 @@ func TestReader(t *testing.T) {
 	})
 }
 
+// A server that cannot take every tenth request is asked again: nothing is left out, and nothing else is read.
+func TestReaderTenth(t *testing.T) {
+	onEach(t, func(t *testing.T, server *s3test.Server) {
+		o := options(t, server)
+		tenth := &storetest.Tenth{To: o.Transport}
+		o.Transport = tenth
+		b := newReader(t, o, server)
+		storetest.Reader(t, b, b.(*reader).at.Put, b.(*reader).at.Delete)
+		if tenth.Failed() == 0 {
+			t.Error("no request has failed")
+		}
+	})
+}
+
 // What servers answer becomes what the source acts on, and says what to do.
 func TestReaderErrors(t *testing.T) {
 	for code, tc := range map[string]struct {
