@@ -323,3 +323,49 @@ func TestObjectsRefused(t *testing.T) {
 		})
 	}
 }
+
+// A process that sleeps while another one reads the same objects into the same output finds its positions taken when it wakes up, drops
+// what it has read, and says so.
+func TestObjectsAsleep(t *testing.T) {
+	gateway := s3test.Start(t)
+	gateway.Setenv(t)
+	dir := t.TempDir()
+	config, out := filepath.Join(dir, "objects.yaml"), filepath.Join(dir, "out")
+	section := fmt.Sprintf("poll: 100ms\n    s3: {endpoint: %q, region: us-east-1}", gateway.Endpoint)
+	if err := os.WriteFile(config, fmt.Appendf(nil, objectsConfig, "s3://"+gateway.Bucket, section, out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := 0
+	more := func() {
+		objects := map[string][]byte{}
+		for range 60 {
+			objects[fmt.Sprintf("logs/%03d.log", want/10*271%1000)] = numberedLines(want, 10)
+			want += 10
+		}
+		upload(t, gateway.Server, objects)
+	}
+	rows := func() (n int) {
+		for _, name := range parquetIn(t, out) {
+			n += eachRecord(t, name, func(arrow.Record) {})
+		}
+		return n
+	}
+	more()
+	asleep := startRun(t, config)
+	asleep.waitFor(t, "rows", func() bool { return rows() == want })
+	asleep.Signal(syscall.SIGSTOP)
+	more()
+	other := startRun(t, config)
+	other.waitFor(t, "rows of another process", func() bool { return rows() == want })
+	asleep.Signal(syscall.SIGCONT)
+	asleep.waitOrEnd(t, "the one that has slept to end", func() bool { return false })
+	if err := asleep.end(syscall.SIGTERM); err == nil || !strings.Contains(asleep.log.String(), "another process reads these objects into the same output") {
+		t.Errorf("%v\n%s", err, asleep.log)
+	}
+	if err := other.end(syscall.SIGTERM); err != nil {
+		t.Errorf("%v\n%s", err, other.log)
+	}
+	if counts := recordsIn(t, out); len(counts) != want || rows() != want {
+		t.Errorf("%d rows of %d records, want %d", rows(), len(counts), want)
+	}
+}
