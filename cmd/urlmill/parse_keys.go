@@ -145,8 +145,10 @@ func (f parseFlags) setCodec(k keys, files []string) error {
 	case codec != "":
 	case f.nginx != "" || f.apache != "" || f.baseURL != "":
 		return f.setAccessLog(k)
-	case allParquet(files):
+	case allNamed(files, ".parquet"):
 		codec = "parquet"
+	case archiveCodec(files) != "":
+		codec = archiveCodec(files)
 	case points:
 		codec = "ndjson"
 	default:
@@ -162,6 +164,12 @@ func (f parseFlags) setCodec(k keys, files []string) error {
 		return usagef("--skip-empty is for --codec lines and ndjson; take it out")
 	}
 	switch at := "source.codec." + codec; codec {
+	case "warc", "wat", "cdx":
+		if points {
+			return usagef("--url-field, --base-field and --carry are not for --codec %s, which has all its fields as columns; use --columns", codec)
+		}
+		k.put(at, map[string]any{})
+		return nil
 	case "lines":
 		if points {
 			return usagef("--url-field, --base-field and --carry need --codec ndjson; a line of --codec lines is a URL")
@@ -228,7 +236,7 @@ func asColumn(s string) string { return strings.TrimPrefix(s, "/") }
 func logCodecs() []string { return accesslog.Formats() }
 
 func codecNames() []string {
-	return append([]string{"lines", "ndjson", "csv", "tsv", "parquet"}, logCodecs()...)
+	return append([]string{"lines", "ndjson", "csv", "tsv", "parquet", "warc", "wat", "cdx"}, logCodecs()...)
 }
 
 func (f parseFlags) setAccessLog(k keys) error {
@@ -250,9 +258,25 @@ func (f parseFlags) setAccessLog(k keys) error {
 	return nil
 }
 
-// allParquet reports whether all files are Parquet by their names.
-func allParquet(files []string) bool {
-	return len(files) > 0 && !slices.ContainsFunc(files, func(name string) bool { return !strings.HasSuffix(strings.ToLower(name), ".parquet") })
+// allNamed reports whether the names of all files have one of the ends.
+func allNamed(files []string, ends ...string) bool {
+	return len(files) > 0 && !slices.ContainsFunc(files, func(name string) bool {
+		return !slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(strings.ToLower(name), end) })
+	})
+}
+
+// archiveCodec returns the codec for archives and their indexes, by the names of the files, "" for others.
+func archiveCodec(files []string) string {
+	for codec, ends := range map[string][]string{
+		"wat":  {".warc.wat.gz", ".wat.gz", ".wat"},
+		"warc": {".warc", ".warc.gz", ".warc.zst", ".warc.wet.gz", ".wet.gz", ".wet"},
+		"cdx":  {".cdx", ".cdx.gz", ".cdxj", ".cdxj.gz"},
+	} {
+		if allNamed(files, ends...) {
+			return codec
+		}
+	}
+	return ""
 }
 
 // setSink sets the sink.

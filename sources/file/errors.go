@@ -67,7 +67,7 @@ func (e *ReadError) diagnose() (what, remedy string) {
 	switch {
 	case errors.Is(e.Err, errShrunk):
 		return "it ends too early", "get the whole file and run again"
-	case e.Format == "text":
+	case e.Format == "text" && !errors.Is(e.Err, io.ErrUnexpectedEOF):
 		return "reading failed", "check the disk or the connection and run again"
 	case e.truncated():
 		return fmt.Sprintf("the %s data ends too early", e.Format), "get the whole file and run again"
