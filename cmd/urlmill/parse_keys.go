@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/cdxj"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/delimited"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/rowview"
 	"github.com/urlmill/urlmill/config"
@@ -306,8 +307,11 @@ func (f parseFlags) setSink(k keys) error {
 	k.set("--compression", at+".compression", f.compression)
 	if f.isText() {
 		k.put("sink.roll.every", "1s") // shows what standard input gives, little as it may be
-		if f.to == toTable {
+		switch f.to {
+		case toTable:
 			f.tableColumns(k)
+		case toCDXJ:
+			return f.indexColumns(k)
 		}
 		return nil
 	}
@@ -335,15 +339,37 @@ func (f parseFlags) tableColumns(k keys) {
 	k.put("columns.include", include)
 }
 
+// indexColumns picks the columns that lines of an index are made of.
+func (f parseFlags) indexColumns(k keys) error {
+	codec, _ := k.root["source"].(map[string]any)["codec"].(map[string]any)
+	if codec["warc"] == nil && codec["cdx"] == nil {
+		return usagef("--to cdxj is for archives and their indexes: --codec warc or --codec cdx")
+	}
+	if len(f.columns) > 0 || len(f.exclude) > 0 {
+		return usagef("--to cdxj has columns of its own; take --columns and --exclude out")
+	}
+	missing := "warc_type"
+	if codec["warc"] != nil {
+		missing = "warc_filename"
+	}
+	k.put("columns.include", slices.DeleteFunc(slices.Clone(cdxj.Columns), func(c string) bool { return c == missing }))
+	return nil
+}
+
 // isText reports whether the rows are written by a sink of this command alone.
-func (f parseFlags) isText() bool { return f.to == toTable || f.to == toCSV || f.to == toTSV }
+func (f parseFlags) isText() bool {
+	return f.to == toTable || f.to == toCSV || f.to == toTSV || f.to == toCDXJ
+}
 
 // textKind is the kind of sink that shows rows on standard output.
 func (a *app) textKind(f parseFlags) sinks.Kind {
 	chosen := len(f.columns) > 0 || len(f.exclude) > 0
 	options := rowview.Options{Width: terminalWidth(a.out), MergeErrors: !chosen, HideEmpty: !chosen}
 	open := func() (pipeline.Sink, error) { return rowview.New(a.out, options), nil }
-	if f.to != toTable {
+	switch f.to {
+	case toCDXJ:
+		open = func() (pipeline.Sink, error) { return cdxj.New(a.out), nil }
+	case toCSV, toTSV:
 		open = func() (pipeline.Sink, error) { return delimited.New(a.out, f.to == toTSV, options.Width > 0), nil }
 	}
 	return wire.Direct(f.to, config.Section{Refused: map[string]string{

@@ -218,7 +218,7 @@ func TestProfileSelection(t *testing.T) {
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if all := urlcols.Profiles(); strings.Join(all, " ") != "default commoncrawl ecs otel snowplow" {
+	if all := urlcols.Profiles(); strings.Join(all, " ") != "default cc_index commoncrawl ecs otel snowplow" {
 		t.Errorf("profiles %v", all)
 	}
 }

@@ -25,6 +25,7 @@ const (
 	Arrow       Format = "arrow"        // IPC file
 	ArrowStream Format = "arrow-stream" // IPC stream
 	NDJSON      Format = "ndjson"
+	CDXJ        Format = "cdxj" // lines of an index, which are written and not read
 )
 
 // Formats are the names of all formats.
@@ -41,6 +42,8 @@ func ByName(name string) Format {
 		return ArrowStream
 	case ".ndjson", ".jsonl":
 		return NDJSON
+	case ".cdxj":
+		return CDXJ
 	}
 	return ""
 }
