@@ -371,6 +371,18 @@ $(BENCH_STORE_VENV)/.installed: benchmarks/store/requirements.txt
 bench-store: build $(BENCH_STORE_VENV)/.installed ## logs in a bucket to Parquet in it, beside ClickHouse and DuckDB, and stores beside the vendors' SDKs (python3, npm); QUICK=1, ONLY=
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-store ./store && QUICK=$(QUICK) BENCH_STORE_PYTHON=$(BENCH_STORE_VENV)/bin/python3 ../$(BIN)/bench-store -binary ../$(BIN)/urlmill -only "$(ONLY)" -out $(RESULTS)/store.json
 
+BENCH_CRAWL_VENV := $(or $(URLMILL_BENCH_CRAWL_VENV),$(CURDIR)/$(BIN)/venv-bench-crawl)
+
+$(BENCH_CRAWL_VENV)/.installed: benchmarks/crawl/requirements.txt
+	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
+	python3 -m venv $(BENCH_CRAWL_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
+	$(AGAIN) $(BENCH_CRAWL_VENV)/bin/python3 $(PIP_INSTALL) -r $<
+	@touch $@
+
+.PHONY: crawl
+crawl: build $(if $(QUICK),,$(BENCH_CRAWL_VENV)/.installed) ## a crawl of 1 GB with planted duplicates into an index, killed at random and compared; its stages, and warcio, fastwarc, cdxj-indexer, surt, urlcanon (python3); QUICK=1, DIR=
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-crawl ./crawl && QUICK=$(QUICK) BENCH_CRAWL_PYTHON=$(if $(QUICK),,$(BENCH_CRAWL_VENV)/bin/python3) ../$(BIN)/bench-crawl -binary ../$(BIN)/urlmill -dir "$(DIR)" $(if $(QUICK),,-out results/crawl.json)
+
 .PHONY: generate-asm
 generate-asm: ## the assembly of urlcore/internal/scan
 	cd urlcore/internal/scan && $(GO) generate .

@@ -56,6 +56,11 @@ func (e *MemberEnd) Error() string {
 	return fmt.Sprintf("the member from byte %d to %d: %v", e.Start, e.End, e.Damage)
 }
 
+// FormatError is the error of a file that is not of the codec's format.
+type FormatError struct{ Reason string }
+
+func (e *FormatError) Error() string { return e.Reason }
+
 // Records finds the records of a file.
 type Records interface {
 	// Next returns the next record, valid until the next call, and whether it is longer than what is kept of it. An error ends the

@@ -23,7 +23,7 @@ const (
 )
 
 var (
-	errARC = errors.New("this is an ARC file, which is not read; make a WARC file of it first, such as with: warcio recompress in.arc.gz out.warc.gz")
+	errARC = &codec.FormatError{Reason: "this is an ARC file, which is not read; make a WARC file of it first, such as with: warcio recompress in.arc.gz out.warc.gz"}
 	record = []byte(opening)
 )
 
@@ -225,7 +225,8 @@ func (r *reader) begin() {
 	case r.at == 0 && bytes.HasPrefix(data, []byte("filedesc:")):
 		r.fail = errARC
 	case r.at == 0:
-		r.fail = fmt.Errorf("this is no WARC file: it begins with %q, where a record begins with %q", data[:min(len(data), 16)], opening)
+		r.fail = &codec.FormatError{Reason: fmt.Sprintf("this is no WARC file: it begins with %q, and a record with %q; give another codec, or leave the file out",
+			data[:min(len(data), 16)], opening)}
 	default:
 		r.state, r.own, r.fresh, r.damage = junk, false, false, true
 	}
