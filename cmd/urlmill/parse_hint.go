@@ -129,8 +129,6 @@ func lookOf(line string) string {
 		return "this looks like an access log; try --codec combined --base-url https://www.example.com"
 	case requestLine.MatchString(line):
 		return "this looks like an access log; try --codec common --base-url https://www.example.com"
-	case strings.HasPrefix(line, "WARC/"):
-		return "this looks like an archive; try --codec warc, or --codec wat for the links in WAT files"
 	case strings.HasPrefix(line, " CDX ") || cdxjLine.MatchString(line):
 		return "this looks like an index of an archive; try --codec cdx"
 	case strings.HasPrefix(line, "{"):

@@ -266,7 +266,7 @@ func allNamed(files []string, ends ...string) bool {
 	})
 }
 
-// archiveCodec returns the codec for archives and their indexes, by the names of the files, "" for others.
+// archiveCodec returns the codec for archives and their indexes, by the names of the files or else how the first begins, "" for others.
 func archiveCodec(files []string) string {
 	for codec, ends := range map[string][]string{
 		"wat":  {".warc.wat.gz", ".wat.gz", ".wat"},
@@ -276,6 +276,9 @@ func archiveCodec(files []string) string {
 		if allNamed(files, ends...) {
 			return codec
 		}
+	}
+	if len(files) > 0 && strings.HasPrefix(firstLine(files[0]), "WARC/") {
+		return "warc"
 	}
 	return ""
 }
