@@ -332,8 +332,12 @@ func TestColumnarIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := New(Options{URL: "url", Carry: []codec.CarriedColumn{
-		{Name: "fetch_time", Type: pipeline.Timestamp}, {Name: "fetch_status", Type: pipeline.Int64}, {Name: "fetch_redirect"},
-		{Name: "warc_filename"}, {Name: "warc_record_offset", Type: pipeline.Int64}, {Name: "warc_record_length", Type: pipeline.Int64},
+		{Name: "fetch_time", Type: pipeline.Timestamp},
+		{Name: "fetch_status", Type: pipeline.Int64},
+		{Name: "fetch_redirect"},
+		{Name: "warc_filename"},
+		{Name: "warc_record_offset", Type: pipeline.Int64},
+		{Name: "warc_record_length", Type: pipeline.Int64},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -159,7 +159,7 @@ func (a *appender) add(value []byte) {
 		dst.AppendNull()
 		return
 	}
-	ok := false
+	var ok bool
 	if dst.Field.Type == pipeline.Timestamp {
 		var t int64
 		if t, ok = parseTime(value); ok {

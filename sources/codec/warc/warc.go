@@ -60,8 +60,12 @@ func New(o Options) (codec.Factory, error) {
 
 // fields are the columns, in the order in which Decode adds them.
 var fields = []pipeline.Field{
-	{Name: "warc_type"}, fetchTime, fetchStatus, redirect, digest, mimeType, mimeFound, charset, languages, truncated,
-	{Name: "content_length", Type: pipeline.Int64}, {Name: "ip"}, {Name: "warc_record_id"}, offset, length,
+	{Name: "warc_type"},
+	fetchTime, fetchStatus, redirect, digest, mimeType, mimeFound, charset, languages, truncated,
+	{Name: "content_length", Type: pipeline.Int64},
+	{Name: "ip"},
+	{Name: "warc_record_id"},
+	offset, length,
 }
 
 type factory struct {

@@ -16,7 +16,11 @@ import (
 func NewWAT() codec.Factory { return &watFactory{codec.NewShape(linkFields, true, true)} }
 
 var linkFields = []pipeline.Field{
-	{Name: "page"}, {Name: "link_path"}, {Name: "link_position", Type: pipeline.Int64}, {Name: "link_rel"}, {Name: "link_text"},
+	{Name: "page"},
+	{Name: "link_path"},
+	{Name: "link_position", Type: pipeline.Int64},
+	{Name: "link_rel"},
+	{Name: "link_text"},
 	fetchTime, fetchStatus, mimeType, filename, offset, length,
 }
 
