@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -124,8 +125,11 @@ func follow(r *http.Request, via []*http.Request) error {
 // advise says what to do about an error, where servers of files have reasons of their own.
 func advise(_ string, err error) string {
 	var answer *bucket.StatusError
+	var network net.Error
 	switch {
-	case !errors.As(err, &answer):
+	case !errors.As(err, &answer) && errors.As(err, &network):
+		return "the server cannot be reached: correct the address, look at the network, or raise " + section + ".timeout"
+	case answer == nil:
 		return ""
 	case answer.Status == http.StatusUnauthorized || answer.Status == http.StatusForbidden:
 		return "the server does not let everybody read this: correct the address, or copy the file here"

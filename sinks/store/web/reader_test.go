@@ -163,7 +163,14 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", key, err, want)
 		}
 	}
-	s := open(t, server, func(o *Options) { o.Unverified = true })
+	o := NewReader()
+	o.Attempts = 1
+	s, _, err := o.Open("http://127.0.0.1:1", slog.New(slog.DiscardHandler))
+	must(t, err)
+	if _, err := s.Stat(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "correct the address") {
+		t.Error(err)
+	}
+	s = open(t, server, func(o *Options) { o.Unverified = true })
 	page, _, err := s.List(t.Context(), "nothing", "", 1)
 	must(t, err)
 	if got, err := read(t, s, page[0], 0, -1); err != nil || got != "text" {
