@@ -92,7 +92,7 @@ func (o *Options) Asks() sources.Asks {
 	if o.objects() { // small ones are fetched before their turn, and large ones in parts
 		memory = int64(min(atOnce, objectLanes))*(perFile+rangesAhead*rangeSize) + objectLanes*(aheadObjects+2)*smallObject
 	}
-	return sources.Asks{Origin: sources.Files, Paths: o.Paths, Memory: memory, LowerKey: "parallel"}
+	return sources.Asks{Origin: sources.Files, Paths: o.Paths, Objects: o.objects(), Memory: memory, LowerKey: "parallel"}
 }
 
 // Open implements [sources.Options].
