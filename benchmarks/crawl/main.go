@@ -63,6 +63,7 @@ func main() {
 	flag.StringVar(&o.binary, "binary", "../bin/urlmill", "urlmill to run")
 	flag.StringVar(&o.dir, "dir", "", "folder for input, state and output, emptied in the end (default: a temporary one)")
 	flag.StringVar(&o.out, "out", "", "JSON file for the result")
+	flag.Int64Var(&o.bytes, "bytes", o.bytes, "of WARC")
 	flag.Uint64Var(&o.seed, "seed", o.seed, "of the moments of the kills")
 	flag.Parse()
 	if err := run(o); err != nil {

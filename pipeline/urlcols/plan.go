@@ -122,7 +122,7 @@ type Plan struct {
 
 // OptionError is a fault in [Options].
 type OptionError struct {
-	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.hints", "user_agent.address", "address" or "frontier"; "columns" for two of one name
+	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.hints", "user_agent.address", "address", "frontier" or "params"; "columns" for two of one name
 	Column string // the name at fault
 	Reason string
 	// Missing: what is wrong is that neither a column nor a field that is carried along has the name.
@@ -179,6 +179,9 @@ func New(opts Options) (*Plan, error) {
 			errs = append(errs, fmt.Errorf("canonical: %w", err))
 		}
 		opts.Canonical = &c
+	}
+	if opts.Profile == CompactProfile && opts.ParamsAsMap {
+		errs = append(errs, &OptionError{"params", "params", "the profile compact does not have it: readers make it of query, as a list; take params: map out", false})
 	}
 	available := available(opts)
 	chosen, wrong := choose(opts, available)

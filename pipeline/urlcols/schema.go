@@ -1,6 +1,8 @@
 package urlcols
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
@@ -88,7 +90,7 @@ func available(opts Options) []column {
 			comment: "carried along from the record",
 		})
 	}
-	return append(append(cols, derivedColumns(opts)...), extraColumns()...)
+	return slices.Concat(cols, derivedColumns(opts), extraColumns(), compactColumns(opts))
 }
 
 // paramsColumn is the column of the query's parameters, without those that tracking_params has.

@@ -5,388 +5,343 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
+	"runtime"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/urlmill/urlmill/sources/codec"
 )
 
 const (
-	// keptBytes is how much of a damaged member is looked through once more for the member behind it: its decoder may have read on
-	// into that before it noticed.
-	keptBytes = 1 << 20
-	// peekBytes is how much of a member is looked at to find out what its content begins with.
-	peekBytes = 8 << 10
-	// maxDictionary bounds the dictionary that a zstd file may begin with.
-	maxDictionary = 8 << 20
+	// membersFrom is from which size on a file may be decompressed by several goroutines.
+	membersFrom = 1 << 20
+	// pieceSize is how much content is given to one of them at a time, unless a member is larger, and mostPiece the most that it may be.
+	pieceSize = 512 << 10
+	mostPiece = 8 << 20
 )
 
-// rewinder reads a file, and some of what it has just read once more.
-type rewinder struct {
-	r    io.Reader
-	kept []byte // the last bytes that were read from r
-	end  int64  // position behind them
-	at   int64  // next byte
-	err  error  // of r
-	// credit is how many bytes may be read once more: no more in all than there are, whatever a file is made of.
-	credit int64
-}
-
-// Read implements [io.Reader].
-func (w *rewinder) Read(p []byte) (int, error) {
-	if again := w.end - w.at; again > 0 {
-		n := copy(p, w.kept[int64(len(w.kept))-again:])
-		w.at += int64(n)
-		return n, nil
-	}
-	if w.err != nil {
-		return 0, w.err
-	}
-	n, err := w.r.Read(p)
-	if len(w.kept)+n > 2*keptBytes {
-		w.kept = w.kept[:copy(w.kept, w.kept[max(0, len(w.kept)-keptBytes):])]
-	}
-	w.kept = append(w.kept, p[:n]...)
-	w.end += int64(n)
-	w.credit += int64(n)
-	w.at, w.err = w.end, err
-	return n, err
-}
-
-// back makes a byte the next one, or the first behind it that can be read once more.
-func (w *rewinder) back(to int64) {
-	w.at = max(to, w.end-min(int64(len(w.kept)), w.credit))
-	w.credit -= w.end - w.at
-}
-
-// packing is a compression whose files consist of members.
-type packing interface {
-	// magic is what members begin with.
-	magic() []byte
-	// reset begins with the member that r is at. Reading ends with io.EOF behind it, and nothing is read from r that belongs to the next.
-	reset(r *bufio.Reader) error
-	io.Reader
-	// begins reports whether data, the start of what may be a member, has a content that begins so.
-	begins(data []byte, opening string) bool
-	close()
-}
-
-// members reads the content of a file member by member. A damaged one ends where another one begins whose content begins as it should.
+// members decompresses the members of a gzip file, or the frames of a zstd file, side by side, and returns their content in order. It
+// does so for members that say where they end before they are decompressed, and that are small. From the first other or damaged one on,
+// the ordinary decoder reads the rest: content and errors are those that it alone would have. It is used by one goroutine.
 type members struct {
-	packing
-	src     *rewinder
-	in      *bufio.Reader
-	opening string
-	start   int64 // of the current member
-	open    bool
-	past    bool // one has been read
+	format *format
+	window int
+	decode func(p *piece) bool
+	end    func()
+
+	r      *bufio.Reader // the feeder's, until it has ended
+	most   int           // decoded bytes of a piece
+	pieces chan *piece   // in order
+	free   chan *piece
+	quit   func()
+	ended  chan struct{} // closed by quit
+	all    sync.WaitGroup
+	err    error  // of reading, behind tail
+	tail   []byte // read by the feeder, and of no piece
+
+	cur   *piece
+	rest  []byte // of its content
+	plain io.Reader
+	left  *left // that plain reads
 }
 
-// here returns the position of the next byte in the file.
-func (m *members) here() int64 { return m.src.at - int64(m.in.Buffered()) }
+// piece is some whole members. good and content are set before ready is closed.
+type piece struct {
+	raw     []byte
+	size    int // of the content, at most
+	ready   chan struct{}
+	content []byte
+	good    bool
+}
 
-// Read implements [codec.Content].
-func (m *members) Read(p []byte) (int, error) {
-	if !m.open {
-		switch err := m.begin(); {
-		case err == io.EOF: //nolint:errorlint // behind the last member, as begin returns it
-			return 0, err
-		case err != nil:
-			return 0, m.damaged(err)
+// errNoCut is the error of a member that is left to the ordinary decoder.
+var errNoCut = errors.New("a member that is not decompressed beside others")
+
+// newMembers returns a reader of the content of r, nil if r does not begin with a member that can be decompressed beside others.
+// It takes up to twice the memory of a window.
+func newMembers(r *bufio.Reader, f *format, window int) *members {
+	n := runtime.GOMAXPROCS(0)
+	most := min(mostPiece, window/(n+2))
+	if n == 1 || f.cut == nil || f.cut(r, nil, most) != nil {
+		return nil
+	}
+	m := &members{format: f, window: window, r: r, most: most, pieces: make(chan *piece, n), free: make(chan *piece, n+2), ended: make(chan struct{})}
+	m.quit = sync.OnceFunc(func() { close(m.ended) })
+	m.decode, m.end = f.decoder(n, window)
+	for range cap(m.free) {
+		m.free <- new(piece)
+	}
+	m.all.Go(m.feed)
+	return m
+}
+
+// feed cuts r into pieces. There are two more than are decompressed at a time: the one that is being cut, and that which Read has.
+func (m *members) feed() {
+	defer close(m.pieces)
+	for m.err == nil {
+		var p *piece
+		select {
+		case p = <-m.free:
+		case <-m.ended:
+			return
 		}
-	}
-	n, err := m.packing.Read(p)
-	switch {
-	case n > 0 || err == nil:
-		return n, nil // an error comes again
-	case err == io.EOF: //nolint:errorlint // a wrapped one is another
-		m.open, m.past = false, true
-		return 0, &codec.MemberEnd{Start: m.start, End: m.here()}
-	default:
-		return 0, m.damaged(err)
-	}
-}
-
-// begin begins with the next member.
-func (m *members) begin() error {
-	for {
-		m.start = m.here()
-		head, err := m.in.Peek(len(m.magic()))
-		switch {
-		case len(head) == 0:
-			return err
-		case head[0] == 0: // as gzip allows behind a member
-			_, _ = m.in.Discard(1)
-		case isSkippable(head):
-			if err := skipFrame(m.in); err != nil {
-				return err
+		p.raw, p.size, p.ready = p.raw[:0], 0, make(chan struct{})
+		whole := 0 // bytes of whole members
+		for m.err == nil && p.size < min(pieceSize, m.most) && len(p.raw) < m.most {
+			if m.err = m.format.cut(m.r, p, m.most); m.err == nil {
+				whole = len(p.raw)
 			}
-		case !bytes.Equal(head, m.magic()):
-			return errors.New("here is no member")
-		default:
-			m.open = true
-			return m.reset(m.in)
 		}
+		m.tail = append(m.tail, p.raw[whole:]...)
+		if p.raw = p.raw[:whole]; whole == 0 {
+			return
+		}
+		select {
+		case m.pieces <- p:
+		case <-m.ended:
+			m.tail = append(p.raw, m.tail...)
+			return
+		}
+		m.all.Go(func() {
+			defer close(p.ready)
+			p.good = m.decode(p)
+		})
 	}
 }
 
-// isSkippable reports whether a frame of zstd without content begins here.
-func isSkippable(head []byte) bool {
-	return len(head) == 4 && head[0]&0xf0 == 0x50 && string(head[1:]) == "\x2a\x4d\x18"
+// Read implements io.Reader.
+func (m *members) Read(to []byte) (int, error) {
+	for len(m.rest) == 0 {
+		if m.plain != nil {
+			return m.plain.Read(to)
+		}
+		if m.cur != nil {
+			m.free <- m.cur
+			m.cur = nil
+		}
+		p := <-m.pieces
+		if p != nil {
+			<-p.ready
+		}
+		if p == nil || !p.good {
+			if err := m.goOn(p); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		m.cur, m.rest = p, p.content
+	}
+	n := copy(to, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
 }
 
-// damaged returns what became of a member that could not be read because of err: its end, where another one follows, or an error that
-// ends the file.
-func (m *members) damaged(err error) error {
-	if m.src.err != nil && m.src.err != io.EOF { //nolint:errorlint // as the file or the store returned it
-		return m.src.err
+// goOn has the ordinary decoder read p and what is behind it.
+func (m *members) goOn(p *piece) error {
+	m.quit()
+	m.left = &left{r: m.r}
+	for ; p != nil; p = <-m.pieces {
+		m.left.raw = append(m.left.raw, p.raw)
 	}
-	if !m.past && errors.As(err, new(*errWindow)) { // of all members, most likely
+	m.all.Wait()
+	m.left.raw = append(m.left.raw, m.tail)
+	switch m.err {
+	case nil, errNoCut, io.EOF, io.ErrUnexpectedEOF: //nolint:errorlint // the file says how it ends; errors of a store may wrap these
+	default:
+		m.left.err = m.err
+	}
+	m.left.b = bufio.NewReaderSize(m.left, readBuffer)
+	if _, err := m.left.b.Peek(1); err != nil {
 		return err
 	}
-	m.open = false
-	short := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
-	m.src.back(m.start + 1)
-	m.in.Reset(m.src)
-	found := m.find()
-	switch {
-	case m.src.err != nil && m.src.err != io.EOF: //nolint:errorlint // as above
-		return m.src.err
-	case !found && short:
-		return io.ErrUnexpectedEOF
+	plain, err := m.format.open(m.left.b, m.window)
+	if err == nil {
+		m.plain = plain
 	}
-	return &codec.MemberEnd{Start: m.start, End: m.here(), Damage: err}
+	return err
 }
 
-// find goes on to the next member, or to the end of the file.
-func (m *members) find() bool {
-	magic := m.magic()
-	for {
-		data, err := m.in.Peek(peekBytes)
-		i := bytes.Index(data, magic)
-		switch {
-		case i == 0 && m.begins(data, m.opening):
-			return true
-		case i == 0:
-			i = 1
-		case i < 0 && err != nil:
-			_, _ = m.in.Discard(len(data))
-			return false
-		case i < 0:
-			i = len(data) - len(magic) + 1
-		}
-		_, _ = m.in.Discard(i)
+// unused returns how many bytes were read, and have not come to the decoder that has met an error.
+func (m *members) unused() int {
+	if m.left == nil {
+		return 0
 	}
+	return m.left.b.Buffered() + m.left.len()
 }
 
 // Close implements [io.Closer].
 func (m *members) Close() error {
-	m.packing.close()
+	m.quit()
+	m.all.Wait()
+	m.end()
+	if c, ok := m.plain.(io.Closer); ok {
+		return c.Close()
+	}
 	return nil
 }
 
-// openMembers returns what reads the content of a file whose members begin so, and the name of its format; nil for a format without
-// members.
-func openMembers(src *rewinder, in *bufio.Reader, opening string, window int) (m *members, name string, err error) {
-	dictionary, err := readDictionary(in)
-	if err != nil {
-		return nil, "zstd", err
-	}
-	f, err := recognise(in)
-	for err == nil && f != nil && f.skip {
-		if err = skipFrame(in); err == nil {
-			f, err = recognise(in)
-		}
-	}
-	if err != nil || f == nil {
-		return nil, "text", err
-	}
-	m = &members{src: src, in: in, opening: opening}
-	switch f.name {
-	case "gzip":
-		m.packing = &gzipMembers{}
-	case "zstd":
-		if m.packing, err = newZstdMembers(dictionary, window); err != nil {
-			return nil, f.name, err
-		}
-	default:
-		return nil, f.name, nil
-	}
-	return m, f.name, nil
+// left is what was read and not used, an error of reading if there was one, and else the rest of a file.
+type left struct {
+	raw [][]byte
+	err error
+	r   *bufio.Reader
+	b   *bufio.Reader // which reads it
 }
 
-// gzipMembers reads members of gzip (RFC 1952).
-type gzipMembers struct{ z, probe gzip.Reader }
+func (l *left) len() (n int) {
+	for _, raw := range l.raw {
+		n += len(raw)
+	}
+	return n
+}
 
-func (*gzipMembers) magic() []byte { return []byte("\x1f\x8b\x08") }
+// Read implements io.Reader.
+func (l *left) Read(p []byte) (int, error) {
+	for len(l.raw) > 0 {
+		if n := copy(p, l.raw[0]); n > 0 {
+			l.raw[0] = l.raw[0][n:]
+			return n, nil
+		}
+		l.raw = l.raw[1:]
+	}
+	if l.err != nil {
+		return 0, l.err
+	}
+	return l.r.Read(p)
+}
 
-func (g *gzipMembers) reset(r *bufio.Reader) error {
-	err := g.z.Reset(r)
-	g.z.Multistream(false)
+// more appends the next n bytes to the piece.
+func (p *piece) more(r io.Reader, n int) error {
+	at := len(p.raw)
+	p.raw = append(p.raw, make([]byte, n)...)
+	got, err := io.ReadFull(r, p.raw[at:])
+	p.raw = p.raw[:at+got]
 	return err
 }
 
-func (g *gzipMembers) Read(p []byte) (int, error) { return g.z.Read(p) }
-
-func (g *gzipMembers) begins(data []byte, opening string) bool {
-	return g.probe.Reset(bytes.NewReader(data)) == nil && beginsWith(&g.probe, opening)
-}
-
-func (*gzipMembers) close() {}
-
-func beginsWith(r io.Reader, opening string) bool {
-	head := make([]byte, len(opening))
-	_, err := io.ReadFull(r, head)
-	return err == nil && string(head) == opening
-}
-
-// zstdMembers reads frames of zstd (RFC 8878).
-type zstdMembers struct {
-	z, probe *zstd.Decoder
-	window   int
-	frame    frameReader
-}
-
-func newZstdMembers(dictionary []byte, window int) (*zstdMembers, error) {
-	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(uint64(window)), zstd.WithDecoderLowmem(true)}
-	if dictionary != nil {
-		options = append(options, zstd.WithDecoderDicts(dictionary))
-	}
-	z, err := zstd.NewReader(nil, options...)
-	if err != nil {
-		return nil, err
-	}
-	probe, err := zstd.NewReader(nil, options...)
-	if err != nil {
-		return nil, err
-	}
-	return &zstdMembers{z: z, probe: probe, window: window}, nil
-}
-
-func (*zstdMembers) magic() []byte { return []byte("\x28\xb5\x2f\xfd") }
-
-func (z *zstdMembers) reset(r *bufio.Reader) error {
-	z.frame = frameReader{r: r}
-	return windowError(z.z.Reset(&z.frame), z.window)
-}
-
-func (z *zstdMembers) Read(p []byte) (int, error) {
-	n, err := z.z.Read(p)
-	if err == io.EOF && n == 0 && !z.frame.done() { //nolint:errorlint // the decoder's own end
-		err = io.ErrUnexpectedEOF
-	}
-	return n, windowError(err, z.window)
-}
-
-func (z *zstdMembers) begins(data []byte, opening string) bool {
-	return z.probe.Reset(bytes.NewReader(data)) == nil && beginsWith(z.probe, opening)
-}
-
-func (z *zstdMembers) close() {
-	z.z.Close()
-	z.probe.Close()
-}
-
-// frameReader returns the bytes of one frame, and none behind it.
-type frameReader struct {
-	r        *bufio.Reader
-	left     int // bytes up to what says how it goes on
-	state    frameState
-	checksum bool
-}
-
-type frameState uint8
-
+// A member of bgzip (the SAM specification, 4.1) says in its header how long it is, and has at most 64 KiB.
 const (
-	frameHeader frameState = iota
-	blockHeader
-	lastBlock
-	frameEnd
+	bgzipHead = 18
+	bgzipMost = 64 << 10
 )
 
-func (f *frameReader) done() bool { return f.state == frameEnd && f.left == 0 }
-
-// Read implements [io.Reader].
-func (f *frameReader) Read(p []byte) (int, error) {
-	for f.left == 0 {
-		if f.state == frameEnd {
-			return 0, io.EOF
-		}
-		if err := f.next(); err != nil {
-			return 0, noEOF(err)
-		}
+// cutGzip appends the next member to p, if its header says where it ends. Without p it only looks.
+func cutGzip(r *bufio.Reader, p *piece, most int) error {
+	head, err := r.Peek(bgzipHead)
+	if err != nil {
+		return err
 	}
-	n, err := f.r.Read(p[:min(len(p), f.left)])
-	f.left -= n
-	return n, noEOF(err)
-}
-
-// next finds out how many bytes come up to the next header of a block, with that.
-func (f *frameReader) next() error {
-	switch f.state {
-	case frameHeader:
-		head, err := f.r.Peek(zstd.HeaderMaxSize)
-		var h zstd.Header
-		if e := h.Decode(head); e != nil {
-			if err == nil {
-				err = e
-			}
-			return err
-		}
-		f.left, f.checksum, f.state = h.HeaderSize, h.HasCheckSum, blockHeader
-	case blockHeader:
-		head, err := f.r.Peek(3)
-		if err != nil {
-			return err
-		}
-		// Last_Block, Block_Type, Block_Size: RFC 8878, 3.1.1.2.
-		h := uint32(head[0]) | uint32(head[1])<<8 | uint32(head[2])<<16
-		f.left = 3 + int(h>>3)
-		if h>>1&3 == 1 { // RLE: a byte that is repeated
-			f.left = 3 + 1
-		}
-		if h&1 == 1 {
-			f.state = lastBlock
-		}
-	case lastBlock:
-		if f.state = frameEnd; f.checksum {
-			f.left = 4
-		}
+	if string(head[:4]) != "\x1f\x8b\x08\x04" || string(head[10:16]) != "\x06\x00BC\x02\x00" || most < bgzipMost {
+		return errNoCut
 	}
+	n := int(binary.LittleEndian.Uint16(head[16:])) + 1
+	switch {
+	case n < bgzipHead+8:
+		return errNoCut
+	case p == nil:
+		return nil
+	}
+	if err := p.more(r, n); err != nil {
+		return err
+	}
+	p.size += int(min(binary.LittleEndian.Uint32(p.raw[len(p.raw)-4:]), bgzipMost))
 	return nil
 }
 
-// dictionaryMagic begins the frame with the dictionary that all others of a .warc.zst file are compressed with.
-//
-// Source: https://iipc.github.io/warc-specifications/specifications/warc-zstd/
-const dictionaryMagic = "\x5d\x2a\x4d\x18"
+// gzipDecoder decompresses whole members.
+func gzipDecoder(int, int) (decode func(*piece) bool, end func()) {
+	var readers sync.Pool
+	return func(p *piece) bool {
+		z, _ := readers.Get().(*gzip.Reader)
+		if z == nil {
+			z = new(gzip.Reader)
+		}
+		defer readers.Put(z)
+		if z.Reset(bytes.NewReader(p.raw)) != nil {
+			return false
+		}
+		if cap(p.content) < p.size {
+			p.content = make([]byte, p.size)
+		}
+		p.content = p.content[:p.size]
+		if _, err := io.ReadFull(z, p.content); err != nil {
+			return false
+		}
+		var more [1]byte
+		n, err := z.Read(more[:])
+		return n == 0 && err == io.EOF //nolint:errorlint // a wrapped io.EOF is none
+	}, func() {}
+}
 
-// readDictionary returns the dictionary that a file begins with, nil for none.
-func readDictionary(in *bufio.Reader) ([]byte, error) {
-	head, err := in.Peek(8)
-	if err != nil || string(head[:4]) != dictionaryMagic {
-		return nil, nil // what else it is comes out later
+const (
+	// zstdHead is how long the head of a frame and of its first block is, at most.
+	zstdHead = zstd.HeaderMaxSize
+	// zstdBlock is how large a block is, at most.
+	zstdBlock = 128 << 10
+	// The types of blocks (RFC 8878, 3.1.1.2.2).
+	zstdRLE, zstdReserved = 1, 3
+)
+
+// cutZstd appends the next frame to p: the blocks of a frame say how long they are. Without p it only looks at the head.
+func cutZstd(r *bufio.Reader, p *piece, most int) error {
+	head, err := r.Peek(zstdHead)
+	if len(head) == 0 {
+		return err
 	}
-	size := binary.LittleEndian.Uint32(head[4:])
-	if size > maxDictionary {
-		return nil, fmt.Errorf("its dictionary claims %d bytes, and at most %d are read", size, maxDictionary)
+	var h zstd.Header
+	if h.Decode(head) != nil || h.HasFCS && h.FrameContentSize > uint64(most) || int64(h.SkippableSize) > int64(most) {
+		return errNoCut
 	}
-	_, _ = in.Discard(len(head))
-	var b bytes.Buffer
-	if n, err := io.CopyN(&b, in, int64(size)); err != nil {
-		return nil, fmt.Errorf("dictionary of %d bytes, of which %d are there: %w", size, n, noEOF(err))
+	if p == nil {
+		return nil
 	}
-	dictionary := b.Bytes()
-	if !bytes.HasPrefix(dictionary, []byte("\x28\xb5\x2f\xfd")) {
-		return dictionary, nil
+	if h.Skippable {
+		return p.more(r, h.HeaderSize+int(h.SkippableSize))
 	}
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDictionary))
+	if err := p.more(r, h.HeaderSize); err != nil {
+		return err
+	}
+	size := 0
+	for last := false; !last; size += zstdBlock {
+		if len(p.raw) > most || size > most {
+			return errNoCut
+		}
+		if err := p.more(r, 3); err != nil {
+			return err
+		}
+		b := p.raw[len(p.raw)-3:]
+		block := int(b[0]) | int(b[1])<<8 | int(b[2])<<16
+		n := block >> 3
+		switch block >> 1 & 3 {
+		case zstdRLE:
+			n = 1
+		case zstdReserved:
+			return errNoCut
+		}
+		if last = block&1 == 1; last && h.HasCheckSum {
+			n += 4
+		}
+		if err := p.more(r, n); err != nil {
+			return err
+		}
+	}
+	if h.HasFCS {
+		size = int(h.FrameContentSize)
+	}
+	p.size += size
+	return nil
+}
+
+// zstdDecoder decompresses whole frames.
+func zstdDecoder(n, window int) (decode func(*piece) bool, end func()) {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(n), zstd.WithDecoderMaxWindow(uint64(window)), zstd.WithDecoderMaxMemory(4*mostPiece))
 	if err != nil {
-		return nil, err
+		return func(*piece) bool { return false }, func() {}
 	}
-	defer d.Close()
-	return d.DecodeAll(dictionary, nil)
+	return func(p *piece) bool {
+		var err error
+		p.content, err = d.DecodeAll(p.raw, p.content[:0])
+		return err == nil
+	}, d.Close
 }

@@ -204,7 +204,7 @@ func (s *stream) copy(ctx context.Context, stdin io.Reader) (read snapshot, err 
 	}
 	s.position = func() int64 { return 0 }
 	defer func() { s.taken = counted.here; s.offset = s.position() }()
-	content, plain, err := s.open(counted)
+	content, plain, err := s.open(counted, !s.in.stream && size >= membersFrom)
 	if err != nil {
 		return read, noEOF(err)
 	}
@@ -220,8 +220,9 @@ func (s *stream) copy(ctx context.Context, stdin io.Reader) (read snapshot, err 
 	return counted.snapshot(), err
 }
 
-// open returns the content of a file, and whether that is as it is stored. The end of what it returns sets offset.
-func (s *stream) open(file io.Reader) (content io.Reader, plain bool, err error) {
+// open returns the content of a file, and whether that is as it is stored. beside says that members may be decompressed beside each
+// other, which those that show are not.
+func (s *stream) open(file io.Reader, beside bool) (content io.Reader, plain bool, err error) {
 	src := &rewinder{r: file}
 	if s.opening != "" {
 		file = src
@@ -229,7 +230,7 @@ func (s *stream) open(file io.Reader) (content io.Reader, plain bool, err error)
 	buffered := bufio.NewReaderSize(file, readBuffer)
 	s.position = func() int64 { return s.taken - int64(buffered.Buffered()) }
 	if s.opening != "" {
-		m, name, err := openMembers(src, buffered, s.opening, s.window)
+		m, name, err := openMemberwise(src, buffered, s.opening, s.window)
 		if s.format = name; m != nil {
 			s.position = m.here
 			return m, false, nil
@@ -238,7 +239,10 @@ func (s *stream) open(file io.Reader) (content io.Reader, plain bool, err error)
 			return nil, false, err
 		}
 	}
-	content, s.format, err = decompress(buffered, s.window)
+	content, s.format, err = decompress(buffered, s.window, beside && s.opening == "")
+	if m, ok := content.(*members); ok {
+		s.position = func() int64 { return s.taken - int64(buffered.Buffered()) - int64(m.unused()) }
+	}
 	return content, s.format == "text", err
 }
 
@@ -279,6 +283,7 @@ func (s *stream) next(content io.Reader, plain bool, counted *counter) error {
 type counter struct {
 	r    io.Reader
 	n    *atomic.Int64 // of all files, for the progress
+	mu   sync.Mutex    // a snapshot may be taken while another goroutine reads ahead
 	here int64         // of this one
 	sum  *xxh3.Hasher  // of it, nil if nobody wants to know
 }
@@ -287,13 +292,17 @@ func (c *counter) snapshot() snapshot {
 	if c.sum == nil {
 		return snapshot{}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return snapshot{c.here, c.sum.Sum128()}
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	c.here += int64(n)
 	c.n.Add(int64(n))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.here += int64(n)
 	if c.sum != nil {
 		_, _ = c.sum.Write(p[:n])
 	}
