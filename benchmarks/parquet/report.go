@@ -56,8 +56,8 @@ func (r *report) add(results []result) {
 	if len(results) < 2 {
 		return
 	}
-	own, best, smallest := results[0], results[1], results[1]
-	var v15 result
+	own := results[0]
+	var best, smallest, v15 result
 	for _, x := range results[1:] {
 		if x.aside {
 			continue
@@ -65,7 +65,7 @@ func (r *report) add(results []result) {
 		if x.RowsPerS > best.RowsPerS {
 			best = x
 		}
-		if x.OutBytes < smallest.OutBytes {
+		if smallest.OutBytes == 0 || x.OutBytes < smallest.OutBytes {
 			smallest = x
 		}
 		if x.System == "arrow_v15" {

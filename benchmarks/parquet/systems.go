@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"errors"
 	"io"
 	"os"
@@ -17,7 +18,8 @@ import (
 type system struct {
 	name, version string
 	pass          func(codec string) (pass.Result, error)
-	aside         string // the only codec that it is measured with, beside the others, which ratios do not count
+	codec         string // the only one that it is measured with, "" for all
+	aside         bool   // it does something else than the others: ratios do not count it
 }
 
 // programs are those that other systems run in. Python and Rust may be "", and their systems are left out then.
@@ -47,6 +49,10 @@ func systems(t *table, p programs, only string) (all []system, done func() error
 	u := &urlmill{table: t, files: map[string]*parquet.File{}}
 	chosen := func(name string) bool { return only == "" || slices.Contains(strings.Split(only, ","), name) }
 	all = []system{{name: "urlmill", pass: here(u.encode)}}
+	if chosen("urlmill_by_host") {
+		u := &urlmill{table: t, sortBy: []string{"host"}, files: map[string]*parquet.File{}}
+		all = append(all, system{name: "urlmill_by_host", pass: here(u.encode), aside: true})
+	}
 	if chosen("arrow_v15") {
 		all = append(all, system{name: "arrow_v15", version: version("github.com/apache/arrow/go/v15"), pass: here(v15.encode)})
 	}
@@ -62,13 +68,16 @@ func systems(t *table, p programs, only string) (all []system, done func() error
 			ends = append(ends, c.close)
 			s := system{name: name, version: version, pass: c.pass}
 			if name == "arrow_cpp_zstd2" { // at level 2, where its files are about as small as those of klauspost's level 1
-				s.aside = "zstd"
+				s.codec, s.aside = "zstd", true
 			}
 			all = append(all, s)
 		}
 		return err
 	}
-	err = add("arrow_v18", version("github.com/apache/arrow-go/v18"), p.v18, file)
+	info, err := buildinfo.ReadFile(p.v18)
+	if err == nil {
+		err = add("arrow_v18", versionIn(info, "github.com/apache/arrow-go/v18"), p.v18, file)
+	}
 	if p.rust != "" {
 		err = errors.Join(err, add("arrow_rs", rustVersion, p.rust, file), add("arrow_rs_views", rustVersion, p.rust, file, "views"))
 	}
@@ -89,6 +98,10 @@ const rustVersion = "60.1.0"
 
 func version(module string) string {
 	info, _ := debug.ReadBuildInfo()
+	return versionIn(info, module)
+}
+
+func versionIn(info *debug.BuildInfo, module string) string {
 	for _, d := range info.Deps {
 		if d.Path == module {
 			return d.Version
@@ -99,15 +112,16 @@ func version(module string) string {
 
 // urlmill writes one file after the other, as the sink does.
 type urlmill struct {
-	table *table
-	files map[string]*parquet.File
+	table  *table
+	sortBy []string
+	files  map[string]*parquet.File
 }
 
 func (u *urlmill) encode(w io.Writer, codec string) error {
 	f := u.files[codec]
 	var err error
 	if f == nil {
-		f, err = parquet.NewFile(w, u.table.schema, parquet.Options{Compression: codec, RowGroupRows: groupRows, RowGroupBytes: 512 << 20})
+		f, err = parquet.NewFile(w, u.table.schema, parquet.Options{Compression: codec, RowGroupRows: groupRows, RowGroupBytes: 512 << 20, SortBy: u.sortBy})
 		u.files[codec] = f
 	} else {
 		err = f.Reset(w)
