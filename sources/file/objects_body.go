@@ -169,25 +169,21 @@ func (s *ObjectSource) fetch(ctx context.Context, f *fetched) {
 func (s *ObjectSource) prefetch(ctx context.Context, l *objectLane) {
 	defer close(l.ahead)
 	for {
+		o, ok := l.following(ctx)
+		if !ok {
+			return
+		}
+		f := &fetched{Object: o}
+		if small := o.Size <= smallObject && !l.tables; small {
+			f.ready = make(chan struct{})
+		}
 		select {
+		case l.ahead <- f:
 		case <-ctx.Done():
 			return
-		case o, ok := <-l.queue:
-			if !ok {
-				return
-			}
-			f := &fetched{Object: o}
-			if small := o.Size <= smallObject && !l.tables; small {
-				f.ready = make(chan struct{})
-			}
-			select {
-			case l.ahead <- f:
-			case <-ctx.Done():
-				return
-			}
-			if f.ready != nil {
-				l.fetches.Go(func() { s.fetch(ctx, f) })
-			}
+		}
+		if f.ready != nil {
+			l.fetches.Go(func() { s.fetch(ctx, f) })
 		}
 	}
 }
@@ -268,7 +264,7 @@ func (p *pieces) block(first int64) ([]byte, error) {
 
 // content returns a reader of an object whose turn has come.
 func (s *ObjectSource) content(ctx context.Context, f *fetched) (io.ReadCloser, error) {
-	if f.ready == nil && f.Size > largeObject {
+	if w, ok := s.store.(objstore.Whole); f.ready == nil && f.Size > largeObject && !(ok && w.Whole()) {
 		return s.ranges(ctx, f.Object), nil
 	}
 	if f.ready == nil {

@@ -18,16 +18,21 @@ import (
 )
 
 // ReaderOptions are how to reach a bucket whose objects are read. They implement [objstore.Options].
-type ReaderOptions struct{ Options }
+type ReaderOptions struct {
+	Options
+	// Subscription is that of Pub/Sub with the notifications of the bucket, projects/PROJECT/subscriptions/NAME, "" for none.
+	Subscription string
+}
 
 // NewReader returns the options of a configuration that says nothing.
-func NewReader() *ReaderOptions { return &ReaderOptions{Options{section: "source.file.gcs"}} }
+func NewReader() *ReaderOptions { return &ReaderOptions{Options: Options{section: "source.file.gcs"}} }
 
 // Section returns the section that the options are bound to.
 func (o *ReaderOptions) Section() config.Section {
 	return config.Section{Fields: append(bucket.ReadFields(o.Options.Section().Fields),
 		config.Field{Name: "anonymous", Doc: "Requests without credentials, for buckets that everybody may read.", Value: config.Bool(&o.anonymous)},
 		config.Field{Name: "user_project", Doc: "The project that pays for requests and bytes, where the bucket has its requesters pay.", Value: config.Text(&o.payer, "my-project")},
+		config.Field{Name: "subscription", Doc: "Subscription of Pub/Sub in which the bucket says that objects are new: new ones are read as their messages come, and the run does not end.", Value: config.Text(&o.Subscription, "projects/my-project/subscriptions/new-logs")},
 	)}
 }
 
@@ -39,7 +44,7 @@ func (o *ReaderOptions) Open(name string, log *slog.Logger) (objstore.Store, obj
 	options := o.Options
 	options.Options = options.WithDefaults()
 	options.Log = log
-	return &reader{options.client(name, "", options.HTTPClient(options.Transport), newTokens(options))}, options.Trouble, nil
+	return &reader{options.client(name, "", options.HTTPClient(options.Transport), newTokens(options, options.endpoint(), scope))}, options.Trouble, nil
 }
 
 // reader implements [objstore.Store]. The ETag of an object is its generation.
@@ -73,6 +78,29 @@ func (r *reader) List(ctx context.Context, prefix, after string, limit int) (pag
 		}
 		q.Set("pageToken", all.Next)
 	}
+}
+
+// Dirs implements [objstore.Store].
+func (r *reader) Dirs(ctx context.Context, prefix string, each func(dirs []string) bool) error {
+	q := url.Values{"prefix": {prefix}, "delimiter": {"/"}, "fields": {"nextPageToken,prefixes"}}
+	for seen := (bucket.Turns{}); ; {
+		page, err := r.listing(ctx, prefix, q)
+		if err != nil || !each(page.Prefixes) || page.Next == "" {
+			return err
+		}
+		if seen.Turn(true, page.Next) != nil {
+			return r.Endless("objects.list", prefix)
+		}
+		q.Set("pageToken", page.Next)
+	}
+}
+
+// Stat implements [objstore.Store].
+func (r *reader) Stat(ctx context.Context, key string) (objstore.Object, error) {
+	o, err := decode[resource](r.Do(ctx, bucket.Call{
+		Operation: "objects.get", Key: key, Object: true, Method: http.MethodGet, URL: r.objects + "/" + url.PathEscape(key) + "?fields=size,generation",
+	}))
+	return objstore.Object{Key: key, Size: o.Size, ETag: strconv.FormatInt(o.Generation, 10)}, err
 }
 
 // Open implements [objstore.Store]. The generation is a condition and not the name of a version: of one that was replaced a bucket without
