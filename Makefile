@@ -262,6 +262,7 @@ lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, cop
 	cd internal/dev/itest/monitoring && $(GO) mod tidy -diff && $(GO) vet ./...
 	cd internal/dev/itest/kubernetes && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd internal/dev/itest/packages && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
+	cd internal/dev/pubsubtest/server && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd internal/dev/browsertest && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd plugins/arrowc && $(GO) mod tidy -diff && $(GO) vet -tags crossing ./...
 	cd benchmarks && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../.golangci.yml ./... && $(GO) mod tidy -diff
@@ -346,6 +347,14 @@ bench-enrich: ## what columns of enrich and redaction cost, beside uap-go, uap-r
 .PHONY: bench-delivery
 bench-delivery: ## what exactly-once delivery costs against at-least-once; QUICK=1
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-delivery ./delivery && QUICK=$(QUICK) ../$(BIN)/bench-delivery -out $(RESULTS)/delivery.json
+
+.PHONY: bench-load
+bench-load: ## parsed rows into PostgreSQL, ClickHouse and DuckDB beside loads by hand (C compiler, Debian's servers); QUICK=1, ONLY=postgres
+	cd benchmarks && CGO_ENABLED=1 $(GO) build -tags duckdb -o ../$(BIN)/bench-load ./load && QUICK=$(QUICK) ONLY=$(ONLY) ../$(BIN)/bench-load -out $(RESULTS)/load.json
+
+.PHONY: bench-lake
+bench-lake: build ## clicks from Kafka until a query finds them, in files, Iceberg, PostgreSQL, ClickHouse, and what a TB costs (Java, Maven, Debian's servers); QUICK=1, ONLY=iceberg
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-lake ./lake && QUICK=$(QUICK) ONLY="$(ONLY)" ../$(BIN)/bench-lake -binary ../$(BIN)/urlmill -out $(RESULTS)/lake.json
 
 .PHONY: bench-sweep
 bench-sweep: ## batch sizes and cores, plotted into docs/performance

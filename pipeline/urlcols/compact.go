@@ -41,7 +41,8 @@ func compactColumns(opts Options) []column {
 				if !s.cols.Href.IsValid(i) {
 					return dst, false
 				}
-				return appendUserinfo(dst, s.cols.Href.At(i))
+				userinfo, ok := Userinfo(s.cols.Href.At(i))
+				return append(dst, userinfo...), ok
 			}),
 		keptText("kept_origin", columns.Href|columns.Scheme, "the origin, where it is that of another URL: of blob:",
 			func(s *state, dst []byte, i int) ([]byte, bool) {
@@ -99,24 +100,21 @@ func (s *state) keptURLs(fronts bool) *array.Data {
 	}).array(s, utf8Type)
 }
 
-// appendUserinfo appends what stands before the host of href. The delimiters are escaped there.
-func appendUserinfo(dst, href []byte) ([]byte, bool) {
+// Userinfo returns what stands before the host of href, and false if nothing does. It is a part of href.
+func Userinfo(href []byte) ([]byte, bool) {
 	if bytes.IndexByte(href, '@') < 0 {
-		return dst, false
+		return nil, false
 	}
 	_, rest, _ := bytes.Cut(href, []byte(":"))
 	authority, ok := bytes.CutPrefix(rest, []byte("//"))
 	if !ok {
-		return dst, false
+		return nil, false
 	}
-	if end := bytes.IndexAny(authority, "/?#"); end >= 0 {
+	if end := bytes.IndexAny(authority, "/?#"); end >= 0 { // they are escaped in what is looked for
 		authority = authority[:end]
 	}
 	userinfo, _, ok := bytes.Cut(authority, []byte("@"))
-	if !ok {
-		return dst, false
-	}
-	return append(dst, userinfo...), true
+	return userinfo, ok
 }
 
 // keptParams builds the column of the parameters of queries that decoders do not agree about.

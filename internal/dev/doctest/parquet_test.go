@@ -49,7 +49,7 @@ func TestParquet(t *testing.T) {
 		if len(cells[row]) == 1 { // of zstd alone
 			cells[row] = []string{"", "", cells[row][0]}
 		}
-		says(t, "docs/performance.md", row+" | "+strings.Join(cells[row], " | ")+" |")
+		says(t, "docs/performance.md", strings.Join(strings.Fields(row+" | "+strings.Join(cells[row], " | ")+" |"), " "))
 	}
 	for _, r := range report.Ratios {
 		says(t, "docs/performance.md", fmt.Sprintf("| %s, %s | %.2f, `%s` | %.2f, `%s` |", r.Profile, r.Codec, r.Speed, r.Best, r.Size, r.Smallest))
