@@ -33,6 +33,8 @@ type Target struct {
 	// Version is urlmill's, for the metadata.
 	Version string
 	Log     *slog.Logger
+	// Put makes an object of a file on this machine, where Path is one; nil: it is a file on this machine.
+	Put func(ctx context.Context, name, from string) error
 }
 
 // CheckOptions returns what is wrong with the options of the target.
@@ -73,7 +75,11 @@ func StreamTo(w io.Writer, t Target) (pipeline.Sink, error) {
 
 // Write writes all rows of r to a file, which appears when it is complete and durable, and returns their number.
 func Write(ctx context.Context, t Target, r Reader) (rows int64, err error) {
-	folder, err := os.MkdirTemp(filepath.Dir(t.Path), ".urlmill-convert-")
+	beside := "" // that of temporary files
+	if t.Put == nil {
+		beside = filepath.Dir(t.Path)
+	}
+	folder, err := os.MkdirTemp(beside, ".urlmill-convert-")
 	if err != nil {
 		return 0, err
 	}
@@ -87,6 +93,9 @@ func Write(ctx context.Context, t Target, r Reader) (rows int64, err error) {
 	}
 	if err != nil {
 		return rows, err
+	}
+	if t.Put != nil {
+		return rows, t.Put(ctx, t.Path, made)
 	}
 	if err := os.Rename(made, t.Path); err != nil {
 		return rows, err
