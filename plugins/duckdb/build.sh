@@ -18,7 +18,7 @@ case $platform in
 esac
 # shellcheck disable=SC2086 # CC may have arguments
 ${CC:-cc} ${CFLAGS:--O2} -std=gnu11 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -shared -s -o "$output" \
-  "$here"/{extension,functions,parse,text,vectors}.c "$archive" "${link[@]}"
+  "$here"/{extension,functions,parse,read,text,vectors}.c "$archive" "${link[@]}"
 
 # field TEXT writes 32 bytes.
 field() {

@@ -38,13 +38,13 @@ char *json_text(char *to, const char *text) {
 static bool outgrown(const struct text *t, size_t size) { return t->capacity > (4 << 20) && t->capacity / 8 > size; }
 
 static bool reserve(struct text *t, size_t size, int64_t rows) {
-	if (size > t->capacity || outgrown(t, size)) {
+	if (!t->bytes || size > t->capacity || outgrown(t, size)) {
 		size_t capacity = size + size / 4 + 64;
 		free(t->bytes);
 		t->bytes = malloc(capacity);
 		t->capacity = t->bytes ? capacity : 0;
 	}
-	if (rows > t->row_capacity) {
+	if (!t->offsets || rows > t->row_capacity) {
 		free(t->offsets);
 		free(t->valid);
 		t->offsets = malloc(((size_t)rows + 1) * sizeof *t->offsets);

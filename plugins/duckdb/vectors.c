@@ -75,6 +75,23 @@ static void put_nulls(const struct ArrowArray *a, int64_t at, int64_t rows, cons
 	}
 }
 
+/* short_text copies up to 12 bytes of those that are there, and zeros behind them: strings are compared with those. */
+static inline void short_text(char *to, const char *from, uint32_t length, int32_t there) {
+	if (there < 12) {
+		memset(to, 0, 12);
+		memcpy(to, from, length);
+		return;
+	}
+	uint64_t low;
+	uint32_t high;
+	memcpy(&low, from, 8);
+	memcpy(&high, from + 8, 4);
+	if (length < 8) low &= ((uint64_t)1 << (8 * length)) - 1;
+	high &= length > 8 ? (uint32_t)(((uint64_t)1 << (8 * (length - 8))) - 1) : 0;
+	memcpy(to, &low, 8);
+	memcpy(to + 8, &high, 4);
+}
+
 /* put_text hands over the bytes of all rows as one string, which DuckDB copies into memory that lives as long as the vector, and has
  * every row point into that. A call for each would cost more than to parse it. */
 static fault put_text(const struct ArrowArray *a, int64_t at, int64_t rows, duckdb_vector to) {
@@ -89,19 +106,22 @@ static fault put_text(const struct ArrowArray *a, int64_t at, int64_t rows, duck
 		if (strings[0].value.pointer.length != size) return say("urlmill: DuckDB has taken %u bytes of %zu", (unsigned)strings[0].value.pointer.length, size);
 		base = strings[0].value.pointer.ptr;
 	}
+	int32_t last = offsets[rows], begin = first;
 	for (int64_t i = 0; i < rows; i++) {
-		uint32_t length = (uint32_t)(offsets[i + 1] - offsets[i]);
+		int32_t end = offsets[i + 1]; /* which the compiler takes for a part of what is written */
+		uint32_t length = (uint32_t)(end - begin);
+		const char *from = bytes + begin;
 		duckdb_string_t s;
 		if (length > 12) {
 			s.value.pointer.length = length;
-			s.value.pointer.ptr = base + (offsets[i] - first);
-			memcpy(s.value.pointer.prefix, s.value.pointer.ptr, 4);
+			memcpy(s.value.pointer.prefix, from, 4);
+			s.value.pointer.ptr = base + (begin - first);
 		} else {
-			memset(&s, 0, sizeof s); /* strings are compared with what lies behind them */
 			s.value.inlined.length = length;
-			memcpy(s.value.inlined.inlined, bytes + offsets[i], length);
+			short_text(s.value.inlined.inlined, from, length, last - begin);
 		}
 		strings[i] = s;
+		begin = end;
 	}
 	return NULL;
 }
