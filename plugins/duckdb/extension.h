@@ -96,6 +96,16 @@ fault say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* json_text appends a text to one of JSON, with quotes. It returns what lies behind it; room is 6 bytes for each of text, and 3. */
 char *json_text(char *to, const char *text);
 
+/* What functions have cost the thread that called them, in nanoseconds, and calls of the library within; counted with URLMILL_TIMED, for the benchmark. */
+extern bool timed;
+extern int64_t spent_all, spent_library; /* atomic */
+int64_t thread_time(void);
+#define SPENT(on, statement) do { \
+		int64_t before = timed ? thread_time() : 0; \
+		statement; \
+		if (timed) __atomic_add_fetch(&(on), thread_time() - before, __ATOMIC_RELAXED); \
+	} while (0)
+
 bool register_scalars(duckdb_connection connection, fault *why);
 bool register_read(duckdb_connection connection, fault *why);
 

@@ -2,7 +2,9 @@
 #include "extension.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static void report(duckdb_function_info info, fault why) {
 	if (!why) return;
@@ -20,7 +22,20 @@ static const struct function {
 	{"url_error", URL_ERROR}, {"url_error_pos", URL_ERROR_POS},
 };
 
-static void one_column(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) {
+bool timed;
+int64_t spent_all, spent_library;
+
+int64_t thread_time(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
+}
+
+static void column_of(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out);
+
+static void one_column(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { SPENT(spent_all, column_of(info, in, out)); }
+
+static void column_of(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) {
 	const struct function *f = duckdb_scalar_function_get_extra_info(info);
 	idx_t rows = duckdb_data_chunk_get_size(in);
 	struct parsed p;
@@ -153,6 +168,11 @@ static void canonical(duckdb_function_info info, duckdb_data_chunk in, duckdb_ve
 static void version(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) {
 	(void)info;
 	const char *text = urlmill_version();
+	char with_times[1024];
+	if (timed) {
+		snprintf(with_times, sizeof with_times, "%.*s,\"spent\":{\"all\":%lld,\"library\":%lld}}", (int)strlen(text) - 1, text, (long long)spent_all, (long long)spent_library);
+		text = with_times;
+	}
 	for (idx_t i = 0, rows = duckdb_data_chunk_get_size(in); i < rows; i++) duckdb_vector_assign_string_element(out, i, text);
 }
 
@@ -190,6 +210,7 @@ static bool add_parse(duckdb_connection to, duckdb_logical_type result) {
 
 bool register_scalars(duckdb_connection connection, fault *why) {
 	const struct ArrowSchema *all;
+	timed = getenv("URLMILL_TIMED") != NULL;
 	if ((*why = struct_schema(&all))) return false;
 	duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR), parts = type_of(all);
 	bool ok = parts && add_parse(connection, parts);

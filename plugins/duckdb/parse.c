@@ -117,7 +117,7 @@ struct thread {
 };
 
 static void clear(struct slot *s) {
-	if (s->array.release) s->array.release(&s->array);
+	if (s->array.release) SPENT(spent_library, s->array.release(&s->array));
 	s->processor = NULL;
 }
 
@@ -148,7 +148,8 @@ static struct thread *this_thread(void) {
 static fault fill(struct slot *s, const struct processor *p, const struct ArrowSchema *schema, struct ArrowArray *in) {
 	char *error = NULL;
 	clear(s);
-	int code = urlmill_parse_array(p->processor, schema, in, &s->array, &error);
+	int code;
+	SPENT(spent_library, code = urlmill_parse_array(p->processor, schema, in, &s->array, &error));
 	if (!code) {
 		s->processor = p;
 		return NULL;
