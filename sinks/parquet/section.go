@@ -39,7 +39,7 @@ func (o *Options) Section() config.Section {
 			"block.size": "row_group_bytes", "parquet.block.size": "row_group_bytes", "row.group.size.bytes": "row_group_bytes",
 			"codec": "compression", "compression.codec": "compression", "parquet.compression": "compression", "level": "compression_level",
 			"data.page.version": "page_version", "bloom.filter.columns": "bloom_filters",
-			"sorting.columns": "sort_by", "order.by": "sort_by", "sort": "sort_by",
+			"sorting.columns": "sort_by", "order.by": "sort_by", "sort": "sort_by", "cluster.by": "sort_by",
 		}),
 		Fields: slices.Concat([]config.Field{
 			{Name: "path", Doc: "Folder, or s3://bucket/prefix or the like (docs/s3.md, docs/gcs.md, docs/azure.md), that the files appear in when they are complete.", Value: config.Text(&o.Path, "/var/lib/urlmill/clicks"), Example: "path: out"},
