@@ -158,6 +158,31 @@ func TestPeers(t *testing.T) {
 	}
 }
 
+// TestCrawl compares the table of docs/crawl.md with the results of make crawl.
+func TestCrawl(t *testing.T) {
+	type measure struct {
+		Name   string  `json:"name"`
+		Rate   float64 `json:"content_mb_per_cpu_s"`
+		Memory int64   `json:"peak_memory_bytes"`
+	}
+	r := results[struct {
+		Stages []measure `json:"stages"`
+		Peers  []measure `json:"peers"`
+		Gunzip float64   `json:"share_of_gunzip"`
+	}](t, "crawl.json")
+	text, rows := read(t, filepath.Join(root, "docs", "crawl.md")), 0
+	for _, m := range append(r.Stages, r.Peers...) {
+		if row := fmt.Sprintf("| %s | %.0f | %d |", m.Name, m.Rate, m.Memory>>20); strings.Contains(text, "| "+m.Name+" |") {
+			if rows++; !strings.Contains(strings.ReplaceAll(text, "| |\n", "| 0 |\n"), row) {
+				t.Errorf("measured: %s", row)
+			}
+		}
+	}
+	if share := fmt.Sprintf("takes %.0f %% of the CPU time", 100*r.Gunzip); rows < 6 || !strings.Contains(text, share) {
+		t.Errorf("%d rows; measured: %s", rows, share)
+	}
+}
+
 // TestEnrich compares the table of docs/performance.md with the results of make bench-enrich.
 func TestEnrich(t *testing.T) {
 	report := results[struct {
