@@ -360,9 +360,19 @@ bench-lake: build ## clicks from Kafka until a query finds them, in files, Icebe
 bench-sweep: ## batch sizes and cores, plotted into docs/performance
 	cd benchmarks && $(GO) run ./core -sweep ../docs/performance
 
+BENCH_PARQUET_VENV := $(or $(URLMILL_BENCH_PARQUET_VENV),$(CURDIR)/$(BIN)/venv-bench-parquet)
+ARROW_RS := $(CURDIR)/benchmarks/parquet/rust/target/release/bench-arrow-rs
+
+$(BENCH_PARQUET_VENV)/.installed: benchmarks/parquet/requirements.txt
+	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
+	python3 -m venv $(BENCH_PARQUET_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
+	$(AGAIN) $(BENCH_PARQUET_VENV)/bin/python3 $(PIP_INSTALL) --only-binary :all: -r $<
+	@touch $@
+
 .PHONY: bench-parquet
-bench-parquet: ## the Parquet encoder beside those of arrow v15, arrow v18 and parquet-go; QUICK=1
-	cd benchmarks && $(GO) build -o parquet/bench-parquet ./parquet && $(GO) build -o parquet/bench-v18 ./parquet/v18 && QUICK=$(QUICK) parquet/bench-parquet -v18 parquet/bench-v18 -out $(RESULTS)/parquet.json
+bench-parquet: $(BENCH_PARQUET_VENV)/.installed ## the Parquet encoder beside arrow v15 and v18, parquet-go, arrow-rs (cargo), Arrow C++, polars, DuckDB and ClickHouse (python3); QUICK=1
+	@if command -v cargo >/dev/null; then cargo build --quiet --release --locked --manifest-path benchmarks/parquet/rust/Cargo.toml; fi
+	cd benchmarks && $(GO) build -o parquet/bench-parquet ./parquet && $(GO) build -o parquet/bench-v18 ./parquet/v18 && QUICK=$(QUICK) parquet/bench-parquet -v18 parquet/bench-v18 -rust "$$(test -x $(ARROW_RS) && echo $(ARROW_RS))" -python $(BENCH_PARQUET_VENV)/bin/python3 -out $(RESULTS)/parquet.json
 
 .PHONY: bench-e2e
 bench-e2e: ## files and Kafka to Parquet beside a naive program, DuckDB, ClickHouse, Spark; QUICK=1, REAL_KAFKA=1, URLMILL_PYTHON=
@@ -379,6 +389,18 @@ $(BENCH_STORE_VENV)/.installed: benchmarks/store/requirements.txt
 .PHONY: bench-store
 bench-store: build $(BENCH_STORE_VENV)/.installed ## logs in a bucket to Parquet in it, beside ClickHouse and DuckDB, and stores beside the vendors' SDKs (python3, npm); QUICK=1, ONLY=
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-store ./store && QUICK=$(QUICK) BENCH_STORE_PYTHON=$(BENCH_STORE_VENV)/bin/python3 ../$(BIN)/bench-store -binary ../$(BIN)/urlmill -only "$(ONLY)" -out $(RESULTS)/store.json
+
+BENCH_CRAWL_VENV := $(or $(URLMILL_BENCH_CRAWL_VENV),$(CURDIR)/$(BIN)/venv-bench-crawl)
+
+$(BENCH_CRAWL_VENV)/.installed: benchmarks/crawl/requirements.txt
+	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
+	python3 -m venv $(BENCH_CRAWL_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
+	$(AGAIN) $(BENCH_CRAWL_VENV)/bin/python3 $(PIP_INSTALL) -r $<
+	@touch $@
+
+.PHONY: crawl
+crawl: build $(if $(QUICK),,$(BENCH_CRAWL_VENV)/.installed) ## a crawl of 1 GB with planted duplicates into an index, killed at random and compared; its stages, and warcio, fastwarc, cdxj-indexer, surt, urlcanon (python3); QUICK=1, DIR=
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-crawl ./crawl && QUICK=$(QUICK) BENCH_CRAWL_PYTHON=$(if $(QUICK),,$(BENCH_CRAWL_VENV)/bin/python3) ../$(BIN)/bench-crawl -binary ../$(BIN)/urlmill -dir "$(DIR)" $(if $(QUICK),,-out results/crawl.json)
 
 .PHONY: generate-asm
 generate-asm: ## the assembly of urlcore/internal/scan

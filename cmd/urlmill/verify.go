@@ -50,8 +50,8 @@ compares each column that is made of a URL, under its usual name, and the URL as
 nothing. It takes some microseconds a row.
 
 With --against CONFIG it also asks the source of that configuration what there is: the broker for the first and last offsets
-of each partition, for the identity of topic and cluster, and for what the group has committed; or the files for what they hold.
-It tells what was not read yet, what retention took before it was read, what was delivered and is in no commit record any more
+of each partition, for the identity of topic and cluster, and for what the group has committed; the files for what they hold; or
+the bucket for its objects. It tells what was not read yet, what retention took before it was read, what was delivered and is in no commit record any more
 because the last records are gone, and whether the output is of another topic, cluster or file. Nothing is read from the
 source, and the group is not joined. That something was not read yet is no problem; the others are.
 
@@ -105,7 +105,7 @@ func (a *app) verify(parent context.Context, place string, f verifyFlags) error 
 		return err
 	}
 	if survey != nil {
-		standings, err := survey.Survey(ctx, r.Known())
+		standings, err := survey.Survey(ctx, r.Known(root))
 		if err != nil {
 			return fmt.Errorf("asking the source: %w", err)
 		}
@@ -137,7 +137,7 @@ func (a *app) surveyor(file string) (pipeline.Surveyor, error) {
 	}
 	survey, ok := pipeline.As[pipeline.Surveyor](s.Source)
 	if !ok {
-		return nil, usagef("--against: the source of %s has nothing that an output could be held against; give a configuration that reads Kafka or files", file)
+		return nil, usagef("--against: the source of %s has nothing that an output could be held against; give a configuration that reads Kafka, files or objects", file)
 	}
 	return survey, nil
 }

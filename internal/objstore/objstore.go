@@ -77,6 +77,18 @@ type Summer interface {
 	Sum(ctx context.Context, o Object) (want []byte, sum hash.Hash, err error)
 }
 
+// Whole is a [Store] that may not be able to send parts of objects.
+type Whole interface {
+	// Whole reports whether an object was seen of which the store sends all bytes or none.
+	Whole() bool
+}
+
+// KeyChecker is implemented by [Options] of a kind whose stores cannot list everything.
+type KeyChecker interface {
+	// CheckKeys returns what is wrong with the part of an address behind the bucket.
+	CheckKeys(keys string) error
+}
+
 // ErrChanged is the error of an object that is not the one any more that was listed.
 var ErrChanged = errors.New("the store has another content under this key now")
 
@@ -108,6 +120,8 @@ type Trouble interface {
 type Kind struct {
 	// Scheme begins the addresses of its objects, such as s3://.
 	Scheme string
+	// Plain is another scheme of the same kind, "" for none; the name of a bucket given to [Options.Open] then has the scheme.
+	Plain string
 	// Depth is how many segments of an address name a bucket, such as 2 where an account is before it.
 	Depth int
 	// Name is that of the section of its options, and Doc a sentence about it.

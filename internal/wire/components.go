@@ -21,6 +21,7 @@ import (
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/web"
 	"github.com/urlmill/urlmill/sources"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/accesslog"
@@ -28,6 +29,7 @@ import (
 	"github.com/urlmill/urlmill/sources/codec/delimited"
 	parquetcodec "github.com/urlmill/urlmill/sources/codec/parquet"
 	"github.com/urlmill/urlmill/sources/codec/schema"
+	"github.com/urlmill/urlmill/sources/codec/warc"
 	"github.com/urlmill/urlmill/sources/file"
 	"github.com/urlmill/urlmill/sources/generate"
 	kafkasource "github.com/urlmill/urlmill/sources/kafka"
@@ -61,8 +63,11 @@ func Light() Components { return newComponents(nil) }
 // of the reference. Kinds that take what a part may have added, tables or buckets, are made last.
 func newComponents(parts map[string]func(*Components)) Components {
 	r := Components{
-		Codecs: []codec.Kind{codec.LinesKind, codec.NDJSONKind, accesslog.Kind, delimited.Kind, parquetcodec.Kind, avro.Kind, schema.JSONKind},
-		has:    map[string]bool{}, stores: map[string]func() Buckets{},
+		Codecs: []codec.Kind{
+			codec.LinesKind, codec.NDJSONKind, accesslog.Kind, delimited.Kind, parquetcodec.Kind, avro.Kind, schema.JSONKind,
+			warc.Kind, warc.WATKind, warc.CDXKind,
+		},
+		has: map[string]bool{}, stores: map[string]func() Buckets{},
 	}
 	letters := kafka.Letters
 	r.Sinks = []sinks.Kind{arrowipc.Kind(&letters), ndjson.Kind(&letters), kafka.Kind, clickhouse.Kind, duckdb.Kind}
@@ -70,6 +75,10 @@ func newComponents(parts map[string]func(*Components)) Components {
 		r.has[name] = true
 		parts[name](&r)
 	}
+	r.buckets = append(r.buckets, objstore.Kind{
+		Scheme: web.Scheme, Plain: web.PlainScheme, Depth: 1, Name: "http", Doc: "How to reach the server of paths that are https://server/file.",
+		New: func() objstore.Options { return web.NewReader() },
+	})
 	r.Sources = []sources.Kind{kafkasource.Kind, file.Kind(r.buckets...), generate.Kind}
 	r.Sinks = append([]sinks.Kind{parquet.Kind(&letters, r.tables...)}, r.Sinks...)
 	return r

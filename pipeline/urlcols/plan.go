@@ -63,6 +63,10 @@ type Options struct {
 	UserAgent *enrich.UserAgent
 	Address   *enrich.Address
 	Clients   *enrich.Clients
+	// Frontier adds the columns for what a crawler fetches next, by Sites; nil are those that Frontier reads. Parameters that do not
+	// matter by them are not in canonical_url.
+	Frontier *enrich.Frontier
+	Sites    *enrich.Sites
 	// OnError says what becomes of rows with an error.
 	OnError pipeline.OnError
 	// OnFieldError says what becomes of rows with a carried field that is not of its type.
@@ -78,6 +82,8 @@ type Options struct {
 
 	referrer     int // 1 + index of the referrer in Also, 0 where none is carried
 	clientFields clientFields
+
+	frontierAddress int // 1 + index of the field with the address of hosts, 0 where none is carried
 }
 
 // Guard says what columns show of a batch that other columns have been made of in full. It belongs to one goroutine.
@@ -97,6 +103,7 @@ func (unguarded) Raw(b *pipeline.Batch, i int) ([]byte, bool) { return b.Raw(i) 
 
 // Plan is a checked set of columns. It is safe for concurrent use, and does not change but for [Plan.SetRules].
 type Plan struct {
+	given   Options // as New got them
 	opts    Options
 	columns []column // of the table Rows, in order
 	dead    []column // of the table DeadLetters
@@ -107,6 +114,8 @@ type Plan struct {
 
 	alsoWant []columns.Mask // of opts.Also
 
+	siteParams bool // there are sites of which not all parameters matter
+
 	rules       atomic.Pointer[tracking.Rules]
 	acquisition atomic.Pointer[enrich.Rules]
 	clients     atomic.Pointer[enrich.Clients]
@@ -114,7 +123,7 @@ type Plan struct {
 
 // OptionError is a fault in [Options].
 type OptionError struct {
-	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.hints", "user_agent.address", "address" or "params"; "columns" for two of one name
+	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.hints", "user_agent.address", "address", "frontier" or "params"; "columns" for two of one name
 	Column string // the name at fault
 	Reason string
 	// Missing: what is wrong is that neither a column nor a field that is carried along has the name.
@@ -131,6 +140,7 @@ func notCarried(option, field string) error {
 
 // New checks opts and returns their plan. The error joins an [*OptionError] for every fault.
 func New(opts Options) (*Plan, error) {
+	given := opts
 	opts.Promote = slices.Concat(profiles[opts.Profile].promote, opts.Promote)
 	opts.Also = slices.Clone(opts.Also)
 	if opts.Rules == nil {
@@ -150,6 +160,15 @@ func New(opts Options) (*Plan, error) {
 		var err error
 		if opts.Clients, err = (&enrich.Options{UserAgent: opts.UserAgent, Address: opts.Address}).ReadClients(); err != nil {
 			return nil, err
+		}
+	}
+	if opts.Frontier != nil {
+		errs = append(errs, opts.findFrontier())
+		if opts.Sites == nil {
+			var err error
+			if opts.Sites, err = opts.Frontier.ReadSites(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	errs = append(errs, checkAlso(&opts)...)
@@ -181,7 +200,9 @@ func New(opts Options) (*Plan, error) {
 	if len(chosen) == 0 {
 		return nil, errors.New("no column is left; include at least one")
 	}
-	return newPlan(opts, chosen), nil
+	p := newPlan(opts, chosen)
+	p.given = given
+	return p, nil
 }
 
 // choose returns the columns that include and exclude leave.
@@ -241,6 +262,7 @@ func checkAlso(opts *Options) []error {
 
 func newPlan(opts Options, chosen []column) *Plan {
 	p := &Plan{opts: opts, columns: chosen, alsoWant: make([]columns.Mask, len(opts.Also))}
+	p.siteParams = opts.Frontier != nil && opts.Sites.HasParams()
 	p.errorNames = append(errorNames[:], fieldNames(opts.Carried)...)
 	for _, c := range chosen {
 		p.want |= c.want
@@ -275,7 +297,7 @@ func (p *Plan) Unused() []bool {
 		unused[also.field] = false
 	}
 	f := &p.opts.clientFields
-	for _, at := range append([]int{f.userAgent, f.botAddress, f.address}, f.hints[:]...) {
+	for _, at := range append([]int{f.userAgent, f.botAddress, f.address, p.opts.frontierAddress}, f.hints[:]...) {
 		if at > 0 {
 			unused[at-1] = false
 		}
@@ -355,6 +377,39 @@ func mustCanonicaliser(opts canon.Options) *canon.Canonicaliser {
 // Schemas returns the schemas of the records that the plan's transforms make.
 func (p *Plan) Schemas() pipeline.Schemas { return p.schemas }
 
+// Keys returns what the columns of the table Rows are called without a profile and renaming, in their order.
+func (p *Plan) Keys() []string {
+	keys := make([]string, len(p.columns))
+	for i, c := range p.columns {
+		keys[i] = c.key
+	}
+	return keys
+}
+
+// Full returns the plan of the same options with the columns of the default profile, of which [Options.Include] has more, instead of its own.
+func (p *Plan) Full() (*Plan, error) {
+	opts := p.given
+	opts.Profile = DefaultProfile
+	if len(opts.Include) > 0 {
+		var usual []string
+		for _, c := range available(opts) {
+			if c.part && !c.extra || slices.Contains(p.Keys(), c.name) && !slices.Contains(profileKeys(p.opts.Profile), c.name) {
+				usual = append(usual, c.name)
+			}
+		}
+		opts.Include = usual
+	}
+	return New(opts)
+}
+
+// profileKeys returns the columns that a profile has.
+func profileKeys(name string) (keys []string) {
+	for _, c := range profiles[name].columns {
+		keys = append(keys, c.from)
+	}
+	return keys
+}
+
 // HasBase reports whether the plan has rows with base URLs.
 func (p *Plan) HasBase() bool { return p.opts.HasBase }
 
@@ -376,6 +431,7 @@ func list(cols []column) string { return strings.Join(names(cols), ", ") }
 func rename(chosen []column, names map[string]string) []column {
 	chosen = slices.Clone(chosen)
 	for i := range chosen {
+		chosen[i].key = chosen[i].name
 		if name, ok := names[chosen[i].name]; ok {
 			chosen[i].name = name
 		} else if chosen[i].rename != "" {

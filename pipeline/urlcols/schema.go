@@ -24,6 +24,7 @@ type column struct {
 	asked    string       // the option that adds it, such as promote[0]; empty: the source or the URL has it anyway
 	part     bool         // it is a part of the URL, for which a profile has its own names
 	rename   string       // its name in the profile
+	key      string       // its name before it was given another; set for what is chosen
 	carried  int          // 1 + index of the carried field that it is
 	also     int          // 1 + index of the other URL that it is a part of
 	alsoWant columns.Mask // what it needs of the parser there

@@ -146,8 +146,8 @@ func (m *members) goOn(p *piece) error {
 	}
 	m.all.Wait()
 	m.left.raw = append(m.left.raw, m.tail)
-	switch m.err { //nolint:errorlint // an error of a store may wrap io.ErrUnexpectedEOF
-	case nil, errNoCut, io.EOF, io.ErrUnexpectedEOF: // the file says how it ends
+	switch m.err {
+	case nil, errNoCut, io.EOF, io.ErrUnexpectedEOF: //nolint:errorlint // the file says how it ends; errors of a store may wrap these
 	default:
 		m.left.err = m.err
 	}

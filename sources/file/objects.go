@@ -95,6 +95,9 @@ func newObjects(o Options, f codec.Factory, log *slog.Logger) (*ObjectSource, er
 		return nil, err
 	}
 	var err error
+	if kind.Plain != "" {
+		name = s.root
+	}
 	if s.store, s.trouble, err = o.buckets[kind.Name].Open(name, log); err != nil {
 		return nil, err
 	}

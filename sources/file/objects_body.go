@@ -264,7 +264,7 @@ func (p *pieces) block(first int64) ([]byte, error) {
 
 // content returns a reader of an object whose turn has come.
 func (s *ObjectSource) content(ctx context.Context, f *fetched) (io.ReadCloser, error) {
-	if f.ready == nil && f.Size > largeObject {
+	if w, ok := s.store.(objstore.Whole); f.ready == nil && f.Size > largeObject && !(ok && w.Whole()) {
 		return s.ranges(ctx, f.Object), nil
 	}
 	if f.ready == nil {

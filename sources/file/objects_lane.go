@@ -74,6 +74,7 @@ type objectLane struct {
 	base   int64              // position of the first record of object
 	at     int64              // next position
 	acked  atomic.Int64       // all before it is committed
+	sum    uint64             // of all that ended
 	turn   bool               // it has ended so as to be committed
 	err    error              // found by Wait, for Next
 }
@@ -160,14 +161,9 @@ func (l *objectLane) recall(ctx context.Context, next int64) error {
 	defer l.mu.Unlock()
 	at, last := int64(0), new(objectMark) // a lane that was begun, and nothing committed, is at 0
 	err := l.source.history.History(ctx, l.id, func(m pipeline.Mark) (err error) {
-		if last, err = parseObjectMark(m.Of); err != nil {
-			return err
-		}
+		last, err = l.known.recall(m)
 		at = m.Next
-		if l.known.load(last.Done); last.ended(at) {
-			l.known.old = append(l.known.old, fingerprint(last.object()))
-		}
-		return nil
+		return err
 	})
 	switch {
 	case err != nil:
@@ -175,7 +171,7 @@ func (l *objectLane) recall(ctx context.Context, next int64) error {
 	case at != next: // otherwise a commit that came in between would not be in known, and its objects be read again
 		return pipeline.ErrLaneLost
 	}
-	l.at, l.from = next, last.Key
+	l.at, l.from, l.sum = next, last.Key, last.Sum
 	if next > 0 && !last.ended(next) {
 		l.next, l.base, l.resume = &fetched{Object: last.object()}, last.Base, next-last.Base
 		l.known.old = append(l.known.old, fingerprint(last.object()))
@@ -259,9 +255,11 @@ func (l *objectLane) deliver(b *pipeline.Batch) {
 func (l *objectLane) deliverLast(b *pipeline.Batch) {
 	b.Next++
 	l.shift(b)
+	ended := doneObject{fingerprint(l.object), l.at}
+	l.sum = summed(l.sum, ended)
 	b.Of = l.of(l.at)
 	l.mu.Lock()
-	l.done = append(l.done, doneObject{fingerprint(l.object), l.at})
+	l.done = append(l.done, ended)
 	l.mu.Unlock()
 	l.release()
 }
@@ -282,7 +280,7 @@ func (l *objectLane) of(end int64) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forget()
-	m := objectMark{Version: objectMarkVersion, Key: l.object.Key, ETag: l.object.ETag, Size: l.object.Size, Base: l.base, End: end}
+	m := objectMark{Version: objectMarkVersion, Key: l.object.Key, ETag: l.object.ETag, Size: l.object.Size, Base: l.base, End: end, Sum: l.sum}
 	m.Done = make([]byte, 0, 8*len(l.done))
 	for _, d := range l.done {
 		m.Done = binary.LittleEndian.AppendUint64(m.Done, d.fingerprint)

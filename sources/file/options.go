@@ -98,9 +98,10 @@ func parseShard(text string) (share, bool) {
 func (o *Options) cut(path string) (kind objstore.Kind, name, keys string, ok bool) {
 	scheme, name, keys, ok := cutObject(path)
 	for _, k := range o.kinds {
-		if !ok || k.Scheme != scheme {
+		if !ok || k.Scheme != scheme && (k.Plain == "" || k.Plain != scheme) {
 			continue
 		}
+		k.Scheme = scheme
 		for range k.Depth - 1 {
 			next, rest, _ := strings.Cut(keys, "/")
 			name, keys = strings.TrimSuffix(name+"/"+next, "/"), rest
@@ -146,6 +147,8 @@ func (o *Options) validateObjects(p *pipeline.Problems) {
 			p.Add(pathKey(i), "%w", err)
 		} else if _, err := places(path, keys); err != nil {
 			p.Value(pathKey(i), path, "%w", err)
+		} else if c, ok := o.buckets[kind.Name].(objstore.KeyChecker); ok && c.CheckKeys(keys) != nil {
+			p.Value(pathKey(i), path, "%w", c.CheckKeys(keys))
 		}
 		if root == "" {
 			root = kind.Scheme + name

@@ -43,7 +43,7 @@ func (o *Options) Section() config.Section {
 		aliases[other] = "paths"
 	}
 	s := config.Section{Aliases: aliases, Check: o.checkSection, Fields: []config.Field{
-		{Name: "paths", Doc: "Files, folders with all below them, patterns (** is any number of folders), and - for standard input; or objects of one bucket, such as s3://bucket/logs/**/*.gz, gs://bucket/logs or az://account/container/logs.", Value: config.Texts(&o.Paths, "[logs/, 'more/*.gz']"), Example: "paths: [urls.txt]"},
+		{Name: "paths", Doc: "Files, folders with all below them, patterns (** is any number of folders), and - for standard input; or objects of one bucket, such as s3://bucket/logs/**/*.gz, gs://bucket/logs or az://account/container/logs; or files of one server, such as https://example.com/logs/a.gz.", Value: config.Texts(&o.Paths, "[logs/, 'more/*.gz']"), Example: "paths: [urls.txt]"},
 		{Name: "parallel", Doc: "Files or objects that are read at a time. Not set: one for each CPU.", Value: config.Int(&o.Parallel, 1, 1024)},
 		{Name: "max_record_bytes", Doc: "The longest record; a longer one is a row with the error record-too-large.", Value: config.Size(&o.MaxRecordBytes, 1<<10, MaxMaxRecordBytes)},
 		{Name: "on_changed", Doc: "What to do with a file that was delivered and has changed since: stop (the others are read), whole (read it once more, as a new file), or skip it.", Value: config.Names(&o.OnChanged, Stop, Whole, Skip)},
@@ -65,7 +65,9 @@ func (o *Options) checkSection(d *config.Check) {
 		d.Conflict("claim_ttl", []string{"paths", "shard"}, "%s has no effect, as shard is not %s; give shard: %[2]s, or take it out", d.Path("claim_ttl"), Auto)
 	}
 	for _, k := range o.kinds {
-		in := slices.ContainsFunc(o.Paths, func(path string) bool { return strings.HasPrefix(path, k.Scheme) })
+		in := slices.ContainsFunc(o.Paths, func(path string) bool {
+			return strings.HasPrefix(path, k.Scheme) || k.Plain != "" && strings.HasPrefix(path, k.Plain)
+		})
 		if !in && d.Given(k.Name) {
 			d.Conflict(k.Name, []string{"paths"}, "%s has no effect, as no path begins with %s; give such a one, or take it out", d.Path(k.Name), k.Scheme)
 		}
@@ -90,7 +92,7 @@ func (o *Options) Asks() sources.Asks {
 	if o.objects() { // small ones are fetched before their turn, and large ones in parts
 		memory = int64(min(atOnce, objectLanes))*(perFile+rangesAhead*rangeSize) + objectLanes*(aheadObjects+2)*smallObject
 	}
-	return sources.Asks{Origin: sources.Files, Paths: o.Paths, Memory: memory, LowerKey: "parallel"}
+	return sources.Asks{Origin: sources.Files, Paths: o.Paths, Objects: o.objects(), Memory: memory, LowerKey: "parallel"}
 }
 
 // Open implements [sources.Options].

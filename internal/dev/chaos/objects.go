@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -77,7 +79,8 @@ var broken = storeFault{"body broken in the middle", func(p *storeProxy, w http.
 const large, late = ".large.gz", ".late.gz"
 
 // objectSource reads a bucket with two processes while objects appear in it in no order, requests fail, the server is restarted, and
-// the processes are killed. A third one reads what one of them reads, into the same output. A record names its object and its number.
+// the processes are killed. One of them sleeps in the middle of its work while a third one does that. A record names its object and its
+// number.
 // The output is in the same bucket, behind the same faults.
 func objectSource(r *run) {
 	rounds, objects, rows := pick(r, 32, 8), pick(r, 200, 20), pick(r, 400, 100)
@@ -157,10 +160,12 @@ func objectSource(r *run) {
 	}
 	put(0) // the first listing finds something
 	mills := []*mill{r.start(configs[0]), r.start(configs[1])}
-	double := r.start(configs[0])
 	for round := range rounds {
 		proxy.fail(&faults[round%len(faults)], 0.3)
 		put(round + 1)
+		if round%2 == 1 {
+			r.sleeper(mills[0], configs[0], dir)
+		}
 		time.Sleep(r.randomly(time.Second))
 		victim := round % len(mills)
 		mills[victim].Kill()
@@ -177,12 +182,7 @@ func objectSource(r *run) {
 				mills[i] = r.start(configs[i])
 			}
 		}
-		if double.Ended() {
-			r.fault("process ended by another with the same share")
-			double = r.start(configs[0])
-		}
 	}
-	double.Kill()
 	for name, n := range proxy.counts {
 		r.faults(name, n)
 	}
@@ -224,6 +224,39 @@ func objectSource(r *run) {
 		r.out.Duplicated += int64(n - 1)
 	}
 	r.out.Rows = int64(len(got))
+}
+
+// firstShare is in the names of the commits of lanes that are of the first share of two.
+var firstShare = regexp.MustCompile(`objects\d*[13579]of16`)
+
+// sleeper stops a process when it has begun to commit, lets another one with the same share read the same and commit, and wakes it up.
+func (r *run) sleeper(m *mill, config, dir string) {
+	commits := func() (n int) {
+		_ = filepath.WalkDir(filepath.Join(dir, "_commits"), func(path string, _ fs.DirEntry, _ error) error {
+			if firstShare.MatchString(path) {
+				n++
+			}
+			return nil
+		})
+		return n
+	}
+	within := func(reached func() bool) {
+		for end := time.Now().Add(10 * time.Second); !reached() && time.Now().Before(end); {
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	more := func() func() bool {
+		before := commits()
+		return func() bool { return commits() > before }
+	}
+	within(more())
+	m.Signal(syscall.SIGSTOP)
+	other := r.start(config)
+	within(more())
+	m.Signal(syscall.SIGCONT)
+	r.fault("SIGSTOP while another process has the same share")
+	within(func() bool { return m.Ended() || other.Ended() })
+	other.Kill()
 }
 
 // hrefs counts the rows of an output by their URL.

@@ -36,7 +36,7 @@ func (o *ReaderOptions) Queue() (key, name string) { return "queue", o.QueueURL 
 
 // Validate implements [objstore.Options].
 func (o *ReaderOptions) Validate() error {
-	return errors.Join(o.Options.Validate(), bucket.CheckQueue("queue", o.QueueURL, "https://sqs.eu-central-1.amazonaws.com/123456789012/new-logs"))
+	return errors.Join(o.Options.Validate(), bucket.CheckQueue("queue", o.QueueURL, "https://sqs.eu-central-1.amazonaws.com/111122223333/new-logs"))
 }
 
 // OpenQueue implements [objstore.Notified].

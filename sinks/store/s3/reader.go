@@ -42,7 +42,7 @@ func (o *ReaderOptions) Section() config.Section {
 	return config.Section{Fields: append(bucket.ReadFields(o.Options.Section().Fields, "region", "addressing", "profile", "customer_key"),
 		config.Field{Name: "anonymous", Doc: "Requests without credentials, for buckets that everybody may read.", Value: config.Bool(&o.Anonymous)},
 		config.Field{Name: "requester_pays", Doc: "The owner of the credentials pays for requests and bytes, where the bucket's owner does not.", Value: config.Bool(&o.RequesterPays)},
-		config.Field{Name: "queue", Doc: "URL of the queue of Amazon SQS in which the bucket says that objects are new: new ones are read as their messages come, and the run does not end.", Value: config.Text(&o.QueueURL, "https://sqs.eu-central-1.amazonaws.com/123456789012/new-logs")},
+		config.Field{Name: "queue", Doc: "URL of the queue of Amazon SQS in which the bucket says that objects are new: new ones are read as their messages come, and the run does not end.", Value: config.Text(&o.QueueURL, "https://sqs.eu-central-1.amazonaws.com/111122223333/new-logs")},
 	)}
 }
 
