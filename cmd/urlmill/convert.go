@@ -36,7 +36,7 @@ its first bytes, OUT by its extension; - is standard input or output, for stream
 
 Types are kept, but for dictionaries, which become their values. NDJSON has fewer types: it is read twice to find them
 out, or takes those of the Parquet or Arrow file that --schema names; timestamps are RFC 3339 in it, and binary values
-base64. Numbers among which an integer has more digits than their type, be it int64, uint64 or, with fractions, float64,
+base64. Rows of archives also become CDXJ (.cdxj), lines of an index in their order. Numbers among which an integer has more digits than their type, be it int64, uint64 or, with fractions, float64,
 become text as they are written. What the metadata of a Parquet file says of its rows is kept, whoever has written it. Rows go through a batch at a
 time: memory is that of a row group, whatever the size of the file.
 
@@ -52,7 +52,7 @@ OUT is made on this machine first (TMPDIR), and one that is replaced is gone for
 	}
 	flags := cmd.Flags()
 	choiceFlag(cmd, flags, &f.from, "from", "", "format of IN: parquet, arrow, arrow-stream or ndjson", convert.Formats...)
-	choiceFlag(cmd, flags, &f.to, "to", "", "format of OUT", convert.Formats...)
+	choiceFlag(cmd, flags, &f.to, "to", "", "format of OUT: one of these, or cdxj", append(slices.Clone(convert.Formats), string(convert.CDXJ))...)
 	flags.StringVar(&f.compression, "compression", "", "compression of Parquet (none, snappy, lz4, gzip, zstd) or Arrow (none, lz4, zstd)")
 	flags.StringVar(&f.schema, "schema", "", "Parquet or Arrow file whose columns NDJSON has")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns to keep, in their order")
@@ -73,8 +73,8 @@ func (f convertFlags) target(ctx context.Context, a *app, out string) (convert.T
 	case t.Format == "" && out == "-":
 		return t, usagef("what is the format of standard output? give --to arrow-stream or --to ndjson")
 	case t.Format == "":
-		return t, usagef("%s: no format has this extension; name the file .parquet, .arrow, .arrows or .ndjson, or give --to", out)
-	case t.Compression != "" && t.Format == convert.NDJSON:
+		return t, usagef("%s: no format has this extension; name the file .parquet, .arrow, .arrows, .ndjson or .cdxj, or give --to", out)
+	case t.Compression != "" && (t.Format == convert.NDJSON || t.Format == convert.CDXJ):
 		return t, usagef("--compression is for Parquet and Arrow")
 	case out == "-" && t.Format == convert.ArrowStream && terminalWidth(a.out) > 0:
 		return t, usagef("Arrow is binary; redirect standard output into a file, or give one")

@@ -28,6 +28,7 @@ const (
 	Arrow       Format = "arrow"        // IPC file
 	ArrowStream Format = "arrow-stream" // IPC stream
 	NDJSON      Format = "ndjson"
+	CDXJ        Format = "cdxj" // lines of an index, which are written and not read
 )
 
 // Formats are the names of all formats.
@@ -44,6 +45,8 @@ func ByName(name string) Format {
 		return ArrowStream
 	case ".ndjson", ".jsonl":
 		return NDJSON
+	case ".cdxj":
+		return CDXJ
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/cdxj"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit"
@@ -53,7 +54,7 @@ func (t Target) sink(folder string) (pipeline.Sink, error) {
 		return arrowipc.New(arrowipc.Options{
 			Files: arrowipc.Files{Delivery: commit.AtLeastOnce}, Path: folder, Compression: t.Compression, Version: t.Version,
 		}, t.Log)
-	case NDJSON, ArrowStream:
+	case NDJSON, ArrowStream, CDXJ:
 		return nil, fmt.Errorf("%s is written as a stream", t.Format)
 	}
 	return nil, fmt.Errorf("no table is written as %q", t.Format)
@@ -64,6 +65,8 @@ func StreamTo(w io.Writer, t Target) (pipeline.Sink, error) {
 	switch t.Format {
 	case NDJSON:
 		return ndjson.New(ndjson.Options{Stdout: w}, t.Log)
+	case CDXJ:
+		return cdxj.New(w), nil
 	case ArrowStream:
 		return arrowipc.New(arrowipc.Options{Stdout: w, Compression: t.Compression, Version: t.Version}, t.Log)
 	}
@@ -82,7 +85,7 @@ func Write(ctx context.Context, t Target, r Reader) (rows int64, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	var made string
-	if t.Format == NDJSON || t.Format == ArrowStream {
+	if t.Format == NDJSON || t.Format == ArrowStream || t.Format == CDXJ {
 		made = filepath.Join(folder, "out")
 		rows, err = writeStream(ctx, t, made, r)
 	} else {
