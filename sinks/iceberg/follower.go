@@ -280,14 +280,14 @@ func (r *Follower) add(ctx context.Context, now *state, held map[string]int64, b
 	if err != nil {
 		return err
 	}
-	spec, err := now.meta.spec(now.meta.DefaultSpec)
+	layout, err := now.meta.layout(schema)
 	if err != nil {
 		return err
 	}
 	var added []iceberg.DataFile
 	var gone []string
 	for _, f := range b.files {
-		d, err := dataFile(ctx, r.store, r.table.base, f, schema, spec)
+		d, err := dataFile(ctx, r.store, r.table.base, f, layout)
 		if errors.Is(err, fs.ErrNotExist) {
 			r.log.Warn("a committed file is not there any more and is left out of the Iceberg table; this is fine if it was moved away or deleted on purpose", "file", f.Name)
 			gone = append(gone, f.Name)

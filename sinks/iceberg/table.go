@@ -41,6 +41,9 @@ type tableOf struct {
 	catalog Catalog
 	store   store.Store
 	base    string // location of the folder, which is the table's too
+
+	// entries are those of the manifests that were read, by location, for who reads them again and again. Nil: they are not kept.
+	entries map[string][]iceberg.ManifestEntry
 }
 
 // metadata returns the location of the metadata that is written here.
@@ -148,43 +151,6 @@ func (t *tableOf) make(ctx context.Context, o Options, schema *iceberg.Schema) e
 			metadataKey: t.metadata(), dataKey: t.base + "/" + dataDir, "write.format.default": "parquet",
 		},
 	})
-}
-
-// widened returns the change by which a table gets the columns of rows that it lacks, nil if it has them all.
-func widened(m *metadata, rows *arrow.Schema) (*change, error) {
-	have, err := m.schema()
-	if err != nil {
-		return nil, err
-	}
-	fields := have.Fields()
-	ids := idSource{last: m.LastColumn}
-	for _, f := range rows.Fields() {
-		want, err := new(idSource).fields([]arrow.Field{f})
-		if err != nil {
-			return nil, err
-		}
-		if there, ok := have.FindFieldByName(f.Name); ok {
-			if got, want := shape(there.Type), shape(want[0].Type); got != want {
-				return nil, fmt.Errorf("its column %s is of type %s, and the rows have %s there: give the column another name with columns.rename, "+
-					"or another table", f.Name, got, want)
-			}
-			continue
-		}
-		added, err := ids.fields([]arrow.Field{f})
-		if err != nil {
-			return nil, err
-		}
-		fields = append(fields, added...)
-	}
-	if len(fields) == len(have.Fields()) {
-		return nil, nil
-	}
-	next := 0
-	for _, s := range m.Schemas {
-		next = max(next, s.ID+1)
-	}
-	schema := iceberg.NewSchema(next, fields...)
-	return &change{schema: schema, lastColumn: ids.last, properties: map[string]string{mappingKey: string(encode(schema.NameMapping()))}}, nil
 }
 
 // shape writes a type without the identifiers in it.
