@@ -310,12 +310,7 @@ func (r *Follower) add(ctx context.Context, now *state, held map[string]int64, b
 		err = r.table.catalog.commit(ctx, r.table.id, now, c)
 	}
 	if err != nil {
-		// What was written is removed only if it is certain that nobody has committed it.
-		if a != nil && (c.snapshot == nil || errors.Is(err, errConflict) && !errors.Is(err, errUncertain)) {
-			for _, at := range a.written {
-				_ = r.table.remove(context.WithoutCancel(ctx), at) // costs space, and nothing else
-			}
-		}
+		r.table.withdraw(ctx, a, c.snapshot != nil, err)
 		return err
 	}
 	r.snapshots.Add(1)

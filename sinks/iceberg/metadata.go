@@ -1,10 +1,15 @@
 package iceberg
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	iceberg "github.com/apache/iceberg-go"
@@ -70,6 +75,18 @@ type snapshot struct {
 	ManifestList string            `json:"manifest-list"`
 	Summary      map[string]string `json:"summary"`
 	Schema       int               `json:"schema-id"`
+}
+
+// uncompressed returns metadata as JSON, by the name of its file.
+func uncompressed(at string, raw []byte) ([]byte, error) {
+	if !strings.Contains(path.Base(at), ".gz.") {
+		return raw, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(z, maxAnswer))
 }
 
 // parseMetadata reads the metadata, found at a location, of a table that can be written to. What it returns has no nil in its slices.

@@ -80,27 +80,32 @@ func openTable(ctx context.Context, o Options, s store.Store, rows *arrow.Schema
 		return nil, err
 	}
 	t := &tableOf{id: o.identifier(), store: s, base: base}
-	switch file := o.CatalogFile; {
-	case o.Connect != nil:
-		t.catalog, err = o.Connect()
-	case o.REST != nil:
-		t.catalog, err = openREST(ctx, *o.REST)
-	default:
-		if file == "" && strings.Contains(s.Location(), "://") {
-			return nil, errors.New("the catalog cannot be a file in an output that is in a bucket: give the path of one on a disk, or a REST catalog")
-		}
-		if file == "" {
-			file = filepath.Join(s.Location(), catalogFile)
-		}
-		t.catalog, err = openSQLite(ctx, file, o.CatalogName, t)
-	}
-	if err != nil {
+	if err := t.connect(ctx, o); err != nil {
 		return nil, err
 	}
 	if err := t.prepare(ctx, o, rows); err != nil {
 		return nil, errors.Join(fmt.Errorf("table %s: %w", o.Table, err), t.catalog.Close())
 	}
 	return t, nil
+}
+
+// connect opens the catalog.
+func (t *tableOf) connect(ctx context.Context, o Options) (err error) {
+	switch file := o.CatalogFile; {
+	case o.Connect != nil:
+		t.catalog, err = o.Connect()
+	case o.REST != nil:
+		t.catalog, err = openREST(ctx, *o.REST)
+	default:
+		if file == "" && strings.Contains(t.store.Location(), "://") {
+			return errors.New("the catalog cannot be a file in an output that is in a bucket: give the path of one on a disk, or a REST catalog")
+		}
+		if file == "" {
+			file = filepath.Join(t.store.Location(), catalogFile)
+		}
+		t.catalog, err = openSQLite(ctx, file, o.CatalogName, t)
+	}
+	return err
 }
 
 // prepare makes the table if it is missing, and otherwise the columns that it does not have.

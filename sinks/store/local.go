@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"time"
 	"sync/atomic"
 )
 
@@ -328,6 +329,18 @@ func (l *Local) Delete(_ context.Context, key string) error {
 		return err
 	}
 	return nil
+}
+
+// Modified implements [Store].
+func (l *Local) Modified(_ context.Context, key string) (time.Time, error) {
+	if err := check(key); err != nil {
+		return time.Time{}, err
+	}
+	info, err := l.fs.Stat(l.path(key))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
 }
 
 // Sync implements [Objects].
