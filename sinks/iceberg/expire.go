@@ -115,18 +115,17 @@ func (k *Keeper) expire(ctx context.Context, r *compact.TableReport) error {
 			old = append(old, now.meta.snapshot(&id))
 		}
 		before, err := k.needed(ctx, old)
-		if err != nil {
-			return err
+		if err == nil {
+			before.statistics(now.meta, ids)
+			err = k.table.catalog.commit(ctx, k.table.id, now, change{expired: ids})
 		}
-		before.statistics(now.meta, ids)
-		err = k.table.catalog.commit(ctx, k.table.id, now, change{expired: ids})
-		if errors.Is(err, errConflict) {
+		if stale(err) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		return k.clear(ctx, before, r)
+		return again(func() error { return k.clear(ctx, before, r) })
 	}
 	return errConflict
 }
@@ -243,6 +242,7 @@ func (k *Keeper) clear(ctx context.Context, before *needs, r *compact.TableRepor
 		return err
 	}
 	maps.Copy(gone, before.others)
+	r.Removed = 0
 	var last []string // what names others goes after them
 	for at := range gone {
 		last = append(last, at)

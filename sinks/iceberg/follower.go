@@ -140,7 +140,7 @@ func (r *Follower) flush(ctx context.Context) error {
 	for {
 		more, err := r.step(ctx)
 		switch {
-		case errors.Is(err, errConflict) && conflicts < maxAttempts:
+		case stale(err) && conflicts < maxAttempts:
 			conflicts++
 			pause := min(maxWait, wait<<min(conflicts, 10))
 			if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {

@@ -145,7 +145,7 @@ func (k *Keeper) Pass(ctx context.Context) (*compact.TableReport, bool, error) {
 		err = k.expire(ctx, r)
 	}
 	if err == nil && k.opts.OrphanAge > 0 {
-		err = k.orphans(ctx, r)
+		err = again(func() error { r.Orphans = nil; return k.orphans(ctx, r) })
 	}
 	if err != nil {
 		err = fmt.Errorf("table %s: %w", dotted(k.table.id), err)
@@ -166,6 +166,20 @@ func (k *Keeper) manifests(ctx context.Context, s *snapshot) ([]iceberg.Manifest
 		k.lists[s.ManifestList] = found
 	}
 	return found, err
+}
+
+// stale reports whether an error is of a table that others have changed since it was loaded: it is not as it was, or the files of a
+// snapshot are gone that was the current one.
+func stale(err error) bool { return errors.Is(err, errConflict) || errors.Is(err, fs.ErrNotExist) }
+
+// again does what loads the table and reads its files once more while others remove them in between.
+func again(do func() error) (err error) {
+	for range maxAttempts {
+		if err = do(); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return err
 }
 
 // withdraw removes what was written for a snapshot that was not committed. What may have been committed stays.

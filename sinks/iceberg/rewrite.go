@@ -131,11 +131,14 @@ type merged struct {
 
 // rewrite merges small files.
 func (k *Keeper) rewrite(ctx context.Context, r *compact.TableReport) (more bool, err error) {
-	now, err := k.load(ctx)
-	if err != nil {
-		return false, err
-	}
-	c, err := k.contents(ctx, now)
+	var now *state
+	var c *contents
+	err = again(func() (err error) {
+		if now, err = k.load(ctx); err == nil {
+			c, err = k.contents(ctx, now)
+		}
+		return err
+	})
 	if err != nil {
 		return false, err
 	}
@@ -315,7 +318,7 @@ func (k *Keeper) replace(ctx context.Context, ready []*merged, r *compact.TableR
 			return nil
 		}
 		certain = certain && (!attempted || errors.Is(err, errConflict) && !errors.Is(err, errUncertain))
-		if !errors.Is(err, errConflict) || n >= maxAttempts {
+		if !stale(err) || n >= maxAttempts {
 			break
 		}
 		pause := min(maxWait, wait<<min(n, 10))
