@@ -24,6 +24,8 @@ import (
 const (
 	// maxAttempts is how often a commit is tried that others are in the way of.
 	maxAttempts = 20
+	// fewAttempts is how often the files of a table are looked for that another process may have removed since it was loaded.
+	fewAttempts = 3
 	// maxFiles bounds the files that a snapshot adds.
 	maxFiles = 2000
 	// lastTimeout bounds the last attempt when the sink is closed.
@@ -140,7 +142,7 @@ func (r *Follower) flush(ctx context.Context) error {
 	for {
 		more, err := r.step(ctx)
 		switch {
-		case stale(err) && conflicts < maxAttempts:
+		case errors.Is(err, errConflict) && conflicts < maxAttempts, errors.Is(err, fs.ErrNotExist) && conflicts < fewAttempts:
 			conflicts++
 			pause := min(maxWait, wait<<min(conflicts, 10))
 			if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {

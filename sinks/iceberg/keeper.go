@@ -174,7 +174,7 @@ func stale(err error) bool { return errors.Is(err, errConflict) || errors.Is(err
 
 // again does what loads the table and reads its files once more while others remove them in between.
 func again(do func() error) (err error) {
-	for range maxAttempts {
+	for range fewAttempts {
 		if err = do(); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
