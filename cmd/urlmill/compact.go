@@ -163,9 +163,9 @@ func (a *app) compact(parent context.Context, place string, f compactFlags) erro
 	if !f.json {
 		o.Progress = a.compactProgress()
 	}
-	return a.watch(ctx, f, func(ctx context.Context) (bool, error) {
+	return a.watch(ctx, f, func(ctx context.Context) error {
 		if o.Root, err = open(place, a.flagLogger()); err != nil { // a store is closed when it has been compacted
-			return false, err
+			return err
 		}
 		r, err := compact.Run(ctx, o)
 		if f.json {
@@ -176,7 +176,7 @@ func (a *app) compact(parent context.Context, place string, f compactFlags) erro
 		if err == nil && len(r.Skipped) > 0 {
 			err = &codeError{code: exitDamaged}
 		}
-		return false, err
+		return err
 	})
 }
 

@@ -68,13 +68,17 @@ func (a *app) compactTable(ctx context.Context, of compact.Options, f compactFla
 	}
 	o.Root, o.Format, o.TargetBytes, o.MinAge, o.MinFiles, o.Under = of.Root, of.Format, of.TargetBytes, of.MinAge, of.MinFiles, of.Under
 	o.DryRun, o.Provenance, o.Log, o.TempDir, o.Steady = of.DryRun, of.Provenance, of.Log, of.TempDir, f.watch > 0
+	if o.Steady {
+		o.Load = float64(f.load) / 100
+	}
 	keeper, err := a.components.OpenTable(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, keeper.Close()) }()
-	return a.watch(ctx, f, func(ctx context.Context) (bool, error) {
-		r, more, err := keeper.Pass(ctx)
+	f.load = 100 // it sees to that itself
+	return a.watch(ctx, f, func(ctx context.Context) error {
+		r, err := keeper.Pass(ctx)
 		switch idle := r.Merged+r.Snapshots+len(r.Orphans) == 0; {
 		case f.json:
 			err = errors.Join(err, json.NewEncoder(a.out).Encode(r))
@@ -84,7 +88,7 @@ func (a *app) compactTable(ctx context.Context, of compact.Options, f compactFla
 		if err == nil && len(r.Skipped) > 0 {
 			err = &codeError{code: exitDamaged}
 		}
-		return more, err
+		return err
 	})
 }
 
@@ -116,30 +120,23 @@ func (a *app) printTable(r *compact.TableReport) {
 
 // watch makes a pass, or with --watch one after the other until a signal comes. What goes wrong with one of those is logged. It rests
 // between them, so that it works for a part of the time only.
-func (a *app) watch(ctx context.Context, f compactFlags, pass func(context.Context) (more bool, err error)) error {
+func (a *app) watch(ctx context.Context, f compactFlags, pass func(context.Context) error) error {
 	for {
 		start := time.Now()
-		more, err := pass(ctx)
-		if f.watch == 0 {
-			if err != nil || !more {
-				return err
-			}
-			continue
-		}
-		if ctx.Err() != nil {
+		err := pass(ctx)
+		switch {
+		case f.watch == 0:
+			return err
+		case ctx.Err() != nil:
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			a.flagLogger().Error("compacting; trying again", "error", err, "every", f.watch)
 		}
 		rest := time.Since(start) * time.Duration(100-f.load) / time.Duration(f.load)
-		if !more {
-			rest = max(rest, f.watch)
-		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(rest):
+		case <-time.After(max(rest, f.watch)):
 		}
 	}
 }

@@ -23,6 +23,8 @@ type TableOptions struct {
 	MinFiles int
 	// Steady has younger ones merged as well, each a few times, so that there are never many. It is for who looks again and again.
 	Steady bool
+	// Load is the part of the time that merging takes at most, 0 for all of it. A pass leaves what there is no time for.
+	Load float64
 	// Under is the directory, relative to Root, whose files are merged; "" stands for all.
 	Under string
 	// Snapshots are removed that are older than SnapshotAge, 0 for what the table itself says, or more than MaxSnapshots.
@@ -66,18 +68,10 @@ type TableReport struct {
 	Skipped []string `json:"skipped,omitempty"`
 }
 
-// Add adds what another pass has done.
-func (r *TableReport) Add(o *TableReport) {
-	r.Merged, r.MergedBytes, r.Files, r.Bytes, r.Rows = r.Merged+o.Merged, r.MergedBytes+o.MergedBytes, r.Files+o.Files, r.Bytes+o.Bytes, r.Rows+o.Rows
-	r.Live, r.InPartition, r.Deletes, r.Foreign = o.Live, o.InPartition, o.Deletes, o.Foreign
-	r.Snapshots, r.Removed = r.Snapshots+o.Snapshots, r.Removed+o.Removed
-	r.Orphans, r.Skipped = append(r.Orphans, o.Orphans...), append(r.Skipped, o.Skipped...)
-}
-
 // TableKeeper maintains a table. It may be interrupted, and it may work beside pipelines, other programs, and others of its kind.
 type TableKeeper interface {
-	// Pass does what there is to do. more says that there is still something, which was left so that one pass does not take long.
-	Pass(ctx context.Context) (r *TableReport, more bool, err error)
+	// Pass does what there is to do.
+	Pass(ctx context.Context) (*TableReport, error)
 	Close() error
 }
 

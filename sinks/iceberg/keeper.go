@@ -21,6 +21,7 @@ type Keeper struct {
 	opts  compact.TableOptions
 	table *tableOf
 	seq   uint64 // of names
+	pace  pace
 
 	// What is read once: files are not changed. lists are the manifests of a manifest list, and paths the files of a manifest.
 	lists map[string][]iceberg.ManifestFile
@@ -42,6 +43,7 @@ func OpenKeeper(ctx context.Context, o compact.TableOptions) (compact.TableKeepe
 	t := &tableOf{store: o.Root, base: base, entries: map[string][]iceberg.ManifestEntry{}}
 	k := &Keeper{
 		opts: o, table: t, lists: map[string][]iceberg.ManifestFile{}, paths: map[string][]string{}, strangers: map[string]string{}, alone: map[string]bool{},
+		pace: pace{load: o.Load},
 	}
 	switch of := o.Options.(type) {
 	case *Options:
@@ -138,9 +140,9 @@ func (k *Keeper) load(ctx context.Context) (*state, error) {
 }
 
 // Pass implements [compact.TableKeeper].
-func (k *Keeper) Pass(ctx context.Context) (*compact.TableReport, bool, error) {
+func (k *Keeper) Pass(ctx context.Context) (*compact.TableReport, error) {
 	r := &compact.TableReport{Location: k.opts.Root.Location(), Table: dotted(k.table.id), DryRun: k.opts.DryRun}
-	more, err := k.rewrite(ctx, r)
+	err := k.rewrite(ctx, r)
 	if err == nil {
 		err = k.expire(ctx, r)
 	}
@@ -150,7 +152,7 @@ func (k *Keeper) Pass(ctx context.Context) (*compact.TableReport, bool, error) {
 	if err != nil {
 		err = fmt.Errorf("table %s: %w", dotted(k.table.id), err)
 	}
-	return r, more, err
+	return r, err
 }
 
 // manifests returns the manifests of a snapshot.

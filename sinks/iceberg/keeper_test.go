@@ -29,7 +29,7 @@ func keepOptions(root store.Store) compact.TableOptions {
 	}
 }
 
-// keep makes passes over the table of an output until there is nothing to do.
+// keep makes a pass over the table of an output.
 func keep(ctx context.Context, out string, change func(*compact.TableOptions)) (*compact.TableReport, error) {
 	o := keepOptions(store.NewLocal(out, store.System, quiet))
 	if change != nil {
@@ -39,14 +39,8 @@ func keep(ctx context.Context, out string, change func(*compact.TableOptions)) (
 	if err != nil {
 		return nil, err
 	}
-	all := &compact.TableReport{}
-	for more := true; more && err == nil; {
-		var r *compact.TableReport
-		if r, more, err = k.Pass(ctx); err == nil {
-			all.Add(r)
-		}
-	}
-	return all, errors.Join(err, k.Close())
+	r, err := k.Pass(ctx)
+	return r, errors.Join(err, k.Close())
 }
 
 // checkRows checks that the files of the table are there, that none is in it twice, and that their rows of the column n are those that
@@ -242,7 +236,7 @@ func mortalKeeper(ctx context.Context, out string, m *mortal, beside func(storet
 	if err != nil {
 		return err
 	}
-	_, _, err = k.Pass(ctx)
+	_, err = k.Pass(ctx)
 	return errors.Join(err, k.Close())
 }
 

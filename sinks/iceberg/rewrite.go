@@ -65,7 +65,11 @@ func partitionKey(f iceberg.DataFile) string {
 	fmt.Fprintf(&b, "%d", f.SpecID())
 	values := f.Partition()
 	for _, id := range slices.Sorted(maps.Keys(values)) {
-		fmt.Fprintf(&b, ";%d=%T %v", id, values[id], values[id])
+		v := values[id]
+		if n, ok := v.(int32); ok { // of before the column was widened
+			v = int64(n)
+		}
+		fmt.Fprintf(&b, ";%d=%T %v", id, v, v)
 	}
 	return b.String()
 }
@@ -130,42 +134,40 @@ type merged struct {
 }
 
 // rewrite merges small files.
-func (k *Keeper) rewrite(ctx context.Context, r *compact.TableReport) (more bool, err error) {
+func (k *Keeper) rewrite(ctx context.Context, r *compact.TableReport) error {
 	var now *state
 	var c *contents
-	err = again(func() (err error) {
+	err := again(func() (err error) {
 		if now, err = k.load(ctx); err == nil {
 			c, err = k.contents(ctx, now)
 		}
 		return err
 	})
 	if err != nil {
-		return false, err
+		return err
 	}
 	bins, err := k.plan(now, c, r)
-	if err != nil {
-		return false, err
+	if err != nil || len(bins) == 0 {
+		return err
 	}
-	for len(bins) > 0 {
+	k.pace.look(k.opts.Now(), bytesOf(bins[len(bins)-1]))
+	for len(bins) > 0 && k.pace.affords(bytesOf(bins[0])) {
 		if k.opts.DryRun {
-			for _, f := range bins[0] {
-				r.Merged, r.MergedBytes = r.Merged+1, r.MergedBytes+f.bytes
-			}
+			r.Merged, r.MergedBytes = r.Merged+len(bins[0]), r.MergedBytes+bytesOf(bins[0])
 			bins = bins[1:]
 			continue
 		}
-		var ready []*merged
-		ready, bins, err = k.mergeSome(ctx, bins, r)
-		if err == nil {
-			err = k.replace(ctx, ready, r)
-		} else {
+		ready, rest, err := k.mergeSome(ctx, bins, r)
+		if err != nil {
 			k.discard(ctx, ready)
+			return err
 		}
-		if err != nil || k.opts.Steady {
-			break
+		if err := k.replace(ctx, ready, r); err != nil {
+			return err
 		}
+		bins = rest
 	}
-	return len(bins) > 0, err
+	return nil
 }
 
 // plan returns which files are to become one each.
@@ -216,8 +218,8 @@ func (k *Keeper) under(f *liveFile) bool {
 // mergeSome writes the files of the first bins, as many as one snapshot takes. It returns the others.
 func (k *Keeper) mergeSome(ctx context.Context, bins [][]*liveFile, r *compact.TableReport) (ready []*merged, rest [][]*liveFile, err error) {
 	size := int64(0)
-	for len(bins) > 0 && len(ready) < mergesPerSnapshot && size < bytesPerSnapshot*k.opts.TargetBytes {
-		files := bins[0]
+	for len(bins) > 0 && len(ready) < mergesPerSnapshot && size < bytesPerSnapshot*k.opts.TargetBytes && k.pace.affords(bytesOf(bins[0])) {
+		files, wanted, start := bins[0], bytesOf(bins[0]), k.opts.Now()
 		bins = bins[1:]
 		for len(files) > 1 {
 			if ctx.Err() != nil {
@@ -239,6 +241,7 @@ func (k *Keeper) mergeSome(ctx context.Context, bins [][]*liveFile, r *compact.T
 				files = files[taken:]
 			}
 		}
+		k.pace.spend(wanted, k.opts.Now().Sub(start))
 	}
 	return ready, bins, nil
 }

@@ -82,3 +82,46 @@ func pack(files []*liveFile, target int64, few int) (bins [][]*liveFile) {
 func (f *liveFile) live() commit.Live {
 	return commit.Live{File: commit.File{Name: f.key, Rows: f.rows, Bytes: f.bytes}}
 }
+
+// pace has a keeper work for a part of the time. What it does not use it saves for the merges that take long, so that small files,
+// which come first, do not wait for it to have rested from one.
+type pace struct {
+	load  float64       // part of the time; 0: all of it
+	saved time.Duration // time that may be used
+	at    time.Time     // of the last look
+	speed float64       // bytes a second that were merged, or are thought to be
+}
+
+const (
+	firstSpeed = 16 << 20 // bytes a second, of which most machines merge more
+	// maxSaved is what is saved without a merge that takes longer.
+	maxSaved = time.Minute
+)
+
+// cost returns how long merging so many bytes is thought to take.
+func (p *pace) cost(bytes int64) time.Duration {
+	return time.Duration(float64(bytes) / max(p.speed, 1<<10) * float64(time.Second))
+}
+
+// look gives what has been saved by now, when the largest merge that waits has so many bytes.
+func (p *pace) look(now time.Time, largest int64) {
+	if p.at.IsZero() {
+		p.at, p.saved = now, maxSaved
+	}
+	if p.speed == 0 {
+		p.speed = firstSpeed
+	}
+	p.saved = min(p.saved+time.Duration(p.load*float64(now.Sub(p.at))), max(maxSaved, p.cost(largest)))
+	p.at = now
+}
+
+// affords reports whether there is time for a merge.
+func (p *pace) affords(bytes int64) bool { return p.load == 0 || p.saved >= p.cost(bytes) }
+
+// spend takes the time for a merge.
+func (p *pace) spend(bytes int64, busy time.Duration) {
+	p.saved -= busy
+	if bytes >= lowestTier && busy > 0 { // others are mostly opening and closing
+		p.speed += (float64(bytes)/busy.Seconds() - p.speed) / 8
+	}
+}

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-	"time"
 	"sync/atomic"
+	"time"
 )
 
 const (

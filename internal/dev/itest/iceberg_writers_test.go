@@ -52,22 +52,23 @@ func TestIcebergOtherWriters(t *testing.T) {
 
 func otherWriters(t *testing.T, engine string, steps []string) {
 	const deleted = 50 // see the steps
+	rate := map[string]int{"pyiceberg": 500, "spark": 100}[engine] // rows a second, so that there are some until the end
 	rows := int64(3000 * (len(steps) + 2))
 	folder, catalog := t.TempDir(), icebergtest.Start(t)
 	m := &restMill{t: t, config: filepath.Join(folder, "pipeline.yaml"), records: filepath.Join(folder, "clicks.ndjson"), out: filepath.Join(folder, "lake"), catalog: catalog}
 	m.produce(rows)
-	run := m.start(500, "run", m.config)
+	run := m.start(rate, "run", m.config)
 	m.advance(0, run)
 	w := readers.NewWriter(t, engine, catalog, "web.clicks")
 	for i, step := range steps {
-		compacting := m.start(500, "compact", m.out, "--config", m.config, "--watch", "1s", "--min-age", "3s", "--max-snapshots", "20", "--load", "100", "--log-level", "warn")
+		compacting := m.start(rate, "compact", m.out, "--config", m.config, "--watch", "1s", "--min-age", "3s", "--max-snapshots", "200", "--load", "100", "--log-level", "warn")
 		w.Do(step)
 		at := m.sequence()
 		m.advance(at, run) // no commit is starved
 		compacting.Kill()
 		if i%2 == 0 {
 			run.Kill()
-			run = m.start(500, "run", m.config)
+			run = m.start(rate, "run", m.config)
 		}
 	}
 	run.Kill()
