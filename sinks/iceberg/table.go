@@ -132,6 +132,12 @@ func (t *tableOf) prepare(ctx context.Context, o Options, rows *arrow.Schema) er
 		if err != nil {
 			return err
 		}
+		if now.meta.Properties[dataKey] == "" { // somebody else has made the table
+			if c == nil {
+				c = &change{properties: map[string]string{}}
+			}
+			c.properties[dataKey] = t.base + "/" + dataDir
+		}
 		if c == nil {
 			return nil
 		}

@@ -61,7 +61,7 @@ func otherWriters(t *testing.T, engine string, steps []string) {
 	m.advance(0, run)
 	w := readers.NewWriter(t, engine, catalog, "web.clicks")
 	for i, step := range steps {
-		compacting := m.start(rate, "compact", m.out, "--config", m.config, "--watch", "1s", "--min-age", "3s", "--max-snapshots", "200", "--load", "100", "--log-level", "warn")
+		compacting := m.start(rate, "compact", m.out, "--config", m.config, "--watch", "1s", "--min-age", "3s", "--max-snapshots", "500", "--load", "100", "--log-level", "warn")
 		w.Do(step)
 		at := m.sequence()
 		m.advance(at, run) // no commit is starved

@@ -2,6 +2,7 @@
 # line each, and answers each with a line of JSON.
 import json
 import sys
+import time
 
 engine, uri, name = sys.argv[1:4]
 
@@ -132,8 +133,9 @@ class Spark:
         return self.sql(f"CALL r.system.expire_snapshots(table => '{name}', older_than => now(), retain_last => 1)")[0]
 
     def orphans(self):
-        self.sql(f"CALL r.system.rewrite_manifests('{name}')")
-        return {"removed": len(self.sql(f"CALL r.system.remove_orphan_files(table => '{name}', older_than => now() - INTERVAL 25 HOURS)"))}
+        self.sql(f"CALL r.system.rewrite_manifests(table => '{name}')")
+        yesterday = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time.time() - 25 * 3600))
+        self.sql(f"CALL r.system.remove_orphan_files(table => '{name}', older_than => TIMESTAMP '{yesterday}')")
 
     def append(self):
         self.sql("INSERT INTO $t VALUES (NULL, NULL, -1, NULL, NULL), (NULL, NULL, -2, NULL, NULL)")
