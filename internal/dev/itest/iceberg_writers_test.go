@@ -51,7 +51,7 @@ func TestIcebergOtherWriters(t *testing.T) {
 }
 
 func otherWriters(t *testing.T, engine string, steps []string) {
-	const deleted = 50 // see the steps
+	const deleted = 50                                             // see the steps
 	rate := map[string]int{"pyiceberg": 500, "spark": 100}[engine] // rows a second, so that there are some until the end
 	rows := int64(3000 * (len(steps) + 2))
 	folder, catalog := t.TempDir(), icebergtest.Start(t)
@@ -201,4 +201,3 @@ func (m *restMill) advance(at int64, run *testproc.Process) {
 		m.t.Fatal(err)
 	}
 }
-
