@@ -262,6 +262,7 @@ lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, cop
 	cd internal/dev/itest/monitoring && $(GO) mod tidy -diff && $(GO) vet ./...
 	cd internal/dev/itest/kubernetes && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd internal/dev/itest/packages && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
+	cd internal/dev/pubsubtest/server && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd internal/dev/browsertest && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml ./... && $(GO) mod tidy -diff
 	cd plugins/arrowc && $(GO) mod tidy -diff && $(GO) vet -tags crossing ./...
 	cd benchmarks && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../.golangci.yml ./... && $(GO) mod tidy -diff
@@ -347,13 +348,31 @@ bench-enrich: ## what columns of enrich and redaction cost, beside uap-go, uap-r
 bench-delivery: ## what exactly-once delivery costs against at-least-once; QUICK=1
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-delivery ./delivery && QUICK=$(QUICK) ../$(BIN)/bench-delivery -out $(RESULTS)/delivery.json
 
+.PHONY: bench-load
+bench-load: ## parsed rows into PostgreSQL, ClickHouse and DuckDB beside loads by hand (C compiler, Debian's servers); QUICK=1, ONLY=postgres
+	cd benchmarks && CGO_ENABLED=1 $(GO) build -tags duckdb -o ../$(BIN)/bench-load ./load && QUICK=$(QUICK) ONLY=$(ONLY) ../$(BIN)/bench-load -out $(RESULTS)/load.json
+
+.PHONY: bench-lake
+bench-lake: build ## clicks from Kafka until a query finds them, in files, Iceberg, PostgreSQL, ClickHouse, and what a TB costs (Java, Maven, Debian's servers); QUICK=1, ONLY=iceberg
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-lake ./lake && QUICK=$(QUICK) ONLY="$(ONLY)" ../$(BIN)/bench-lake -binary ../$(BIN)/urlmill -out $(RESULTS)/lake.json
+
 .PHONY: bench-sweep
 bench-sweep: ## batch sizes and cores, plotted into docs/performance
 	cd benchmarks && $(GO) run ./core -sweep ../docs/performance
 
+BENCH_PARQUET_VENV := $(or $(URLMILL_BENCH_PARQUET_VENV),$(CURDIR)/$(BIN)/venv-bench-parquet)
+ARROW_RS := $(CURDIR)/benchmarks/parquet/rust/target/release/bench-arrow-rs
+
+$(BENCH_PARQUET_VENV)/.installed: benchmarks/parquet/requirements.txt
+	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
+	python3 -m venv $(BENCH_PARQUET_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
+	$(AGAIN) $(BENCH_PARQUET_VENV)/bin/python3 $(PIP_INSTALL) --only-binary :all: -r $<
+	@touch $@
+
 .PHONY: bench-parquet
-bench-parquet: ## the Parquet encoder beside those of arrow v15, arrow v18 and parquet-go; QUICK=1
-	cd benchmarks && $(GO) build -o parquet/bench-parquet ./parquet && $(GO) build -o parquet/bench-v18 ./parquet/v18 && QUICK=$(QUICK) parquet/bench-parquet -v18 parquet/bench-v18 -out $(RESULTS)/parquet.json
+bench-parquet: $(BENCH_PARQUET_VENV)/.installed ## the Parquet encoder beside arrow v15 and v18, parquet-go, arrow-rs (cargo), Arrow C++, polars, DuckDB and ClickHouse (python3); QUICK=1
+	@if command -v cargo >/dev/null; then cargo build --quiet --release --locked --manifest-path benchmarks/parquet/rust/Cargo.toml; fi
+	cd benchmarks && $(GO) build -o parquet/bench-parquet ./parquet && $(GO) build -o parquet/bench-v18 ./parquet/v18 && QUICK=$(QUICK) parquet/bench-parquet -v18 parquet/bench-v18 -rust "$$(test -x $(ARROW_RS) && echo $(ARROW_RS))" -python $(BENCH_PARQUET_VENV)/bin/python3 -out $(RESULTS)/parquet.json
 
 .PHONY: bench-e2e
 bench-e2e: ## files and Kafka to Parquet beside a naive program, DuckDB, ClickHouse, Spark; QUICK=1, REAL_KAFKA=1, URLMILL_PYTHON=

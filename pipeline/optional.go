@@ -172,7 +172,9 @@ type InputCounts struct {
 	Retries int64 // all, also of what has passed
 	// Unreadable is how many parts of the input could not be read when they were first fetched.
 	Unreadable int64
-	Lags       []Lag // of the lanes that are being read
+	// Notices are the messages about new objects, by what became of them; nil without a queue of such.
+	Notices map[string]int64
+	Lags    []Lag // of the lanes that are being read
 }
 
 // Behind returns how far all lanes are behind, 0 for nil.

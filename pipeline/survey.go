@@ -1,10 +1,14 @@
 package pipeline
 
+import "context"
+
 // Known is what an output has of a lane: all from Start up to Next.
 type Known struct {
 	Lane  LaneID
 	Start int64
 	Mark
+	// History calls each with all commits of the lane, as [Historian] does; nil if only the last one is known.
+	History func(ctx context.Context, each func(Mark) error) error
 }
 
 // Standing is what a source has of a lane, held against an output.

@@ -23,3 +23,20 @@ type AvroSchemer interface {
 	// AvroSchema returns the schema that rows have then, and the subject that it is under in a registry.
 	AvroSchema(rows *arrow.Schema) (text, subject string, err error)
 }
+
+// Queried is the options of a sink whose rows query engines read. It is optional.
+type Queried interface {
+	// Described returns where they find rows of a schema.
+	Described(rows *arrow.Schema) Described
+}
+
+// Described says where query engines find rows.
+type Described struct {
+	// Table is the name of the table that a database or a catalog has of them, "" if none has.
+	Table string
+	// Format is that of the files, "" if the rows are in a database alone.
+	Format string
+	// Place is the folder of the files, and Partitions are its levels of directories.
+	Place      string
+	Partitions []arrow.Field
+}

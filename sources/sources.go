@@ -50,8 +50,10 @@ type Asks struct {
 	Origin Origin
 	// Codec is the codec of a source that makes its own records, unless the configuration has another.
 	Codec codec.Factory
-	// Paths are the files and folders that are read, and Topics those of Cluster.
+	// Paths are the files and folders that are read, and Topics those of Cluster. Objects says that positions are the numbers of what
+	// a lane has read in an order that is not given, as of the objects of a bucket: what a commit says of itself says what that was.
 	Paths   []string
+	Objects bool
 	Topics  []string
 	Cluster *kafkaconn.Cluster
 	// Rate is how many records a second there are, of a source that can be told so while it runs; see [pipeline.Rated].

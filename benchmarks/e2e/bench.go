@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/urlmill/urlmill/benchmarks/internal/broker"
+	"github.com/urlmill/urlmill/benchmarks/internal/servers"
 )
 
 // bench is a run of the benchmark.
@@ -61,6 +62,7 @@ func (b *bench) tasks(input string) (tasks []*task, stop func(), err error) {
 	snappy := file
 	snappy.Codec = "snappy"
 	add("urlmill", "", file)
+	add(compact, "", file)
 	add("naive_go", "", file)
 	add("duckdb", "with_duckdb.py", file)
 	add("clickhouse", "with_clickhouse.py", file)
@@ -86,6 +88,7 @@ func (b *bench) tasks(input string) (tasks []*task, stop func(), err error) {
 		stops = append(stops, end)
 		kafka := job{Kind: k.name, Brokers: addr, Topic: topic, Rows: b.rows, Codec: "zstd"}
 		add("urlmill", "", kafka)
+		add(compact, "", kafka)
 		add("naive_go", "", kafka)
 	}
 	return tasks, stop, nil
@@ -145,10 +148,12 @@ func (b *bench) once(t *task, profile string) (o outcome, size int64, err error)
 	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
+	before := servers.CPU()
 	out, err := cmd.Output()
 	if err != nil {
 		return o, 0, fmt.Errorf("%w: %s", err, lastLine(stderr.String()))
 	}
+	o.broker = (servers.CPU() - before).Seconds()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &o); err != nil {
 		return o, 0, fmt.Errorf("%w: %s", err, out)

@@ -10,6 +10,8 @@
 // DuckDB a regular expression takes the URL apart, and in DuckDB and Spark another one takes the last two labels of
 // the host, or three after a short second one, for the registrable domain.
 //
+// urlmill_compact is urlmill with the profile compact: the parts, and what of the URL as given is not in them.
+//
 // Environment: QUICK=1 measures less, without Spark and real Kafka. URLMILL_PYTHON is a Python with the packages
 // duckdb, chdb and pyspark; what it lacks is left out and named. KAFKA_BROKERS=HOST:PORT adds a job from a broker that
 // is there; REAL_KAFKA=1 from an Apache Kafka that is fetched from Maven Central and started.

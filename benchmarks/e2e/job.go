@@ -63,6 +63,7 @@ type outcome struct {
 	CPU     float64 `json:"cpu"`     // seconds, of all threads of the process, during the job
 	RSS     float64 `json:"rss"`     // MB (10^6 bytes), the most that was resident at any time
 	Version string  `json:"version"`
+	broker  float64 // seconds of the CPU of the brokers meanwhile
 }
 
 // jobChild runs a job in this process and prints its outcome. do tells the time of the first record by calling first,

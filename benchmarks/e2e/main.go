@@ -8,6 +8,7 @@ import (
 
 	"github.com/urlmill/urlmill/benchmarks/internal/broker"
 	"github.com/urlmill/urlmill/benchmarks/internal/results"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
 )
 
 const (
@@ -44,8 +45,13 @@ func exit(err error) {
 var children = map[string]func(args []string) error{
 	"generate":     generateChild,
 	broker.Command: brokerChild,
-	"urlmill":      func(args []string) error { return jobChild(args, urlmill) },
-	"naive_go":     func(args []string) error { return jobChild(args, naive) },
+	"urlmill": func(args []string) error {
+		return jobChild(args, urlmill(urlcols.Options{Include: columnNames}))
+	},
+	compact: func(args []string) error {
+		return jobChild(args, urlmill(urlcols.Options{Profile: urlcols.CompactProfile, Include: compactNames}))
+	},
+	"naive_go": func(args []string) error { return jobChild(args, naive) },
 }
 
 // run measures everything.

@@ -32,7 +32,7 @@ func plotBars(path string, results []result) error {
 		y := float64(plotTop + i*rowHeight)
 		width := (plotWidth - plotLeft - plotRight) * r.RowsPerS / top
 		color := "#9aa5b1"
-		if r.System == "urlmill" {
+		if r.System == "urlmill" || r.System == compact {
 			color = "#1b6ca8"
 		}
 		text(plotLeft-8, y+barHeight-3, "end", fmt.Sprintf("%s, %s: %s", r.Job, r.Codec, r.System))

@@ -29,6 +29,7 @@ type result struct {
 	Codec       string             `json:"codec"`
 	RowsPerS    float64            `json:"rows_per_s"`
 	CPUNsPerRow float64            `json:"cpu_ns_per_row"`
+	BrokerNs    float64            `json:"broker_cpu_ns_per_row,omitempty"` // of the broker meanwhile, on the same cores
 	PeakRSSMB   float64            `json:"peak_rss_mb"`
 	OutBytes    int64              `json:"out_bytes"`
 	Rows        int64              `json:"rows"`
@@ -87,6 +88,7 @@ func newReport(b *bench, tasks []*task) *report {
 		res := result{
 			Job: t.job.Kind, System: t.system, Codec: t.job.Codec, Rows: t.outcomes[0].Rows, Version: t.outcomes[0].Version,
 			RowsPerS: math.Round(median(rates)), CPUNsPerRow: round1(t.medianCPU()), OutBytes: median(t.bytes),
+			BrokerNs:    round1(median(t.collect(func(o outcome) float64 { return o.broker * 1e9 / float64(o.Rows) }))),
 			PeakRSSMB:   round1(median(t.collect(func(o outcome) float64 { return o.RSS }))),
 			RowsPerSMin: math.Round(slices.Min(rates)), RowsPerSMax: math.Round(slices.Max(rates)),
 		}
@@ -113,12 +115,12 @@ func round1(v float64) float64 { return math.Round(v*10) / 10 }
 func (r *report) print(w io.Writer) {
 	fmt.Fprintf(w, "\n%d URLs, %.0f bytes on average, 7 columns; medians of %d runs; ratio: urlmill's rows a second by this system's\n",
 		r.Rows, float64(r.InputBytes)/float64(r.Rows)-1, r.Repetitions)
-	fmt.Fprintf(w, "%-11s %-11s %-6s %10s %7s %10s %8s %9s %8s  %s\n", "job", "system", "codec", "rows/s", "ratio", "CPU ns/row", "RSS MB", "MB out", "bytes/row", "version")
+	fmt.Fprintf(w, "%-11s %-15s %-6s %10s %7s %10s %8s %8s %9s %8s  %s\n", "job", "system", "codec", "rows/s", "ratio", "CPU ns/row", "broker", "RSS MB", "MB out", "bytes/row", "version")
 	for _, x := range r.Results {
-		fmt.Fprintf(w, "%-11s %-11s %-6s %10.0f %6.2fx %10.0f %8.0f %9.1f %8.1f  %s\n", x.Job, x.System, x.Codec, x.RowsPerS, x.Speedup,
-			x.CPUNsPerRow, x.PeakRSSMB, float64(x.OutBytes)/1e6, float64(x.OutBytes)/float64(x.Rows), x.Version)
+		fmt.Fprintf(w, "%-11s %-15s %-6s %10.0f %6.2fx %10.0f %8.0f %8.0f %9.1f %8.1f  %s\n", x.Job, x.System, x.Codec, x.RowsPerS, x.Speedup,
+			x.CPUNsPerRow, x.BrokerNs, x.PeakRSSMB, float64(x.OutBytes)/1e6, float64(x.OutBytes)/float64(x.Rows), x.Version)
 	}
-	fmt.Fprintf(w, "\nurlmill by stage, CPU ns per row\n%-11s %-6s", "job", "codec")
+	fmt.Fprintf(w, "\nby stage, CPU ns per row\n%-11s %-15s %-6s", "job", "system", "codec")
 	for _, stage := range stageNames {
 		fmt.Fprintf(w, " %9s", stage)
 	}
@@ -127,7 +129,7 @@ func (r *report) print(w io.Writer) {
 		if x.Stages == nil {
 			continue
 		}
-		fmt.Fprintf(w, "%-11s %-6s", x.Job, x.Codec)
+		fmt.Fprintf(w, "%-11s %-15s %-6s", x.Job, x.System, x.Codec)
 		for _, stage := range stageNames {
 			fmt.Fprintf(w, " %9.0f", x.Stages[stage])
 		}

@@ -16,7 +16,7 @@ var stageNames = []string{"consume", "parse", "encode", "rest"}
 // stages runs urlmill once more, under the profiler, and notes what each stage takes of the CPU. The times are those of
 // the profile, scaled to the median of the runs without it.
 func (b *bench) stages(t *task) error {
-	if t.system != "urlmill" {
+	if t.system != "urlmill" && t.system != compact {
 		return nil
 	}
 	file := filepath.Join(b.dir, "cpu.pprof")
@@ -24,7 +24,7 @@ func (b *bench) stages(t *task) error {
 		if err := os.MkdirAll(b.profiles, 0o755); err != nil {
 			return err
 		}
-		file = filepath.Join(b.profiles, fmt.Sprintf("urlmill-%s-%s.pprof", strings.ReplaceAll(t.job.Kind, ":", "-"), t.job.Codec))
+		file = filepath.Join(b.profiles, fmt.Sprintf("%s-%s-%s.pprof", t.system, strings.ReplaceAll(t.job.Kind, ":", "-"), t.job.Codec))
 	}
 	if _, _, err := b.once(t, file); err != nil {
 		return fmt.Errorf("%s under the profiler: %w", t.system, err)

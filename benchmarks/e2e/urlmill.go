@@ -18,11 +18,22 @@ import (
 // columnNames are the columns that every job makes.
 var columnNames = []string{"url", "scheme", "host", "port", "registrable_domain", "path", "query"}
 
-// urlmill does what "urlmill run" does with its defaults: exactly-once delivery, zstd level 1.
-func urlmill(j job, first func()) (int64, string, error) {
+// compact is urlmill with the profile of that name, which has the whole URL.
+const compact = "urlmill_compact"
+
+var compactNames = []string{
+	"scheme", "userinfo", "host", "port", "registrable_domain", "path", "query", "fragment", "kept_url", "kept_front", "kept_origin", "kept_public_suffix", "kept_params",
+}
+
+// urlmill returns what "urlmill run" does with its defaults, exactly-once delivery and zstd level 1, and these columns.
+func urlmill(options urlcols.Options) func(j job, first func()) (int64, string, error) {
+	return func(j job, first func()) (int64, string, error) { return deliver(options, j, first) }
+}
+
+func deliver(options urlcols.Options, j job, first func()) (int64, string, error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	lines := codec.NewLines(codec.LinesOptions{})
-	options := urlcols.Options{Include: columnNames, Provenance: urlcols.FileProvenance}
+	options.Provenance = urlcols.FileProvenance
 	var source pipeline.Source
 	var err error
 	if j.Kind == fileJob {

@@ -14,26 +14,20 @@ import (
 	"github.com/urlmill/urlmill/benchmarks/parquet/pass"
 )
 
-// child is a system in a program of its own.
+// child is a system in a program of its own. It reads names of codecs, one a line, and answers each with a pass as JSON.
 type child struct {
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	out   *bufio.Reader
-	table string
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
 }
 
-func startChild(program string, t *table) (*child, error) {
-	c := &child{}
-	var err error
-	if c.table, err = writeTable(t); err != nil {
-		return nil, err
-	}
-	c.cmd = exec.Command(program, c.table)
+func startChild(program string, args ...string) (*child, error) {
+	c := &child{cmd: exec.Command(program, args...)}
 	c.cmd.Stderr = os.Stderr
 	in, err1 := c.cmd.StdinPipe()
 	out, err2 := c.cmd.StdoutPipe()
 	if err := errors.Join(err1, err2, c.cmd.Start()); err != nil {
-		return nil, errors.Join(err, os.Remove(c.table))
+		return nil, err
 	}
 	c.in, c.out = in, bufio.NewReader(out)
 	return c, nil
@@ -67,5 +61,5 @@ func (c *child) pass(codec string) (r pass.Result, err error) {
 }
 
 func (c *child) close() error {
-	return errors.Join(c.in.Close(), c.cmd.Wait(), os.Remove(c.table))
+	return errors.Join(c.in.Close(), c.cmd.Wait())
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // columns prints what each column costs when it is written alone, with each codec.
-func columns(w io.Writer, rows, repetitions int, codecs []string) error {
-	t, err := newTable(rows)
+func columns(w io.Writer, profile string, rows, repetitions int, codecs []string) error {
+	t, err := newTable(profile, rows)
 	if err != nil {
 		return err
 	}

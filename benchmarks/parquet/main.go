@@ -1,6 +1,6 @@
-// Command parquet measures our Parquet encoder beside those of arrow v15, arrow v18 and parquet-go: the same table, all in
-// one run and in turns, on one core. It writes what it found as a table and as JSON. Times are those of the CPU, of all
-// threads of the process, so that garbage collection counts and other programs do not.
+// Command parquet measures our Parquet encoder beside those of arrow v15, arrow v18, parquet-go, arrow-rs, Arrow C++, polars,
+// DuckDB and ClickHouse: the same tables, all in one run and in turns, on one core. It writes what it found as a table and as
+// JSON. Times are those of the CPU, of all threads of the process, so that garbage collection counts and other programs do not.
 //
 // Environment: QUICK=1 takes a smaller table and fewer repetitions.
 package main
@@ -22,95 +22,98 @@ import (
 )
 
 func main() {
-	rows, repetitions := 512<<10, 7
-	if os.Getenv("QUICK") == "1" {
-		rows, repetitions = 128<<10, 5
-	}
-	out := flag.String("out", "results/parquet.json", "where to write the results")
-	only := flag.String("only", "", "measure systems whose name begins so")
-	v18 := flag.String("v18", "parquet/bench-v18", "the program for arrow v18")
-	codec := flag.String("codec", "none,snappy,zstd", "the codecs")
-	files := flag.String("files", "", "keep a file of each system and codec in this folder, and measure nothing")
-	profile := flag.String("profile", "", "write a CPU profile")
-	perColumn := flag.Bool("columns", false, "tell what each column costs instead")
-	flag.IntVar(&repetitions, "repetitions", repetitions, "how often")
-	flag.Parse()
-	if *profile != "" {
-		f, err := os.Create(*profile)
-		if err == nil {
-			err = pprof.StartCPUProfile(f)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "bench-parquet:", err)
-			os.Exit(1)
-		}
-		defer pprof.StopCPUProfile()
-	}
-	if *files != "" {
-		if err := keep(*files, strings.Split(*codec, ","), rows); err != nil {
-			fmt.Fprintln(os.Stderr, "bench-parquet:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	if *perColumn {
-		if err := columns(os.Stdout, rows, repetitions, strings.Split(*codec, ",")); err != nil {
-			fmt.Fprintln(os.Stderr, "bench-parquet:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	if err := run(*out, *v18, *only, strings.Split(*codec, ","), rows, repetitions); err != nil {
+	if err := start(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-parquet:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, v18, only string, codecs []string, rows, repetitions int) (err error) {
-	t, err := newTable(rows)
+func start() error {
+	rows, repetitions := 512<<10, 7
+	if os.Getenv("QUICK") == "1" {
+		rows, repetitions = 128<<10, 5
+	}
+	var p programs
+	out := flag.String("out", "results/parquet.json", "where to write the results")
+	only := flag.String("only", "", "measure the systems whose names are in this list, and write no results")
+	flag.StringVar(&p.v18, "v18", "parquet/bench-v18", "the program for arrow v18")
+	flag.StringVar(&p.rust, "rust", "", "the program for arrow-rs, if there is one")
+	flag.StringVar(&p.python, "python", "", "a Python with pyarrow, polars, duckdb and chdb, if there is one")
+	flag.StringVar(&p.peers, "peers", "parquet/peers.py", "what that Python runs")
+	codec := flag.String("codec", "none,snappy,zstd", "the codecs")
+	profiles := flag.String("profiles", full+","+compact, "the profiles of columns")
+	files := flag.String("files", "", "keep a file of each system and codec in this folder, and measure nothing")
+	cpu := flag.String("profile", "", "write a CPU profile")
+	perColumn := flag.Bool("columns", false, "tell what each column costs instead")
+	flag.IntVar(&repetitions, "repetitions", repetitions, "how often")
+	flag.Parse()
+	if *cpu != "" {
+		f, err := os.Create(*cpu)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	codecs, names := strings.Split(*codec, ","), strings.Split(*profiles, ",")
+	switch {
+	case *files != "":
+		return keep(*files, codecs, rows)
+	case *perColumn:
+		return columns(os.Stdout, names[0], rows, repetitions, codecs)
+	}
+	r := newReport(rows, repetitions)
+	for _, name := range names {
+		if err := run(r, name, p, *only, codecs); err != nil {
+			return err
+		}
+	}
+	r.print(os.Stdout)
+	if *only != "" {
+		return nil
+	}
+	return results.Write(*out, r)
+}
+
+// run measures the systems with the columns of a profile.
+func run(r *report, profile string, p programs, only string, codecs []string) (err error) {
+	t, err := newTable(profile, r.Rows)
 	if err != nil {
 		return err
 	}
-	all, done, err := systems(t, v18)
+	r.describe(t)
+	chosen, done, err := systems(t, p, only)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	chosen := all[:0]
-	for _, s := range all {
-		if strings.HasPrefix(s.name, only) {
-			chosen = append(chosen, s)
-		}
-	}
-	runtime.GOMAXPROCS(1)
-	r := newReport(t, repetitions)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, codec := range codecs {
-		results, err := measure(t, chosen, codec, repetitions, false)
+		results, err := measure(t, chosen, codec, r.Repetitions, false)
 		if err != nil {
 			return err
 		}
 		r.add(results)
 	}
-	if only == "" && runtime.NumCPU() > 1 {
-		runtime.GOMAXPROCS(2)
-		for _, codec := range codecs {
-			results, err := measure(t, chosen[:1], codec, repetitions, true)
-			if err != nil {
-				return err
-			}
-			r.Results = append(r.Results, results...)
-		}
-	}
-	r.print(os.Stdout)
-	if only != "" {
+	if only != "" || runtime.NumCPU() < 2 {
 		return nil
 	}
-	return results.Write(out, r)
+	runtime.GOMAXPROCS(2)
+	for _, codec := range codecs {
+		results, err := measure(t, chosen[:1], codec, r.Repetitions, true)
+		if err != nil {
+			return err
+		}
+		r.Results = append(r.Results, results...)
+	}
+	return nil
 }
 
 // keep writes the files of the systems in this program.
 func keep(dir string, codecs []string, rows int) error {
-	t, err := newTable(rows)
+	t, err := newTable(full, rows)
 	if err != nil {
 		return err
 	}

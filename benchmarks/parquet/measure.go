@@ -8,6 +8,8 @@ import (
 
 // result is what was measured of a system with a codec.
 type result struct {
+	aside      bool
+	Profile    string  `json:"profile"`
 	System     string  `json:"system"`
 	Codec      string  `json:"codec"`
 	Cores      int     `json:"cores"`
@@ -23,6 +25,7 @@ type result struct {
 // measure lets the systems take turns, after a pass of each to warm up. The time that counts is that of the CPU, and with
 // wall that of the clock.
 func measure(t *table, systems []system, codec string, repetitions int, wall bool) ([]result, error) {
+	systems = slices.DeleteFunc(slices.Clone(systems), func(s system) bool { return s.codec != "" && s.codec != codec })
 	results := make([]result, len(systems))
 	times := make([][]float64, len(systems))
 	rows := float64(t.rows)
@@ -41,7 +44,7 @@ func measure(t *table, systems []system, codec string, repetitions int, wall boo
 			}
 			times[i] = append(times[i], float64(took.Nanoseconds())/rows)
 			results[i] = result{
-				System: s.name, Codec: codec, Cores: runtime.GOMAXPROCS(0), Version: s.version,
+				aside: s.aside, Profile: t.profile, System: s.name, Codec: codec, Cores: runtime.GOMAXPROCS(0), Version: s.version,
 				OutBytes: p.Bytes, BytesRow: float64(p.Bytes) / rows, AllocsRow: float64(p.Mallocs) / rows,
 			}
 		}

@@ -22,6 +22,7 @@ const (
 
 // table is a clickstream as it comes out of the parser, in batches that keep their memory.
 type table struct {
+	profile  string
 	schema   *arrow.Schema
 	records  []arrow.Record
 	rows     int
@@ -30,20 +31,30 @@ type table struct {
 	params   int64
 }
 
-// newTable generates URLs and parses them. What is left out is always null here, or the text of href once more.
-func newTable(rows int) (*table, error) {
+// Profiles of columns. What full leaves out is always null here, or the text of href once more; compact has every character
+// of the URL once.
+const (
+	full    = "full"
+	compact = "compact"
+)
+
+// newTable generates URLs and parses them, into the columns of a profile.
+func newTable(profile string, rows int) (*table, error) {
 	g, err := generate.NewGenerator(generate.Options{Seed: seed, Format: generate.Lines})
 	if err != nil {
 		return nil, err
 	}
-	plan, err := urlcols.New(urlcols.Options{
-		Provenance: urlcols.KafkaProvenance, OnError: pipeline.Keep,
-		Exclude: []string{"url", "raw", "headers"},
-	})
+	opts := urlcols.Options{Provenance: urlcols.KafkaProvenance, OnError: pipeline.Keep}
+	if profile == compact {
+		opts.Profile, opts.Exclude = compact, []string{"raw", "headers"}
+	} else {
+		opts.Exclude = []string{"url", "raw", "headers"}
+	}
+	plan, err := urlcols.New(opts)
 	if err != nil {
 		return nil, err
 	}
-	t := &table{schema: plan.Schemas()[pipeline.Rows], rows: rows}
+	t := &table{profile: profile, schema: plan.Schemas()[pipeline.Rows], rows: rows}
 	var record []byte
 	users := rand.New(rand.NewPCG(seed, 0))
 	for first := 0; first < rows; first += batchRows {
@@ -65,7 +76,7 @@ func newTable(rows int) (*table, error) {
 		}
 		t.add(out.Records[pipeline.Rows])
 	}
-	if t.params == 0 {
+	if profile == full && t.params == 0 {
 		return nil, errors.New("the table has no parameters")
 	}
 	return t, nil

@@ -107,7 +107,7 @@ and writes their parts as columns of Parquet, Arrow or NDJSON, into files, topic
 	choiceFlag(root, root.PersistentFlags(), &a.logFormat, "log-format", "text", "format of the log on standard error: text or json", "text", "json")
 	choiceFlag(root, root.PersistentFlags(), &a.logLevel, "log-level", "info", "least level that is logged: debug, info, warn or error", "debug", "info", "warn", "error")
 	root.AddCommand(
-		newRun(a), newDryRun(a), newTop(a), newParse(a), newURL(a), newExplain(a), newLint(a), newVerify(a), newCompact(a), newFiles(a), newCompare(a), newDemo(a), newProduce(a), newParquet(a),
+		newRun(a), newDryRun(a), newTop(a), newParse(a), newURL(a), newExplain(a), newLint(a), newVerify(a), newSQL(a), newCompact(a), newFiles(a), newCompare(a), newDemo(a), newProduce(a), newParquet(a),
 		newConvert(a), newUDF(a), newConfig(a), newVersion(a), newMan(),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp},
 	)

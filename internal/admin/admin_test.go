@@ -86,7 +86,7 @@ func newWatched(stuckAfter time.Duration, change func(*Watch)) *watched {
 		Counts: func() pipeline.Counts {
 			return pipeline.Counts{Input: &pipeline.InputCounts{
 				Lags:  []pipeline.Lag{{Lane: pipeline.LaneID{Stream: "clicks"}, Behind: 7}, {Lane: pipeline.LaneID{Stream: "clicks", Partition: 1}, Behind: 35}},
-				Since: since, Err: w.trouble, Retries: 3, Unreadable: 5,
+				Since: since, Err: w.trouble, Retries: 3, Unreadable: 5, Notices: map[string]int64{"left": 2},
 			}}
 		},
 	}
@@ -159,7 +159,7 @@ func TestStuckLane(t *testing.T) {
 	contains(t, body, "stuck: clicks/0: a row behind ")
 	_, body = get(t, "GET", s.URL()+"metrics", "", nil)
 	contains(t, body, "urlmill_ready 0\n", `urlmill_problem{code="stuck"} 1`, "urlmill_rows_total 3\n", "urlmill_lanes 1\n",
-		`urlmill_lag_records{partition="1",topic="clicks"} 35`, "urlmill_lag_total_records 42\n", "urlmill_source_retries_total 3\n", "urlmill_source_unreadable_total 5\n",
+		`urlmill_lag_records{partition="1",topic="clicks"} 35`, "urlmill_lag_total_records 42\n", "urlmill_source_retries_total 3\n", "urlmill_source_unreadable_total 5\n", `urlmill_source_notices_total{what="left"} 2`,
 		`urlmill_errors_total{code="domain-to-ASCII",kind="url"} 1`, "urlmill_batch_seconds_bucket", "go_goroutines", "urlmill_memory_limit_bytes 1.073741824e+09")
 	status := w.monitor.Status(time.Now())
 	if len(status.Lanes) != 1 || !status.Lanes[0].Stuck || *status.Lanes[0].Behind != 7 {

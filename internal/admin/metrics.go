@@ -112,6 +112,10 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 		out.gauge("source_failing_seconds", "How long the source has been failing; 0 while it is not.", failing(in.Since, in.Err, now))
 		out.count("source_retries_total", "How often the source has tried again what failed.", in.Retries)
 		out.count("source_unreadable_total", "Parts of the source that could not be read when they were first fetched, such as Kafka batches that are damaged or that have fewer records than they say.", in.Unreadable)
+		for what, n := range in.Notices {
+			out.send(prometheus.CounterValue, "source_notices_total", "Messages about new objects: received, deleted, left in the queue because they are not for this source, and handed on to other processes.",
+				float64(n), prometheus.Labels{"what": what})
+		}
 	}
 	if m.opts.Removed != nil {
 		for rule, n := range m.opts.Removed {

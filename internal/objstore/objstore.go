@@ -6,6 +6,7 @@ package objstore
 import (
 	"context"
 	"errors"
+	"hash"
 	"io"
 	"log/slog"
 	"time"
@@ -28,10 +29,64 @@ type Store interface {
 	// after, in the order of the bytes of their keys. more reports whether there may be others behind them. The slice is the
 	// caller's.
 	List(ctx context.Context, prefix, after string, limit int) (page []Object, more bool, err error)
+	// Dirs calls each with the directories below prefix, a page at a time and in the order of the bytes of their names, until it returns
+	// false: what keys that begin with prefix have up to the next slash behind it, with the slash. A page may be empty.
+	Dirs(ctx context.Context, prefix string, each func(dirs []string) bool) error
+	// Stat returns the object of a key as a listing shows it, or [io/fs.ErrNotExist].
+	Stat(ctx context.Context, key string) (Object, error)
 	// Open returns the bytes of an object from off on, n of them, or all with n < 0. The error is [ErrChanged] if the store has
 	// another content under the key, [io/fs.ErrNotExist] or [ErrChanged] if it has none, and [ErrUnreadable] if this object alone cannot
 	// be read. The reader may end too early; then Open is called again with what is missing. It does not outlive ctx.
 	Open(ctx context.Context, o Object, off, n int64) (io.ReadCloser, error)
+}
+
+// Queue has messages in which a store says that objects are new. What it says are hints: a message may be late, come twice, or never. Its
+// methods may be called from several goroutines, but each message belongs to one at a time. Their errors say what to do.
+type Queue interface {
+	// Check finds out whether the queue is there and can be used. It changes nothing.
+	Check(ctx context.Context) error
+	// Receive returns messages, which no other receiver sees for hold. It may wait for some seconds, and return none.
+	Receive(ctx context.Context, hold time.Duration) ([]*Message, error)
+	// Hold keeps messages from other receivers for d from now on; with 0 they are anybody's at once.
+	Hold(ctx context.Context, messages []*Message, d time.Duration) error
+	// Delete removes messages.
+	Delete(ctx context.Context, messages []*Message) error
+}
+
+// Message is a message of a [Queue]. One without keys that is not alien says nothing that a reader needs to know.
+type Message struct {
+	// ID and Handle are the queue's own names of the message, and of its having been received.
+	ID, Handle string
+	// Keys are those of objects of the bucket that are new.
+	Keys []string
+	// Alien says why the message is not meant for a reader of the bucket, such as that it is no notification; "" if it is.
+	Alien string
+}
+
+// Notified is implemented by [Options] of a kind whose stores write into queues which objects are new.
+type Notified interface {
+	// Queue returns the key of the option that names a queue, and the queue, "" for none.
+	Queue() (key, name string)
+	// OpenQueue returns the queue with the notifications of a bucket, without a request to it.
+	OpenQueue(bucket string, log *slog.Logger) (Queue, error)
+}
+
+// Summer is a [Store] that keeps checksums of whole objects, for those that are read in parts.
+type Summer interface {
+	// Sum returns the checksum of an object and what computes it, nil for an object that has none.
+	Sum(ctx context.Context, o Object) (want []byte, sum hash.Hash, err error)
+}
+
+// Whole is a [Store] that may not be able to send parts of objects.
+type Whole interface {
+	// Whole reports whether an object was seen of which the store sends all bytes or none.
+	Whole() bool
+}
+
+// KeyChecker is implemented by [Options] of a kind whose stores cannot list everything.
+type KeyChecker interface {
+	// CheckKeys returns what is wrong with the part of an address behind the bucket.
+	CheckKeys(keys string) error
 }
 
 // ErrChanged is the error of an object that is not the one any more that was listed.
@@ -65,6 +120,8 @@ type Trouble interface {
 type Kind struct {
 	// Scheme begins the addresses of its objects, such as s3://.
 	Scheme string
+	// Plain is another scheme of the same kind, "" for none; the name of a bucket given to [Options.Open] then has the scheme.
+	Plain string
 	// Depth is how many segments of an address name a bucket, such as 2 where an account is before it.
 	Depth int
 	// Name is that of the section of its options, and Doc a sentence about it.

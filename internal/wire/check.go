@@ -56,10 +56,6 @@ func (c *Config) check(d *config.Check) {
 		d.Conflict(key, []string{paths}, "%s is in item %d of %s: what is written there would be read by the next run; give a folder beside it",
 			key[strings.LastIndexByte(key, '.')+1:], i+1, paths)
 	}
-	if c.Dedupe != nil && slices.ContainsFunc(in.Paths, func(path string) bool { return store.Scheme(path) == store.S3 }) {
-		d.Conflict("dedupe", []string{config.Join(source, "paths")}, "dedupe keeps what each commit says of its source, which is too much "+
-			"for objects of a bucket; take it out, or copy the objects into a folder and read that")
-	}
 	if c.Dedupe != nil && c.Columns.Canonical == nil {
 		d.Conflict("dedupe", []string{"columns", "columns.canonical"},
 			"dedupe compares canonical URLs, and there are none; add columns: {canonical: {form: dedupe}}")

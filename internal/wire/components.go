@@ -22,6 +22,7 @@ import (
 	"github.com/urlmill/urlmill/sinks/ndjson"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/web"
 	"github.com/urlmill/urlmill/sources"
 	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/accesslog"
@@ -72,6 +73,10 @@ func newComponents(parts map[string]func(*Components)) Components {
 		r.has[name] = true
 		parts[name](&r)
 	}
+	r.buckets = append(r.buckets, objstore.Kind{
+		Scheme: web.Scheme, Plain: web.PlainScheme, Depth: 1, Name: "http", Doc: "How to reach the server of paths that are https://server/file.",
+		New: func() objstore.Options { return web.NewReader() },
+	})
 	r.Sources = []sources.Kind{kafkasource.Kind, file.Kind(r.buckets...), generate.Kind}
 	r.Sinks = append([]sinks.Kind{parquet.Kind(&letters, r.tables...)}, r.Sinks...)
 	return r

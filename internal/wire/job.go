@@ -177,11 +177,13 @@ func (j *Job) addDedupe(in carried, problems *problems) {
 	if c.Dedupe == nil {
 		return
 	}
+	source, _ := c.source()
 	asks, _ := c.sink()
 	j.identity = identity(c, j.lists)
 	j.dedupe = c.Dedupe.With(DedupeEnv{
 		Log: j.setting.Log, Key: c.Columns.called("url_key"), Timestamp: c.Columns.called("timestamp"), Identity: j.identity, Sink: asks,
 		HideKey: j.setting.HideKey, AnyOutput: j.setting.AnyOutput, Step: j.setting.DedupeStep,
+		Objects: source.Objects,
 	})
 	rows, err := j.dedupe.Validate(j.Rows)
 	problems.note("dedupe", in.sure(j.Rows, err))

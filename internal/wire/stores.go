@@ -66,7 +66,13 @@ func (c *Config) checkPlace(location string) error {
 
 // OpenStores returns what opens folders: directories, and places in buckets as the environment says.
 func (r Components) OpenStores(log *slog.Logger) store.Opener {
-	return openWith(r.newBuckets(), log, new(bucket.Trouble))
+	all := r.newBuckets()
+	for _, b := range all {
+		if e, ok := b.(interface{ Environ() }); ok {
+			e.Environ()
+		}
+	}
+	return openWith(all, log, new(bucket.Trouble))
 }
 
 // openWith returns what opens folders.

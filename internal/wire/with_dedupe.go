@@ -42,7 +42,7 @@ func (d *duplicates) With(e DedupeEnv) Dedupe {
 	c := *d
 	c.KeyColumn, c.timestamp, c.Identity, c.HideKey, c.Log, c.Step = e.Key, e.Timestamp, e.Identity, e.HideKey, e.Log, e.Step
 	if !e.AnyOutput {
-		c.Output, c.Positions = e.Sink.Place, e.Sink.Positions
+		c.Output, c.Positions, c.Recorded = e.Sink.Place, e.Sink.Positions, e.Objects
 	}
 	return &c
 }

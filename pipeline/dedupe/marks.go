@@ -102,15 +102,25 @@ func (s *state) advance(b *pebble.Batch, j journal) (from []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := len(m.Origins); n == 0 || m.Origins[n-1].Of != j.end.Of {
+	of := j.end.Of
+	if s.opts.Recorded {
+		of = "" // each commit has another, and all are of one history
+	}
+	if n := len(m.Origins); n == 0 || m.Origins[n-1].Of != of {
 		s.origins++
-		m.Origins = append(m.Origins, origin{s.origins, j.end.Of})
+		m.Origins = append(m.Origins, origin{s.origins, of})
 		if err := b.Set([]byte{originKey}, binary.BigEndian.AppendUint64(nil, s.origins), nil); err != nil {
 			return nil, err
 		}
 	}
 	m.End = j.end.Next
-	return appendFrom(nil, m.Origins[len(m.Origins)-1].Number, m.End), putMark(b, j.lane, m)
+	number := m.Origins[len(m.Origins)-1].Number
+	if s.opts.Recorded {
+		if err := b.Set(commitName(number, m.End), []byte(j.end.Of), nil); err != nil {
+			return nil, err
+		}
+	}
+	return appendFrom(nil, number, m.End), putMark(b, j.lane, m)
 }
 
 // cut returns m as it was when the lane was at the end at, and for each origin the last end that is not gone. They are empty
@@ -139,40 +149,64 @@ func (m laneMark) cut(at pipeline.Mark) (laneMark, map[uint64]int64) {
 // unsure reports whether rows are gone of whose keys it is not known that they are theirs.
 func (m laneMark) unsure(at pipeline.Mark) bool { return m.Floor > max(at.Next, 0) }
 
+// outside is what the state asks the output about the lanes.
+type outside struct {
+	position func(pipeline.LaneID) (pipeline.Mark, error)
+	history  func(pipeline.LaneID, func(pipeline.Mark)) error
+}
+
+// cut does what [laneMark.cut] does, also where commits are compared one by one.
+func (s *state) cut(id pipeline.LaneID, m laneMark, at pipeline.Mark, out outside) (laneMark, map[uint64]int64, error) {
+	if s.opts.Recorded {
+		return s.cutRecorded(id, m, at, out)
+	}
+	rest, gone := m.cut(at)
+	return rest, gone, nil
+}
+
 // hold compares the position that the output has of a lane with that of the state. Rows that the output does not have any
-// more are read again, so that the state must not have their keys. Others are looked at as well then, with position.
-func (s *state) hold(ctx context.Context, id pipeline.LaneID, at pipeline.Mark, position func(pipeline.LaneID) (pipeline.Mark, error)) error {
+// more are read again, so that the state must not have their keys. Others are looked at as well then.
+func (s *state) hold(ctx context.Context, id pipeline.LaneID, at pipeline.Mark, out outside) error {
 	s.rewinding.Lock()
 	defer s.rewinding.Unlock()
 	m, known, err := s.mark(id)
 	if err != nil {
 		return err
 	}
-	if _, gone := m.cut(at); len(gone) > 0 || m.unsure(at) {
-		return s.rewind(ctx, id, at, position)
+	_, gone, err := s.cut(id, m, at, out)
+	switch {
+	case err != nil:
+		return err
+	case len(gone) > 0 || m.unsure(at):
+		return s.rewind(ctx, id, at, out)
 	}
 	switch {
 	case !known && s.legacy && at.Next > 0:
-		return s.setMark(id, laneMark{End: at.Next, Floor: at.Next})
+		return s.setMark(id, laneMark{End: at.Next, Floor: at.Next}, at)
 	case known && at.Next > m.End:
 		s.opts.Log.Warn("the output has rows of which the state of dedupe does not know: from another process, or because the state was put back from "+
 			"a backup. Their pages can come once more", "lane", id.String(), "from", m.End, "to", at.Next, "path", s.opts.Path)
 		m.End = at.Next
-		return s.setMark(id, m)
+		return s.setMark(id, m, at)
 	}
 	return nil
 }
 
-func (s *state) setMark(id pipeline.LaneID, m laneMark) error {
+// setMark puts a mark that ends at the position at of the output.
+func (s *state) setMark(id pipeline.LaneID, m laneMark, at pipeline.Mark) error {
 	s.mu.Lock() // who promotes reads and writes marks
 	defer s.mu.Unlock()
 	b := s.db.NewBatch()
 	defer b.Close()
-	return errors.Join(putMark(b, id, m), b.Commit(pebble.NoSync))
+	var err error
+	if n := len(m.Origins); s.opts.Recorded && n > 0 {
+		err = b.Set(commitName(m.Origins[n-1].Number, at.Next), []byte(at.Of), nil)
+	}
+	return errors.Join(err, putMark(b, id, m), b.Commit(pebble.NoSync))
 }
 
 // rewind forgets the keys of rows that the output does not have any more, of all lanes.
-func (s *state) rewind(ctx context.Context, id pipeline.LaneID, at pipeline.Mark, position func(pipeline.LaneID) (pipeline.Mark, error)) error {
+func (s *state) rewind(ctx context.Context, id pipeline.LaneID, at pipeline.Mark, out outside) error {
 	marks, err := s.marks()
 	if err != nil {
 		return err
@@ -181,15 +215,21 @@ func (s *state) rewind(ctx context.Context, id pipeline.LaneID, at pipeline.Mark
 	for lane, m := range marks {
 		now := at
 		if lane != id {
-			if now, err = position(lane); err != nil {
+			if now, err = out.position(lane); err != nil {
 				return err
 			}
 		}
-		rest, gone := m.cut(now)
+		rest, gone, err := s.cut(lane, m, now, out)
+		if err != nil {
+			return err
+		}
 		if len(gone) == 0 && !m.unsure(now) {
 			continue
 		}
 		if s.opts.Approximate != nil || m.unsure(now) {
+			if s.opts.Recorded {
+				now.Next = rest.End // which both have
+			}
 			return s.cannotForget(lane, now, m)
 		}
 		for number, end := range gone {
@@ -203,7 +243,7 @@ func (s *state) rewind(ctx context.Context, id pipeline.LaneID, at pipeline.Mark
 	}
 	s.opts.Log.Warn("the output is behind the state of dedupe, as after it was put back from a backup: the pages of rows that are gone are new again",
 		"lane", id.String(), "output", at.Next, "state", marks[id].End, "lanes", len(left), "pages", n, "path", s.opts.Path)
-	return s.setMarks(left)
+	return s.setMarks(left, all)
 }
 
 func (s *state) cannotForget(id pipeline.LaneID, at pipeline.Mark, m laneMark) error {
@@ -238,12 +278,18 @@ func (s *state) marks() (map[pipeline.LaneID]laneMark, error) {
 	return all, it.Close()
 }
 
-// setMarks is durable when it returns, and so is what was done before it.
-func (s *state) setMarks(all map[pipeline.LaneID]laneMark) error {
+// setMarks sets marks, and forgets the commits of origins behind the ends that gone has. That is durable when it returns, and so is what
+// was done before it.
+func (s *state) setMarks(all map[pipeline.LaneID]laneMark, gone map[uint64]int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.db.NewBatch()
 	defer b.Close()
+	for number, end := range gone {
+		if err := b.DeleteRange(commitName(number, end+1), commitName(number+1, 0), nil); err != nil {
+			return err
+		}
+	}
 	for id, m := range all {
 		if err := putMark(b, id, m); err != nil {
 			return err

@@ -304,16 +304,20 @@ func run(t *rapid.T, d *disk, fs *vfs.MemFS, opts Options) {
 			t.Fatal(err)
 		}
 	}
-	power := rapid.Bool().Draw(t, "power lost")
+	cutOff(fs, p.sink, rapid.Bool().Draw(t, "power lost"))
+}
+
+// cutOff leaves the state of a process as it is when that is killed or, with power, when the machine loses power.
+func cutOff(fs *vfs.MemFS, sink *Sink, power bool) {
 	if power {
 		fs.SetIgnoreSyncs(true)
 	}
 	// The store has to be closed for its goroutines and its lock. Where the power is lost that leaves nothing behind.
-	if p.sink.state != nil {
-		if k, ok := p.sink.state.seen.(*keys); ok {
+	if sink.state != nil {
+		if k, ok := sink.state.seen.(*keys); ok {
 			_ = k.close() // writes nothing
 		}
-		_ = p.sink.state.db.Close()
+		_ = sink.state.db.Close()
 	}
 	if power {
 		fs.ResetToSyncedState()

@@ -50,6 +50,10 @@ type Options struct {
 	// Positions says that the inner sink keeps the positions of lanes. They are held against those of the state then; without it,
 	// the state has nothing to do with what an output has, as where one state serves several.
 	Positions bool
+	// Recorded says that a position is the number of what a lane has read, in an order that is not given, and that what each commit says
+	// of itself ([pipeline.Mark]) differs where that does, as of the objects of a bucket. The state keeps a sum of that for each commit,
+	// and compares it with the history of the inner sink, which is a [pipeline.Historian]. It has no effect without Positions.
+	Recorded bool
 	// Memory bounds the store and the keys of rows that are not committed, in bytes. Default 128 MiB. Filters come on
 	// top.
 	Memory int64

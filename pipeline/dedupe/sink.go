@@ -161,22 +161,23 @@ func (s *Sink) hold(ctx context.Context, id pipeline.LaneID, next int64) (of str
 	if !s.opts.Positions {
 		return "", nil
 	}
-	position := func(id pipeline.LaneID) (pipeline.Mark, error) { return s.position(ctx, id) }
-	at, err := position(id)
+	at, err := s.position(ctx, id)
 	if err != nil {
 		return "", err
 	}
 	at.Next = next
-	return at.Of, s.state.do(ctx, func() error { return s.state.hold(ctx, id, at, position) })
+	return at.Of, s.state.do(ctx, func() error { return s.state.hold(ctx, id, at, s.outside(ctx)) })
 }
 
-// position asks the inner sink how far a lane has come.
+// position asks the inner sink how far a lane has come, and in what, as the state keeps it.
 func (s *Sink) position(ctx context.Context, id pipeline.LaneID) (pipeline.Mark, error) {
 	p, ok := pipeline.As[pipeline.Positions](s.inner)
 	if !ok {
 		return pipeline.Mark{}, fmt.Errorf("%T does not tell the positions of lanes", s.inner)
 	}
-	return p.Position(ctx, id)
+	at, err := p.Position(ctx, id)
+	at.Of = s.opts.identity(at.Of)
+	return at, err
 }
 
 // decide resolves the doubts of a lane, now that its position is known.
@@ -193,14 +194,19 @@ func (s *Sink) decideIf(ctx context.Context, id pipeline.LaneID, next int64, sur
 	delete(s.doubts, id)
 	s.mu.Unlock()
 	for i, d := range all {
+		made, err := s.made(ctx, id, next, d.journal)
 		decide := s.state.forget
-		if next != pipeline.Unknown && next >= d.journal.end.Next {
+		switch {
+		case made:
 			decide = s.state.promote
-		} else if !sure(d) {
+		case err == nil && !sure(d):
 			s.doubt(id, d)
 			continue
 		}
-		if err := s.state.do(ctx, func() error { return decide(d.journal) }); err != nil {
+		if err == nil {
+			err = s.state.do(ctx, func() error { return decide(d.journal) })
+		}
+		if err != nil {
 			s.doubt(id, all[i:]...)
 			return err
 		}

@@ -21,6 +21,7 @@ const (
 	metaKey    = 'm' // identity
 	originKey  = 'o' // number of the last origin (8); not there in a state of before there were origins
 	laneKey    = 'p' // name of a lane: its [laneMark]
+	commitKey  = 'h' // number of an origin (8), end of a commit (8): sum of its mark; where [Options.Recorded]
 	countKey   = 'c' // bucket being filled (8), keys in it (8); of a window of keys
 	journalKey = 'j' // number (8), chunk (4): end (8), length of the lane's name (4), lane, entries of 24 bytes
 	seenKey    = 'k' // bucket (8), key (16): where it is from, see [appendFrom]; of an exact state

@@ -215,7 +215,7 @@ func (w *writer) Commit(ctx context.Context) (next int64, err error) {
 		return w.inner.Commit(ctx)
 	}
 	s.settle(ctx)
-	j, claimed := s.state.newJournal(w.id, pipeline.Mark{Next: w.end, Of: w.of}), w.claimed
+	j, claimed := s.state.newJournal(w.id, pipeline.Mark{Next: w.end, Of: s.opts.identity(w.of)}), w.claimed
 	w.doubt = &doubt{journal: j, lane: w.lane, claimed: claimed, begin: w.next}
 	if err := s.state.do(ctx, func() error { return s.state.write(ctx, j, claimed) }); err != nil {
 		return 0, fmt.Errorf("dedupe: journaling keys: %w", err)

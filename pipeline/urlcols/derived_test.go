@@ -218,16 +218,17 @@ func TestProfileSelection(t *testing.T) {
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if all := urlcols.Profiles(); strings.Join(all, " ") != "default commoncrawl ecs otel snowplow" {
+	if all := urlcols.Profiles(); strings.Join(all, " ") != "default commoncrawl compact ecs otel snowplow" {
 		t.Errorf("profiles %v", all)
 	}
 }
 
 func TestDerivedErrors(t *testing.T) {
 	for want, opts := range map[string]urlcols.Options{
-		`profile: there is no "elastic"; there are default`: {Profile: "elastic"},
-		`canonical: the canonical form strict has no steps`: {Canonical: &canon.Options{With: canon.Sort}},
-		`promote: column "x": it has no parameter`:          {Promote: []urlcols.Promoted{{Name: "x"}}},
+		`profile: there is no "elastic"; there are default`:             {Profile: "elastic"},
+		`params: column "params": the profile compact does not have it`: {Profile: "compact", ParamsAsMap: true},
+		`canonical: the canonical form strict has no steps`:             {Canonical: &canon.Options{With: canon.Sort}},
+		`promote: column "x": it has no parameter`:                      {Promote: []urlcols.Promoted{{Name: "x"}}},
 		`column "port": is there twice; give the parameter's column another name, such as name: param_port`: {
 			Include: []string{"port"}, Promote: []urlcols.Promoted{{Params: []string{"p"}, Name: "port"}},
 		},

@@ -97,6 +97,7 @@ func (unguarded) Raw(b *pipeline.Batch, i int) ([]byte, bool) { return b.Raw(i) 
 
 // Plan is a checked set of columns. It is safe for concurrent use, and does not change but for [Plan.SetRules].
 type Plan struct {
+	given   Options // as New got them
 	opts    Options
 	columns []column // of the table Rows, in order
 	dead    []column // of the table DeadLetters
@@ -114,7 +115,7 @@ type Plan struct {
 
 // OptionError is a fault in [Options].
 type OptionError struct {
-	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.hints", "user_agent.address" or "address"; "columns" for two of one name
+	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.hints", "user_agent.address", "address" or "params"; "columns" for two of one name
 	Column string // the name at fault
 	Reason string
 	// Missing: what is wrong is that neither a column nor a field that is carried along has the name.
@@ -131,6 +132,7 @@ func notCarried(option, field string) error {
 
 // New checks opts and returns their plan. The error joins an [*OptionError] for every fault.
 func New(opts Options) (*Plan, error) {
+	given := opts
 	opts.Promote = slices.Concat(profiles[opts.Profile].promote, opts.Promote)
 	opts.Also = slices.Clone(opts.Also)
 	if opts.Rules == nil {
@@ -163,6 +165,9 @@ func New(opts Options) (*Plan, error) {
 		}
 		opts.Canonical = &c
 	}
+	if opts.Profile == CompactProfile && opts.ParamsAsMap {
+		errs = append(errs, &OptionError{"params", "params", "the profile compact does not have it: readers make it of query, as a list; take params: map out", false})
+	}
 	available := available(opts)
 	chosen, wrong := choose(opts, available)
 	errs = append(errs, wrong...)
@@ -178,7 +183,9 @@ func New(opts Options) (*Plan, error) {
 	if len(chosen) == 0 {
 		return nil, errors.New("no column is left; include at least one")
 	}
-	return newPlan(opts, chosen), nil
+	p := newPlan(opts, chosen)
+	p.given = given
+	return p, nil
 }
 
 // choose returns the columns that include and exclude leave.
@@ -352,6 +359,39 @@ func mustCanonicaliser(opts canon.Options) *canon.Canonicaliser {
 // Schemas returns the schemas of the records that the plan's transforms make.
 func (p *Plan) Schemas() pipeline.Schemas { return p.schemas }
 
+// Keys returns what the columns of the table Rows are called without a profile and renaming, in their order.
+func (p *Plan) Keys() []string {
+	keys := make([]string, len(p.columns))
+	for i, c := range p.columns {
+		keys[i] = c.key
+	}
+	return keys
+}
+
+// Full returns the plan of the same options with the columns of the default profile, of which [Options.Include] has more, instead of its own.
+func (p *Plan) Full() (*Plan, error) {
+	opts := p.given
+	opts.Profile = DefaultProfile
+	if len(opts.Include) > 0 {
+		var usual []string
+		for _, c := range available(opts) {
+			if c.part && !c.extra || slices.Contains(p.Keys(), c.name) && !slices.Contains(profileKeys(p.opts.Profile), c.name) {
+				usual = append(usual, c.name)
+			}
+		}
+		opts.Include = usual
+	}
+	return New(opts)
+}
+
+// profileKeys returns the columns that a profile has.
+func profileKeys(name string) (keys []string) {
+	for _, c := range profiles[name].columns {
+		keys = append(keys, c.from)
+	}
+	return keys
+}
+
 // HasBase reports whether the plan has rows with base URLs.
 func (p *Plan) HasBase() bool { return p.opts.HasBase }
 
@@ -373,6 +413,7 @@ func list(cols []column) string { return strings.Join(names(cols), ", ") }
 func rename(chosen []column, names map[string]string) []column {
 	chosen = slices.Clone(chosen)
 	for i := range chosen {
+		chosen[i].key = chosen[i].name
 		if name, ok := names[chosen[i].name]; ok {
 			chosen[i].name = name
 		} else if chosen[i].rename != "" {

@@ -55,6 +55,9 @@ var profiles = map[string]profile{
 		{"path", "url_path"},
 		{"query", "url_query"},
 	}},
+	// Every character of the URL once: what is missing is made of these columns when it is read.
+	CompactProfile: {columns: sameNames("kept_url", "kept_front", "base_url", "scheme", "userinfo", "host", "port", "kept_origin",
+		"registrable_domain", "kept_public_suffix", "path", "query", "kept_params", "fragment")},
 	"ecs":  {columns: ecsColumns},
 	"otel": {columns: ecsColumns},
 	// Source: https://docs.snowplow.io/docs/fundamentals/canonical-event/
@@ -79,8 +82,20 @@ var profiles = map[string]profile{
 	},
 }
 
-// DefaultProfile is the name of the profile with urlmill's own names.
-const DefaultProfile = "default"
+const (
+	// DefaultProfile is the name of the profile with urlmill's own names.
+	DefaultProfile = "default"
+	// CompactProfile is the name of the profile that has nothing twice.
+	CompactProfile = "compact"
+)
+
+// sameNames returns columns that have their own names.
+func sameNames(names ...string) (cols []profileColumn) {
+	for _, name := range names {
+		cols = append(cols, profileColumn{name, name})
+	}
+	return cols
+}
 
 // Profiles returns the names of all profiles, [DefaultProfile] first. The caller owns the slice.
 func Profiles() []string {
@@ -100,7 +115,7 @@ func applyProfile(opts Options, available, included []column) ([]column, error) 
 	var cols []column
 	for _, pc := range p.columns {
 		i := slices.IndexFunc(available, func(c column) bool { return c.name == pc.from })
-		if slices.Contains(opts.Exclude, pc.from) {
+		if i < 0 || slices.Contains(opts.Exclude, pc.from) { // base_url is not there without bases
 			continue
 		}
 		c := available[i]

@@ -1,6 +1,8 @@
 package urlcols
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
@@ -22,6 +24,7 @@ type column struct {
 	asked    string       // the option that adds it, such as promote[0]; empty: the source or the URL has it anyway
 	part     bool         // it is a part of the URL, for which a profile has its own names
 	rename   string       // its name in the profile
+	key      string       // its name before it was given another; set for what is chosen
 	carried  int          // 1 + index of the carried field that it is
 	also     int          // 1 + index of the other URL that it is a part of
 	alsoWant columns.Mask // what it needs of the parser there
@@ -88,7 +91,7 @@ func available(opts Options) []column {
 			comment: "carried along from the record",
 		})
 	}
-	return append(append(cols, derivedColumns(opts)...), extraColumns()...)
+	return slices.Concat(cols, derivedColumns(opts), extraColumns(), compactColumns(opts))
 }
 
 // paramsColumn is the column of the query's parameters, without those that tracking_params has.

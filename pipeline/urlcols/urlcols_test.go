@@ -400,7 +400,8 @@ func TestNames(t *testing.T) {
 	want := strings.Fields("url href scheme has_username host port origin registrable_domain public_suffix path query " +
 		"params fragment url_error url_error_pos raw " +
 		"effective_port extension surt_key subdomain registry_suffix registry_domain host_reversed top_level_domain " +
-		"host_2nd_last_part host_3rd_last_part host_4th_last_part host_5th_last_part")
+		"host_2nd_last_part host_3rd_last_part host_4th_last_part host_5th_last_part " +
+		"kept_url kept_front userinfo kept_origin kept_public_suffix kept_params")
 	if diff := cmp.Diff(want, urlcols.Names(urlcols.Options{})); diff != "" {
 		t.Error(diff)
 	}

@@ -31,7 +31,8 @@ type Driver interface {
 
 // Target is a table that rows go to.
 type Target struct {
-	Name   string
+	Name string
+	// Schema is that of the rows before columns have become [JSON].
 	Schema *arrow.Schema
 }
 
@@ -49,7 +50,8 @@ type Load struct {
 	// ID is that of this load, and the same when it is tried again. Behind a space it has what the positions are of, as in
 	// [pipeline.Mark].
 	ID string
-	// Rows are the records for each table, in order.
+	// Rows are the records for each table, in order. Columns that are [JSON] are large strings, and each array begins at the start of
+	// its memory.
 	Rows [pipeline.NumTables][]arrow.Record
 }
 

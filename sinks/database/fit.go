@@ -29,7 +29,7 @@ const (
 	noteColumn = "url_error"
 	// Unfit is what it says.
 	Unfit = "value-out-of-range"
-	// elementBytes is about what a value takes within a list, a map or a struct beside its text.
+	// elementBytes is about what a text takes within a list beside its bytes.
 	elementBytes = 16
 )
 
@@ -106,16 +106,10 @@ func size(a arrow.Array, from, to int) int64 {
 		return a.ValueOffset64(to-1) + int64(len(a.Value(to-1))) - a.ValueOffset64(from)
 	case *array.Binary:
 		return a.ValueOffset64(to-1) + int64(a.ValueLen(to-1)) - a.ValueOffset64(from)
-	case array.ListLike:
+	case *array.List:
 		first, _ := a.ValueOffsets(from)
 		_, last := a.ValueOffsets(to - 1)
-		return size(a.ListValues(), int(first), int(last))
-	case *array.Struct:
-		n := int64(0)
-		for i := range a.NumField() {
-			n += elementBytes*int64(to-from) + size(a.Field(i), from, to)
-		}
-		return n
+		return elementBytes*(last-first) + size(a.ListValues(), int(first), int(last))
 	}
 	return 0
 }

@@ -68,6 +68,9 @@ func (o *Options) Asks(place string) sinks.Asks {
 	}}
 }
 
+// Described implements [sinks.Queried].
+func (o *Options) Described(*arrow.Schema) sinks.Described { return sinks.Described{Table: o.Table} }
+
 // Database is what a sink has of its database.
 type Database struct {
 	Validate  func() error

@@ -52,7 +52,8 @@ type Sink struct {
 	driver  Driver
 	run     string
 	schemas pipeline.Schemas
-	held    atomic.Int64 // bytes of rows that are not loaded
+	flat    pipeline.Schemas // of what drivers get
+	held    atomic.Int64     // bytes of rows that are not loaded
 	seq     atomic.Uint64
 	loads   atomic.Int64
 	retries atomic.Int64
@@ -74,7 +75,7 @@ func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
 	var targets [pipeline.NumTables]*Target
 	for t, name := range [pipeline.NumTables]string{pipeline.Rows: s.opts.Table, pipeline.DeadLetters: s.opts.DeadLetters} {
 		if schemas[t] != nil {
-			targets[t] = &Target{Name: name, Schema: schemas[t]}
+			targets[t], s.flat[t] = &Target{Name: name, Schema: schemas[t]}, flat(schemas[t])
 		}
 	}
 	return s.driver.Start(ctx, targets)

@@ -138,7 +138,7 @@ func TestFit(t *testing.T) {
 	const fits = `"day":-10,"s":-2,"ms":-2000,"us":-2000000,"ns":-2000000000,"required":-9000000,"text":"0123456789","large":"0123456789","bytes":"MDEyMzQ1Njc4OQ==",` +
 		`"list":["0123456789"],"nested":{"a":"0123"},"map":[{"key":"","value":""}]`
 	const beyond = `"day":21,"s":4,"ms":4001,"us":-2000001,"ns":4000000001,"required":9000000,"text":"0123456789 0123456789 0123456789 0123456789","large":"0123456789 0123456789 0123456789 0123456789",` +
-		`"bytes":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODk=","list":["0123456789","0123456789","0123456789","0123456789"],"nested":{"a":"0123456789 0123456789 0123456789"},"map":[{"key":"","value":""},{"key":"","value":""}]`
+		`"bytes":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODk=","list":["0123456789","0123456789","0123456789","0123456789"],"nested":{"a":"0123456789 0123456789 0123456789"},"map":[{"key":"a","value":"0123456789 0123456789 0123456789"}]`
 	rows := "[{" + fits + `,"url_error":null},{` + beyond + `,"url_error":null},{` + beyond + `,"url_error":"mine"},{` + fits + `,"url_error":null}]`
 	r, _, err := array.RecordFromJSON(memory.DefaultAllocator, days, strings.NewReader(rows))
 	if err != nil {

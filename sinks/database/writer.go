@@ -56,24 +56,12 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 		return err
 	}
 	w.lost += w.sink.driver.Limits().fit(r.Schema(), columns)
-	c, n := array.NewRecord(r.Schema(), columns, r.NumRows()), footprint.Of(columns, (*memory.Buffer).Cap)
+	c, n := array.NewRecord(w.sink.flat[t], columns, r.NumRows()), footprint.Of(columns, (*memory.Buffer).Cap)
 	w.held[t] = append(w.held[t], c)
 	w.rows += r.NumRows()
 	w.bytes += n
 	w.sink.held.Add(n)
 	return nil
-}
-
-// copyOf returns copies of the columns of a record, which have their own memory.
-func copyOf(r arrow.Record) ([]arrow.Array, error) {
-	columns := make([]arrow.Array, r.NumCols())
-	for i, c := range r.Columns() {
-		var err error
-		if columns[i], err = array.Concatenate([]arrow.Array{c}, memory.DefaultAllocator); err != nil {
-			return nil, fmt.Errorf("column %s: %w", r.ColumnName(i), err)
-		}
-	}
-	return columns, nil
 }
 
 // Size implements [pipeline.Writer].

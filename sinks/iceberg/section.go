@@ -40,6 +40,9 @@ func (o *Options) Section() config.Section {
 	}
 }
 
+// TableName implements [parquet.TableOptions].
+func (o *Options) TableName() string { return o.Table }
+
 func (r *REST) section() config.Section {
 	return config.Section{
 		Fields: []config.Field{

@@ -5,11 +5,14 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/internal/filesink"
+	"github.com/urlmill/urlmill/sinks/internal/partition"
 )
 
 // Kind returns the sink of Parquet files, which the tables can be made of. Dead letters go to folders, or else as letters says if
@@ -36,7 +39,7 @@ func (o *Options) Section() config.Section {
 			"block.size": "row_group_bytes", "parquet.block.size": "row_group_bytes", "row.group.size.bytes": "row_group_bytes",
 			"codec": "compression", "compression.codec": "compression", "parquet.compression": "compression", "level": "compression_level",
 			"data.page.version": "page_version", "bloom.filter.columns": "bloom_filters",
-			"sorting.columns": "sort_by", "order.by": "sort_by", "sort": "sort_by",
+			"sorting.columns": "sort_by", "order.by": "sort_by", "sort": "sort_by", "cluster.by": "sort_by",
 		}),
 		Fields: slices.Concat([]config.Field{
 			{Name: "path", Doc: "Folder, or s3://bucket/prefix or the like (docs/s3.md, docs/gcs.md, docs/azure.md), that the files appear in when they are complete.", Value: config.Text(&o.Path, "/var/lib/urlmill/clicks"), Example: "path: out"},
@@ -62,6 +65,16 @@ func (o *Options) Section() config.Section {
 
 // Asks implements [sinks.Options].
 func (o *Options) Asks() sinks.Asks { return o.Files.Asks(o.Path) }
+
+// Described implements [sinks.Queried].
+func (o *Options) Described(rows *arrow.Schema) sinks.Described {
+	keys, _ := partition.ParseAll(o.PartitionBy) // checked
+	d := sinks.Described{Format: "parquet", Place: o.Path, Partitions: partition.Fields(keys, rows)}
+	if o.table != nil {
+		d.Table = o.table.options.TableName()
+	}
+	return d
+}
 
 // IntoFolder implements [sinks.Trial].
 func (o *Options) IntoFolder(dir string) sinks.Options {

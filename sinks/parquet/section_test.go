@@ -26,6 +26,8 @@ func (l *lake) Section() config.Section {
 	return config.Section{Fields: []config.Field{{Name: "name", Doc: "Its name.", Value: config.Text(&l.Name, "a")}}}
 }
 
+func (l *lake) TableName() string { return l.Name }
+
 func (l *lake) With(path string, by []string, _ *slog.Logger) Table {
 	c := *l
 	c.path, c.by = path, by

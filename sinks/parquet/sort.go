@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -45,7 +46,8 @@ type sorter struct {
 	places []int32
 }
 
-// ranked is a row with the beginning of its value in the first column, by which most rows can be told apart at once.
+// ranked is a row with the rank of its value in the first column, or the beginning of the value, by which most rows can be
+// told apart at once.
 type ranked struct {
 	rank uint64
 	row  int32
@@ -139,14 +141,20 @@ func (s *sorter) emit() error {
 
 func (s *sorter) sort(r arrow.Record) {
 	n := int(r.NumRows())
-	first := keyOf(r.Column(s.by[0]))
-	compare := make([]func(i, j int32) int, len(s.by))
-	for i, column := range s.by {
-		compare[i] = keyOf(r.Column(column)).compare
-	}
+	column := r.Column(s.by[0])
+	first := keyOf(column)
 	s.order = s.order[:0]
-	for i := range n {
-		s.order = append(s.order, ranked{first.rank(i), int32(i)})
+	by := s.by
+	if first.text != nil && s.rankTexts(column, first.text) {
+		by = by[1:]
+	} else {
+		for i := range n {
+			s.order = append(s.order, ranked{first.rank(i), int32(i)})
+		}
+	}
+	compare := make([]func(i, j int32) int, len(by))
+	for i, column := range by {
+		compare[i] = keyOf(r.Column(column)).compare
 	}
 	slices.SortFunc(s.order, func(a, b ranked) int {
 		if a.rank != b.rank {
@@ -159,6 +167,41 @@ func (s *sorter) sort(r arrow.Record) {
 		}
 		return cmp.Compare(a.row, b.row)
 	})
+}
+
+// rankTexts adds all rows to s.order by the places of their values among those that differ, of which there are few in a column
+// such as the host: only these are compared as texts. It reports whether it has. Too many of them, and it adds none.
+func (s *sorter) rankTexts(a arrow.Array, value func(i int) string) bool {
+	const missing = 1<<32 - 1
+	distinct := map[string]uint32{} // aliases the rows
+	n := a.Len()
+	for i := range n {
+		if a.IsNull(i) {
+			s.order = append(s.order, ranked{missing, int32(i)})
+			continue
+		}
+		text := value(i)
+		id, ok := distinct[text]
+		if !ok {
+			if len(distinct) > 512+i/4 {
+				s.order = s.order[:0]
+				return false
+			}
+			id = uint32(len(distinct))
+			distinct[text] = id
+		}
+		s.order = append(s.order, ranked{uint64(id), int32(i)})
+	}
+	places := make([]uint32, len(distinct))
+	for place, text := range slices.Sorted(maps.Keys(distinct)) {
+		places[distinct[text]] = uint32(place)
+	}
+	for i := range s.order {
+		if o := &s.order[i]; o.rank != missing {
+			o.rank = uint64(places[o.rank])
+		}
+	}
+	return true
 }
 
 // Flush ends the row group early and lets go of the memory.
@@ -197,8 +240,10 @@ func (s *sorter) Memory() int64 {
 	return s.Writer.Memory() + s.rows.Capacity() + s.taker.Memory() + 16*int64(cap(s.order)) + 4*int64(cap(s.places))
 }
 
-// sortKey is a column to sort by. rank has the order of the values, but for those that are equal in it.
+// sortKey is a column to sort by. rank has the order of the values, but for those that are equal in it. text is nil for what is
+// not a text.
 type sortKey struct {
+	text    func(i int) string
 	rank    func(i int) uint64
 	compare func(i, j int32) int
 }
@@ -290,6 +335,7 @@ func numberKey(a arrow.Array, value func(i int) uint64) sortKey {
 // textKey orders by bytes, as the format has it for texts.
 func textKey(a arrow.Array, value func(i int) string) sortKey {
 	return sortKey{
+		text: value,
 		rank: func(i int) uint64 {
 			if a.IsNull(i) {
 				return 1<<64 - 1

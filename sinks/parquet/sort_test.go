@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	pq "github.com/parquet-go/parquet-go"
 
@@ -179,5 +181,46 @@ func TestSortByProblems(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", o.SortBy, err, want)
 		}
+	}
+}
+
+// TestRanksOfTexts: a column of few values is sorted by their ranks, one of many by the values, and both come to the same order,
+// in which nulls are last and equal rows stay as they were.
+func TestRanksOfTexts(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "id", Type: arrow.PrimitiveTypes.Int32}}, nil)
+	const rows = 5000
+	for values, ranked := range map[int]bool{1: true, 3: true, 400: true, 100_000: false} {
+		rnd := rand.New(rand.NewPCG(1, uint64(values)))
+		b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+		texts := make([]string, rows)
+		for i := range rows {
+			if rnd.IntN(20) == 0 {
+				b.Field(0).AppendNull()
+				texts[i] = "\xff" // behind all others
+			} else {
+				texts[i] = fmt.Sprintf("www.host-%d.example", rnd.IntN(values))
+				b.Field(0).(*array.StringBuilder).Append(texts[i])
+			}
+			b.Field(1).(*array.Int32Builder).Append(int32(i))
+		}
+		r := b.NewRecord()
+		want := make([]int32, rows)
+		for i := range want {
+			want[i] = int32(i)
+		}
+		slices.SortStableFunc(want, func(a, b int32) int { return strings.Compare(texts[a], texts[b]) })
+		sorter := &sorter{by: []int{0}}
+		column := r.Column(0).(*array.String)
+		if got := sorter.rankTexts(column, column.Value); got != ranked {
+			t.Errorf("%d values: ranked %v", values, got)
+		}
+		sorter.sort(r)
+		for i, o := range sorter.order {
+			if o.row != want[i] {
+				t.Errorf("%d values: row %d is at %d, want %d", values, o.row, i, want[i])
+				break
+			}
+		}
+		r.Release()
 	}
 }

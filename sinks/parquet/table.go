@@ -21,6 +21,8 @@ type TableKind struct {
 // TableOptions are those of a table. They are bound to the section of a configuration.
 type TableOptions interface {
 	Section() config.Section
+	// TableName returns what the table is called in its catalog.
+	TableName() string
 	// With returns the table of the files in a folder, which are divided into directories as for [Files]. It copies the options.
 	With(path string, partitionBy []string, log *slog.Logger) Table
 }

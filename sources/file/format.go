@@ -39,13 +39,17 @@ type format struct {
 	// taken for text either, with the reason in no if it is not that of most.
 	open func(r *bufio.Reader, window int) (io.Reader, error)
 	no   error
+	// cut and decoder are for [members], nil where members do not say where they end. cut appends the next one to a piece, and has the
+	// error errNoCut for one that is left to open; decoder returns what decompresses pieces in so many goroutines.
+	cut     func(r *bufio.Reader, p *piece, most int) error
+	decoder func(n, window int) (decode func(*piece) bool, end func())
 	// skip is set for a frame without content, which is left out: four bytes, a length, and that many bytes.
 	skip bool
 }
 
 var formats = append([]format{
-	{name: "gzip", magic: "\x1f\x8b\x08", open: openGzip},
-	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd},
+	{name: "gzip", magic: "\x1f\x8b\x08", open: openGzip, cut: cutGzip, decoder: gzipDecoder},
+	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd, cut: cutZstd, decoder: zstdDecoder},
 	{name: "snappy", magic: "\xff\x06\x00\x00sNaPpY", open: openS2},
 	{name: "S2", magic: "\xff\x06\x00\x00S2sTwO", open: openS2},
 	{name: "LZ4", magic: "\x04\x22\x4d\x18", open: openLZ4},
@@ -119,8 +123,8 @@ func recognise(r *bufio.Reader) (*format, error) {
 }
 
 // decompress returns the content of r and the name of its format, "text" for what is not compressed. The name also
-// comes with an error.
-func decompress(r *bufio.Reader, window int) (content io.Reader, name string, err error) {
+// comes with an error. With many, members may be decompressed side by side.
+func decompress(r *bufio.Reader, window int, many bool) (content io.Reader, name string, err error) {
 	for {
 		f, err := recognise(r)
 		switch {
@@ -137,6 +141,11 @@ func decompress(r *bufio.Reader, window int) (content io.Reader, name string, er
 		case f.open == nil:
 			return nil, f.name, errNotRead
 		default:
+			if many {
+				if m := newMembers(r, f, window); m != nil {
+					return m, f.name, nil
+				}
+			}
 			content, err = f.open(r, window)
 			return content, f.name, err
 		}

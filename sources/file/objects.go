@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/urlmill/urlmill/internal/objstore"
 	"github.com/urlmill/urlmill/pipeline"
@@ -32,20 +34,26 @@ const (
 
 // ObjectSource reads the objects of a bucket. docs/design/objects.md has the reasons.
 type ObjectSource struct {
-	o       Options
-	files   Source // for the lanes of single objects
-	codec   codec.Factory
-	log     *slog.Logger
-	store   objstore.Store
-	trouble objstore.Trouble
-	root    string // scheme and bucket
-	places  []place
-	history pipeline.Historian // nil: every object is read each time
-	noFuel  error              // why positions cannot be gone on with
-	wait    func(ctx context.Context, failed int) error
-	turn    int // turnObjects; tests have others
+	o          Options
+	files      Source // for the lanes of single objects
+	codec      codec.Factory
+	log        *slog.Logger
+	store      objstore.Store
+	trouble    objstore.Trouble
+	root       string // scheme and bucket
+	places     []place
+	conditions []condition
+	history    pipeline.Historian // nil: every object is read each time
+	noFuel     error              // why positions cannot be gone on with
+	wait       func(ctx context.Context, failed int) error
+	turn       int // turnObjects; tests have others
 
 	claims pipeline.Claims // of the output, nil where there are none
+
+	queue   objstore.Queue          // with notifications, nil for none
+	notices atomic.Pointer[notices] // of queue, since Run
+	follow  bool                    // new objects are waited for
+	hold    time.Duration           // holdNotices; tests have others
 
 	lanes    [objectLanes]atomic.Pointer[objectLane] // that this process reads now
 	begun    chan struct{}                           // has one when lanes were begun since the lister has looked
@@ -61,7 +69,7 @@ type ObjectSource struct {
 
 // newObjects returns the source of addresses in a bucket.
 func newObjects(o Options, f codec.Factory, log *slog.Logger) (*ObjectSource, error) {
-	s := &ObjectSource{o: o, codec: f, log: log, wait: pause, turn: turnObjects, permits: make(chan struct{}, o.Parallel), begun: make(chan struct{}, 1)}
+	s := &ObjectSource{o: o, codec: f, log: log, wait: pause, turn: turnObjects, hold: holdNotices, permits: make(chan struct{}, o.Parallel), begun: make(chan struct{}, 1)}
 	s.files = Source{o: o, codec: f, log: log}
 	var kind objstore.Kind
 	var name string
@@ -76,16 +84,39 @@ func newObjects(o Options, f codec.Factory, log *slog.Logger) (*ObjectSource, er
 		}
 		s.places = append(s.places, found...)
 	}
+	for _, text := range o.Partitions {
+		c, _ := parseCondition(text) // it has been checked
+		s.conditions = append(s.conditions, c)
+	}
+	for i := range s.places {
+		s.places[i].conditions = s.conditions
+	}
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
 	var err error
+	if kind.Plain != "" {
+		name = s.root
+	}
 	if s.store, s.trouble, err = o.buckets[kind.Name].Open(name, log); err != nil {
 		return nil, err
 	}
+	s.follow = o.Poll > 0
+	if n, ok := o.buckets[kind.Name].(objstore.Notified); ok && o.queue() != "" {
+		if s.queue, err = n.OpenQueue(name, log); err != nil {
+			return nil, err
+		}
+		s.follow = true
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
-	return s, s.check(ctx)
+	if err := s.check(ctx); err != nil {
+		return nil, err
+	}
+	if o.sample { // a trial takes nothing from the queue, and does not wait for what it says
+		s.queue, s.follow = nil, o.Poll > 0
+	}
+	return s, nil
 }
 
 // address returns where an object is.
@@ -104,7 +135,11 @@ func (s *ObjectSource) Count(c *pipeline.Counts) {
 	}
 	if s.trouble != nil {
 		since, err := s.trouble.Get()
+		if at, failed := s.notices.Load().trouble(); err == nil {
+			since, err = at, failed
+		}
 		c.Input = &pipeline.InputCounts{Since: since, Err: err, Retries: s.trouble.Retries()}
+		s.notices.Load().count(c.Input)
 	}
 }
 
@@ -153,10 +188,12 @@ func (s *ObjectSource) Run(ctx context.Context, drain <-chan struct{}, each func
 		cancel(err)
 	}}
 	over := r.start()
+	ended := r.listen()
 	if err := r.list(over); err != nil && ctx.Err() == nil {
 		r.fail(err)
 	}
 	r.group.Wait()
+	ended()
 	switch err := context.Cause(ctx); {
 	case fatal != nil:
 		return fatal
@@ -164,6 +201,20 @@ func (s *ObjectSource) Run(ctx context.Context, drain <-chan struct{}, each func
 		return err
 	}
 	return s.reported()
+}
+
+// listen begins to read the queue, if there is one. The function that it returns is to be called when all lanes have ended.
+func (r *running) listen() (ended func()) {
+	if r.queue == nil {
+		return func() {}
+	}
+	n := newNotices(r)
+	r.notices.Store(n)
+	r.group.Go(func() { n.run(r.ctx) })
+	stop := make(chan struct{})
+	var keeping sync.WaitGroup
+	keeping.Go(func() { n.keep(r.ctx, stop) })
+	return func() { close(stop); keeping.Wait() }
 }
 
 // start begins the lanes of this process, or to share them with others. It returns a channel that is closed when there is nothing to
@@ -179,7 +230,7 @@ func (r *running) start() (over <-chan struct{}) {
 			r.begin(slot, func(bool) {})
 		}
 	}
-	if r.o.Poll == 0 {
+	if !r.follow {
 		close(end)
 	}
 	return end
@@ -207,6 +258,7 @@ func (r *running) begin(slot int, ended func(through bool)) *objectLane {
 		l.lose(nil) // what was fetched for it
 		beside.Wait()
 		l.fetches.Wait()
+		l.leave()
 		if err != nil {
 			r.fail(err)
 		}
@@ -229,7 +281,7 @@ func (r *running) run(l *objectLane) (through bool, err error) {
 			return false, nil // the claims tell whose it is, and whether it is to be begun anew
 		case errors.Is(err, pipeline.ErrLaneLost):
 			return false, l.lost()
-		case err != nil && isOwn(err) && r.o.Poll == 0:
+		case err != nil && isOwn(err) && !r.follow:
 			r.report(err, r.address(l.object.Key))
 			return true, nil
 		case err != nil || !l.turn || stopped:
@@ -266,16 +318,20 @@ func (r *running) list(over <-chan struct{}) error {
 	var cost int64      // its requests
 	for look := false; ; {
 		lanes, from := r.unlisted()
-		parts := ring(r.places, from)
-		all := len(lanes) > 0 || cost <= cheapRequests || time.Since(whole) >= r.o.Relist
-		for i := range parts {
-			if !all {
-				parts[i].after = parts[i].place.last
-			}
+		relist := r.o.Relist
+		if _, err := r.notices.Load().trouble(); err != nil {
+			relist = min(relist, DefaultRelist)
 		}
+		due := time.Since(whole) >= relist
+		all := len(lanes) > 0 || cost <= cheapRequests || due
+		look = look && (r.o.Poll > 0 || due)
 		if len(lanes) > 0 || look {
 			began, before := time.Now(), r.requests.Load()
-			if err := r.sweep(parts); err != nil {
+			parts, err := r.parts(from, all)
+			if err == nil {
+				err = r.sweep(parts)
+			}
+			if err != nil {
 				return ignoreStop(err)
 			}
 			if all {
@@ -283,14 +339,17 @@ func (r *running) list(over <-chan struct{}) error {
 			}
 		}
 		for _, l := range lanes {
-			if l.listed = true; r.o.Poll == 0 {
+			if l.listed = true; !r.follow {
 				close(l.queue)
 			}
 		}
-		r.complete.Store(r.o.Poll == 0 && r.claims == nil)
+		r.complete.Store(!r.follow && r.claims == nil)
 		var poll <-chan time.Time
-		if r.o.Poll > 0 {
+		switch {
+		case r.o.Poll > 0:
 			poll = time.After(r.o.Poll)
+		case r.queue != nil:
+			poll = time.After(min(r.o.Relist, DefaultRelist))
 		}
 		select {
 		case <-poll:
@@ -314,42 +373,51 @@ func ignoreStop(err error) error {
 	return err
 }
 
-// sweep hands the new objects of stretches to their lanes.
+// sweep hands the new objects of stretches to their lanes. Several stretches are listed side by side.
 func (r *running) sweep(parts []stretch) error {
-	for _, part := range parts {
-		err := r.walk(r.ctx, part, func(o objstore.Object) error {
-			l := r.lanes[xxh3.HashString(o.Key)%objectLanes].Load()
-			if l == nil || !l.takes(r.o.Poll > 0) || !l.offer(o) {
-				if pipeline.Stopped(r.ctx, r.drain) != nil {
-					return errStopped
-				}
-				return nil
+	group, ctx := errgroup.WithContext(r.ctx)
+	group.SetLimit(atOnceLists)
+	for i, part := range parts {
+		walk := func() error { return r.walk(ctx, part, r.offer) }
+		if i == 0 && part.after != "" { // what comes behind the last key that was read comes first
+			if err := walk(); err != nil {
+				return err
 			}
-			r.listed.Add(o.Size)
-			select {
-			case l.queue <- o:
-			case <-l.gone: // it has said why
-			case <-r.drain:
-				return errStopped
-			case <-r.ctx.Done():
-				return errStopped
-			}
-			return nil
-		})
-		if err != nil {
-			return err
+			continue
 		}
+		group.Go(walk)
+	}
+	return group.Wait()
+}
+
+// offer hands an object to its lane, if it is new.
+func (r *running) offer(o objstore.Object) error {
+	l := r.lanes[xxh3.HashString(o.Key)%objectLanes].Load()
+	if l == nil || !l.takes(r.follow) || !l.offer(o) {
+		if pipeline.Stopped(r.ctx, r.drain) != nil {
+			return errStopped
+		}
+		return nil
+	}
+	r.listed.Add(o.Size)
+	select {
+	case l.queue <- o:
+	case <-l.gone: // it has said why
+	case <-r.drain:
+		return errStopped
+	case <-r.ctx.Done():
+		return errStopped
 	}
 	return nil
 }
 
 // stat looks at an object anew.
 func (s *ObjectSource) stat(ctx context.Context, key string) (o objstore.Object, there bool, err error) {
-	page, _, err := s.store.List(ctx, key, "", 1)
-	if err != nil || len(page) == 0 || page[0].Key != key {
-		return o, false, err
+	o, err = s.store.Stat(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, false, nil
 	}
-	return page[0], true, nil
+	return o, err == nil, err
 }
 
 // report keeps the error of a single object for the end.

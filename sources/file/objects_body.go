@@ -36,16 +36,34 @@ func isReplaced(err error) bool {
 // isStop reports whether trying again would give the same.
 func isStop(err error) bool { return isReplaced(err) || errors.Is(err, objstore.ErrUnreadable) }
 
-// body reads an object from its first byte to its last, all of the content that was listed. What breaks off is gone on with at the
-// next byte. It is used by one goroutine.
+// body reads an object, or a range of it, from its first byte to its last, all of the content that was listed. What breaks off is gone
+// on with at the next byte. It is used by one goroutine.
 type body struct {
 	ctx    context.Context
 	store  objstore.Store
 	o      objstore.Object
 	off    int64
+	end    int64         // behind the last byte
 	from   io.ReadCloser // nil: nothing is open
 	failed int           // attempts since the last byte
 	wait   func(ctx context.Context, failed int) error
+}
+
+// body returns a reader of the bytes of an object from off to end.
+func (s *ObjectSource) body(ctx context.Context, o objstore.Object, off, end int64) *body {
+	return &body{ctx: ctx, store: s.store, o: o, off: off, end: end, wait: s.wait}
+}
+
+// open asks for what is missing: to the end of the object if that is where the range ends, so that a store that has more is noticed.
+func (b *body) open() (err error) {
+	n := int64(-1)
+	if b.end < b.o.Size {
+		n = b.end - b.off
+	}
+	if b.from, err = b.store.Open(b.ctx, b.o, b.off, n); err != nil { // the store has tried again what can be
+		return &bodyError{err}
+	}
+	return nil
 }
 
 // pause waits longer each time, up to 10 s.
@@ -64,16 +82,15 @@ func pause(ctx context.Context, failed int) error {
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	for {
-		if b.off == b.o.Size {
+		if b.off == b.end {
 			return 0, b.last()
 		}
 		if b.from == nil {
-			var err error
-			if b.from, err = b.store.Open(b.ctx, b.o, b.off, -1); err != nil { // the store has tried again what can be
-				return 0, &bodyError{err}
+			if err := b.open(); err != nil {
+				return 0, err
 			}
 		}
-		n, err := b.from.Read(p[:min(int64(len(p)), b.o.Size-b.off)])
+		n, err := b.from.Read(p[:min(int64(len(p)), b.end-b.off)])
 		b.off += int64(n)
 		if err != nil {
 			_ = b.Close()
@@ -81,7 +98,7 @@ func (b *body) Read(p []byte) (int, error) {
 		switch {
 		case n > 0:
 			b.failed = 0
-			if b.off == b.o.Size && err != nil && err != io.EOF {
+			if b.off == b.end && err != nil && err != io.EOF {
 				return n, &bodyError{err} // a checksum that is another
 			}
 			return n, nil
@@ -139,7 +156,7 @@ type fetched struct {
 func (s *ObjectSource) fetch(ctx context.Context, f *fetched) {
 	defer close(f.ready)
 	for failed := 0; ; {
-		b := &body{ctx: ctx, store: s.store, o: f.Object, wait: s.wait}
+		b := s.body(ctx, f.Object, 0, f.Size)
 		f.data, f.err = io.ReadAll(b)
 		_ = b.Close()
 		if failed++; f.err == nil || isStop(f.err) || ctx.Err() != nil || failed >= 3 {
@@ -152,25 +169,21 @@ func (s *ObjectSource) fetch(ctx context.Context, f *fetched) {
 func (s *ObjectSource) prefetch(ctx context.Context, l *objectLane) {
 	defer close(l.ahead)
 	for {
+		o, ok := l.following(ctx)
+		if !ok {
+			return
+		}
+		f := &fetched{Object: o}
+		if small := o.Size <= smallObject && !l.tables; small {
+			f.ready = make(chan struct{})
+		}
 		select {
+		case l.ahead <- f:
 		case <-ctx.Done():
 			return
-		case o, ok := <-l.queue:
-			if !ok {
-				return
-			}
-			f := &fetched{Object: o}
-			if small := o.Size <= smallObject && !l.tables; small {
-				f.ready = make(chan struct{})
-			}
-			select {
-			case l.ahead <- f:
-			case <-ctx.Done():
-				return
-			}
-			if f.ready != nil {
-				l.fetches.Go(func() { s.fetch(ctx, f) })
-			}
+		}
+		if f.ready != nil {
+			l.fetches.Go(func() { s.fetch(ctx, f) })
 		}
 	}
 }
@@ -251,8 +264,11 @@ func (p *pieces) block(first int64) ([]byte, error) {
 
 // content returns a reader of an object whose turn has come.
 func (s *ObjectSource) content(ctx context.Context, f *fetched) (io.ReadCloser, error) {
+	if w, ok := s.store.(objstore.Whole); f.ready == nil && f.Size > largeObject && !(ok && w.Whole()) {
+		return s.ranges(ctx, f.Object), nil
+	}
 	if f.ready == nil {
-		return &body{ctx: ctx, store: s.store, o: f.Object, wait: s.wait}, nil
+		return s.body(ctx, f.Object, 0, f.Size), nil
 	}
 	select {
 	case <-f.ready:

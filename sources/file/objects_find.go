@@ -19,8 +19,12 @@ type place struct {
 	// pattern has the segments that keys are compared with, and is nil where everything below prefix is meant. exact says that the
 	// prefix is the whole key.
 	pattern []string
+	below   int // behind which byte names are looked at, without a pattern
 	exact   bool
 	last    string // the greatest key that was listed
+	// conditions are those that the directories of keys have to hold. of is the place of Options.Paths that this one is a part of.
+	conditions []condition
+	of         *place
 }
 
 // cutObject cuts the address of objects into its scheme, its first segment and the rest; ok is false for other paths.
@@ -47,23 +51,23 @@ func places(address, keys string) ([]place, error) {
 		segments = slices.CompactFunc(segments, func(a, b string) bool { return a == anyDepth && b == anyDepth })
 		return []place{{path: address, prefix: keys[:meta], pattern: segments}}, nil
 	case keys == "" || strings.HasSuffix(keys, "/"):
-		return []place{{path: address, prefix: keys}}, nil
+		return []place{{path: address, prefix: keys, below: len(keys)}}, nil
 	}
-	return []place{{path: address, prefix: keys, exact: true}, {path: address, prefix: keys + "/"}}, nil
+	return []place{{path: address, prefix: keys, exact: true}, {path: address, prefix: keys + "/", below: len(keys) + 1}}, nil
 }
 
 // matches reports whether the place means an object. Names that begin with a dot or an underscore are left out as those of files
 // are, and so are the marks that tools make for directories.
 func (p *place) matches(key string) bool {
 	switch {
-	case strings.HasSuffix(key, "/"):
+	case strings.HasSuffix(key, "/"), len(p.conditions) > 0 && !satisfies(key, p.conditions):
 		return false
 	case p.exact:
 		return key == p.prefix
 	case p.pattern != nil:
 		return matchKey(p.pattern, strings.Split(key, "/"))
 	}
-	return visible(strings.Split(key[len(p.prefix):], "/"))
+	return visible(strings.Split(key[p.below:], "/"))
 }
 
 // matchKey reports whether segments of a key, or the first of them, match a pattern; what lies below a match is read like what lies
@@ -188,7 +192,7 @@ func (s *ObjectSource) walk(ctx context.Context, at stretch, each func(objstore.
 			if at.until != "" && o.Key > at.until {
 				return nil
 			}
-			at.place.last = max(at.place.last, o.Key)
+			s.passed(at.place, o.Key)
 			if !at.place.matches(o.Key) {
 				continue
 			}
@@ -200,8 +204,23 @@ func (s *ObjectSource) walk(ctx context.Context, at stretch, each func(objstore.
 	return context.Cause(ctx)
 }
 
-// check looks whether the bucket can be listed and its objects be read, before anything else is done.
+// passed notes that a key was listed.
+func (s *ObjectSource) passed(p *place, key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.of != nil {
+		p = p.of
+	}
+	p.last = max(p.last, key)
+}
+
+// check looks whether the bucket can be listed and its objects be read, and its notifications, before anything else is done.
 func (s *ObjectSource) check(ctx context.Context) error {
+	if s.queue != nil {
+		if err := s.queue.Check(ctx); err != nil {
+			return err
+		}
+	}
 	matched := map[string]bool{}
 	for i := range s.places {
 		p := &s.places[i]
@@ -214,7 +233,7 @@ func (s *ObjectSource) check(ctx context.Context) error {
 			return err
 		}
 		page = slices.DeleteFunc(page, func(o objstore.Object) bool { return !p.matches(o.Key) })
-		matched[p.path] = matched[p.path] || len(page) > 0 || more && !p.exact || s.o.Poll > 0
+		matched[p.path] = matched[p.path] || len(page) > 0 || more && !p.exact || s.follow
 		if err := s.probe(ctx, page); err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ type content interface {
 // objectLane reads the objects whose keys have the same hash, one after the other. Its positions are those of all their records,
 // and one for the end of each object, by which a commit can say that it was read, whatever it holds.
 //
-// The goroutine of the lane has everything but known, which the lister adds to, acked, and the channels. A lane is handed out
+// The goroutine of the lane has everything but what mu guards, which the lister adds to, acked, and the channels. A lane is handed out
 // several times, one after the other.
 type objectLane struct {
 	source *ObjectSource
@@ -45,7 +45,14 @@ type objectLane struct {
 	stop   func()                  // closes drain
 
 	mu    sync.Mutex
-	known seen // read, or handed to this lane
+	known seen         // read, or handed to this lane
+	done  []doneObject // not known to be committed
+	// These are of a source with notifications: messages that speak of the objects that were handed to the lane and are not durable,
+	// objects that cannot be read, and those to be read before those of the queue.
+	waiting map[uint64][]*notice
+	unread  map[uint64]bool
+	news    []objstore.Object
+	rung    chan struct{} // has one when there are news
 
 	queue   chan objstore.Object // from the lister, which closes it behind the last one
 	listed  bool                 // the lister's: it has been handed all that there was
@@ -67,7 +74,7 @@ type objectLane struct {
 	base   int64              // position of the first record of object
 	at     int64              // next position
 	acked  atomic.Int64       // all before it is committed
-	done   []doneObject       // not known to be committed
+	sum    uint64             // of all that ended
 	turn   bool               // it has ended so as to be committed
 	err    error              // found by Wait, for Next
 }
@@ -83,6 +90,9 @@ func newObjectLane(ctx context.Context, s *ObjectSource, slot int) *objectLane {
 		source: s, id: s.laneID(slot), tables: tables, skip: map[uint64]bool{}, drain: make(chan struct{}),
 		queue: make(chan objstore.Object, queueObjects), ahead: make(chan *fetched, aheadObjects),
 		started: make(chan struct{}), gone: make(chan struct{}),
+	}
+	if l.rung = make(chan struct{}, 1); s.queue != nil {
+		l.waiting, l.unread = map[uint64][]*notice{}, map[uint64]bool{}
 	}
 	l.ctx, l.lose = context.WithCancelCause(ctx)
 	l.stop = sync.OnceFunc(func() { close(l.drain) })
@@ -108,7 +118,15 @@ func (l *objectLane) offer(o objstore.Object) bool {
 		return false
 	}
 	l.known.add(f)
+	l.hand(f)
 	return true
+}
+
+// hand notes that an object is in hand and not durable, for messages that will speak of it. l.mu is held.
+func (l *objectLane) hand(f uint64) {
+	if l.waiting != nil {
+		l.waiting[f] = nil
+	}
 }
 
 // Ending implements [pipeline.Ender].
@@ -143,14 +161,9 @@ func (l *objectLane) recall(ctx context.Context, next int64) error {
 	defer l.mu.Unlock()
 	at, last := int64(0), new(objectMark) // a lane that was begun, and nothing committed, is at 0
 	err := l.source.history.History(ctx, l.id, func(m pipeline.Mark) (err error) {
-		if last, err = parseObjectMark(m.Of); err != nil {
-			return err
-		}
+		last, err = l.known.recall(m)
 		at = m.Next
-		if l.known.load(last.Done); last.ended(at) {
-			l.known.old = append(l.known.old, fingerprint(last.object()))
-		}
-		return nil
+		return err
 	})
 	switch {
 	case err != nil:
@@ -158,10 +171,11 @@ func (l *objectLane) recall(ctx context.Context, next int64) error {
 	case at != next: // otherwise a commit that came in between would not be in known, and its objects be read again
 		return pipeline.ErrLaneLost
 	}
-	l.at, l.from = next, last.Key
+	l.at, l.from, l.sum = next, last.Key, last.Sum
 	if next > 0 && !last.ended(next) {
 		l.next, l.base, l.resume = &fetched{Object: last.object()}, last.Base, next-last.Base
 		l.known.old = append(l.known.old, fingerprint(last.object()))
+		l.hand(fingerprint(last.object()))
 	}
 	l.known.sort()
 	return nil
@@ -170,6 +184,9 @@ func (l *objectLane) recall(ctx context.Context, next int64) error {
 // Acknowledge implements [pipeline.Lane].
 func (l *objectLane) Acknowledge(_ context.Context, next int64) error {
 	l.acked.Store(next)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forget()
 	return nil
 }
 
@@ -238,8 +255,12 @@ func (l *objectLane) deliver(b *pipeline.Batch) {
 func (l *objectLane) deliverLast(b *pipeline.Batch) {
 	b.Next++
 	l.shift(b)
+	ended := doneObject{fingerprint(l.object), l.at}
+	l.sum = summed(l.sum, ended)
 	b.Of = l.of(l.at)
-	l.done = append(l.done, doneObject{fingerprint(l.object), l.at})
+	l.mu.Lock()
+	l.done = append(l.done, ended)
+	l.mu.Unlock()
 	l.release()
 }
 
@@ -256,8 +277,10 @@ func (l *objectLane) shift(b *pipeline.Batch) {
 // of returns what a commit up to here has to say. Objects stay in it until a commit is known to have said them: a position says all
 // that was read before it, whichever batches are committed together.
 func (l *objectLane) of(end int64) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.forget()
-	m := objectMark{Version: objectMarkVersion, Key: l.object.Key, ETag: l.object.ETag, Size: l.object.Size, Base: l.base, End: end}
+	m := objectMark{Version: objectMarkVersion, Key: l.object.Key, ETag: l.object.ETag, Size: l.object.Size, Base: l.base, End: end, Sum: l.sum}
 	m.Done = make([]byte, 0, 8*len(l.done))
 	for _, d := range l.done {
 		m.Done = binary.LittleEndian.AppendUint64(m.Done, d.fingerprint)
@@ -265,10 +288,11 @@ func (l *objectLane) of(end int64) string {
 	return m.text()
 }
 
-// forget drops the objects that a commit has said.
+// forget drops the objects that a commit has said. l.mu is held.
 func (l *objectLane) forget() {
 	acked, n := l.acked.Load(), 0
 	for n < len(l.done) && l.done[n].end <= acked {
+		l.tell(l.done[n].fingerprint, durable)
 		n++
 	}
 	l.done = l.done[:copy(l.done, l.done[n:])]
@@ -282,8 +306,11 @@ func (l *objectLane) begin(ctx context.Context) error {
 	if err := pipeline.Stopped(ctx, l.drain); err != nil {
 		return err
 	}
-	if l.forget(); len(l.done) >= l.source.turn {
-		l.turn = true
+	l.mu.Lock()
+	l.forget()
+	l.turn = len(l.done) >= l.source.turn
+	l.mu.Unlock()
+	if l.turn {
 		return io.EOF
 	}
 	for l.next == nil {
@@ -388,7 +415,9 @@ func (l *objectLane) failed(ctx context.Context, err error) error {
 	case isReplaced(err):
 		return l.replaced(ctx, delivered)
 	case errors.Is(err, objstore.ErrUnreadable) && delivered == 0:
-		l.source.report(&ReadError{Path: l.source.address(l.object.Key), Format: objectFormat, Err: err}, l.source.address(l.object.Key))
+		if l.failedNow(l.object) {
+			l.source.report(&ReadError{Path: l.source.address(l.object.Key), Format: objectFormat, Err: err}, l.source.address(l.object.Key))
+		}
 		l.release()
 		return nil
 	}
@@ -423,13 +452,21 @@ func (l *objectLane) replaced(ctx context.Context, delivered int64) error {
 	switch {
 	case there && delivered > 0 && policy == Skip:
 		l.skip[fingerprint(fresh)] = true
+		l.mu.Lock()
 		l.done = append(l.done, doneObject{fingerprint(fresh), l.at + 1})
+		l.mu.Unlock()
 	case isNew:
 		l.next = &fetched{Object: fresh}
 	}
-	if delivered == 0 {
-		l.release()
+	switch {
+	case delivered > 0:
+		return nil
+	case there:
+		l.moved(l.object, &fresh)
+	default:
+		l.moved(l.object, nil)
 	}
+	l.release()
 	return nil
 }
 

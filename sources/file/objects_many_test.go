@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -51,6 +52,12 @@ func (m *many) List(_ context.Context, _, after string, limit int) (page []objst
 	}
 	return page, at < m.n, nil
 }
+
+// Dirs implements [objstore.Store].
+func (m *many) Dirs(context.Context, string, func([]string) bool) error { return nil }
+
+// Stat implements [objstore.Store].
+func (m *many) Stat(context.Context, string) (o objstore.Object, err error) { return o, fs.ErrNotExist }
 
 // Open implements [objstore.Store].
 func (m *many) Open(context.Context, objstore.Object, int64, int64) (io.ReadCloser, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/urlmill/urlmill/internal/objstore"
+	"github.com/urlmill/urlmill/pipeline"
 )
 
 // objectMark is what a commit of a lane of objects says in the Of of its [pipeline.Mark]: the object that its last records are of,
@@ -25,6 +26,9 @@ type objectMark struct {
 	// Done has the fingerprints of the objects that were read to their end since the commit before, and maybe of some that were
 	// before that, eight bytes each, little-endian.
 	Done []byte `json:"done,omitempty"`
+	// Sum is made of all objects that were read to their end, in their order: two lanes that have read others, or in another order, say
+	// something else even at the same position. It is 0 in what older versions have written.
+	Sum uint64 `json:"sum,omitempty"`
 }
 
 const objectMarkVersion = 1
@@ -52,6 +56,15 @@ func parseObjectMark(text string) (*objectMark, error) {
 		return nil, fmt.Errorf("%.200q is not what this urlmill writes down about objects: use the version that has written it, or a newer one", text)
 	}
 	return m, nil
+}
+
+// summed returns the Sum of a lane after another object, which ended at the position end.
+func summed(sum uint64, d doneObject) uint64 {
+	var b [24]byte
+	for i, v := range []uint64{sum, d.fingerprint, uint64(d.end)} {
+		binary.LittleEndian.PutUint64(b[8*i:], v)
+	}
+	return xxh3.Hash(b[:])
 }
 
 // fingerprint identifies an object with its content. Of ten million objects, two have the same with a probability of 3 in a million.
@@ -90,6 +103,18 @@ func (s *seen) add(f uint64) {
 		s.fresh = nil
 		s.sort()
 	}
+}
+
+// recall adds what a commit says was read, and returns its mark. Nothing is found before sort is called.
+func (s *seen) recall(m pipeline.Mark) (*objectMark, error) {
+	mark, err := parseObjectMark(m.Of)
+	if err != nil {
+		return nil, err
+	}
+	if s.load(mark.Done); mark.ended(m.Next) {
+		s.old = append(s.old, fingerprint(mark.object()))
+	}
+	return mark, nil
 }
 
 // load adds fingerprints as a mark has them. Nothing is found before sort is called.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -51,7 +52,7 @@ const (
 // lost two may have the same one. Then both read the same objects, the chain of the output has one of them commit, and the other
 // one throws away what it has read since its last commit. So nothing here has to be safe. It has to be cheap, and right in most cases.
 //
-// All fields belong to the goroutine of run.
+// All fields but adopting belong to the goroutine of run.
 type sharing struct {
 	r      *running
 	claims pipeline.Claims
@@ -67,6 +68,8 @@ type sharing struct {
 	last   [objectLanes]claim
 	own    [objectLanes]*objectLane // that run
 	said   string                   // about the share, last
+
+	adopting atomic.Bool // notices of others
 }
 
 // peer is another process.
@@ -195,6 +198,7 @@ func (g *sharing) look() error {
 	if err != nil {
 		return err
 	}
+	g.adopt(names)
 	now := time.Now()
 	for _, p := range g.peers {
 		p.there = false
@@ -219,6 +223,22 @@ func (g *sharing) look() error {
 	return g.tidy(names, now)
 }
 
+// adopt takes what other processes have heard about objects of the lanes of this one.
+func (g *sharing) adopt(names []string) {
+	n := g.r.notices.Load()
+	if n == nil || !g.adopting.CompareAndSwap(false, true) {
+		return
+	}
+	var own [objectLanes]bool
+	for slot, l := range g.own {
+		own[slot] = l != nil
+	}
+	g.r.group.Go(func() { // it may have to wait for a lane to start
+		defer g.adopting.Store(false)
+		n.adopt(g.r.ctx, names, func(slot int) bool { return own[slot] })
+	})
+}
+
 // read reads the claim N of a lane.
 func (g *sharing) read(slot int, n int64, now time.Time) error {
 	content, err := g.claims.Read(g.r.ctx, claimName(slot, n))
@@ -229,7 +249,7 @@ func (g *sharing) read(slot int, n int64, now time.Time) error {
 		return err
 	}
 	state, owner, _ := strings.Cut(content, " ")
-	if state == isRead && (!g.joined || g.r.o.Poll > 0) {
+	if state == isRead && (!g.joined || g.r.follow) {
 		state = isFree // it was read before this process began, and there may be new objects
 	}
 	if g.last[slot] = (claim{n, state, owner}); owner != g.self {

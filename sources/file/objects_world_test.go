@@ -37,6 +37,7 @@ type cloud struct {
 	onList func(prefix, after string) error
 	onOpen func(o objstore.Object, off int64) error
 	cut    func(o objstore.Object, off int64) int64
+	queue  *post // with notifications, nil for none
 }
 
 func etagOf(data []byte) string {
@@ -89,6 +90,47 @@ func (c *cloud) List(_ context.Context, prefix, after string, limit int) (page [
 	return page, false, nil
 }
 
+// Dirs implements [objstore.Store].
+func (c *cloud) Dirs(ctx context.Context, prefix string, each func(dirs []string) bool) error {
+	c.mu.Lock()
+	var pages [][]string
+	var page []string
+	n := 0
+	at, _ := slices.BinarySearch(c.keys, prefix)
+	for at < len(c.keys) && strings.HasPrefix(c.keys[at], prefix) {
+		key := c.keys[at]
+		end := strings.IndexByte(key[len(prefix):], '/')
+		if n++; end < 0 {
+			at++
+		} else {
+			last := key[:len(prefix)+end+1]
+			page = append(page, last)
+			at, _ = slices.BinarySearch(c.keys, last[:len(last)-1]+"0") // behind all below it
+		}
+		if n%1000 == 0 {
+			pages, page = append(pages, page), nil
+		}
+	}
+	c.mu.Unlock()
+	for _, page := range append(pages, page) {
+		if c.lists.Add(1); !each(page) {
+			break
+		}
+	}
+	return ctx.Err()
+}
+
+// Stat implements [objstore.Store].
+func (c *cloud) Stat(ctx context.Context, key string) (o objstore.Object, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	data, ok := c.content[key]
+	if !ok {
+		return o, fs.ErrNotExist
+	}
+	return objstore.Object{Key: key, Size: int64(len(data)), ETag: c.etags[key]}, ctx.Err()
+}
+
 // Open implements [objstore.Store].
 func (c *cloud) Open(_ context.Context, o objstore.Object, off, n int64) (io.ReadCloser, error) {
 	c.gets.Add(1)
@@ -132,6 +174,19 @@ func (o cloudOptions) Validate() error          { return nil }
 func (o cloudOptions) Section() config.Section  { return config.Section{} }
 func (o cloudOptions) Open(string, *slog.Logger) (objstore.Store, objstore.Trouble, error) {
 	return o.c, nil, nil
+}
+
+// Queue implements [objstore.Notified].
+func (o cloudOptions) Queue() (key, name string) {
+	if c, ok := o.c.(*cloud); ok && c.queue != nil {
+		return "queue", "q"
+	}
+	return "queue", ""
+}
+
+// OpenQueue implements [objstore.Notified].
+func (o cloudOptions) OpenQueue(string, *slog.Logger) (objstore.Queue, error) {
+	return o.c.(*cloud).queue.reader(), nil
 }
 
 // openCloud returns a source of the objects of c.

@@ -66,12 +66,15 @@ type Options struct {
 	// Shard is the share of the objects that this process reads, such as 1/4; "" is all of them, and Auto what falls to it, as they
 	// are divided among the processes that run.
 	Shard string
+	// Partitions are conditions that the directories KEY=VALUE of objects have to hold, such as dt>=2026-11-20, all of them.
+	Partitions []string
 	// ClaimTTL is after what time without a word of a process others take its share over, DefaultClaimTTL by default.
 	ClaimTTL time.Duration
 
 	kinds   []objstore.Kind
 	buckets map[string]objstore.Options // by the names of kinds
 	shard   share
+	sample  bool // a trial
 }
 
 // share is the lanes of a process: those with a number that leaves the rest of when it is divided by n.
@@ -95,9 +98,10 @@ func parseShard(text string) (share, bool) {
 func (o *Options) cut(path string) (kind objstore.Kind, name, keys string, ok bool) {
 	scheme, name, keys, ok := cutObject(path)
 	for _, k := range o.kinds {
-		if !ok || k.Scheme != scheme {
+		if !ok || k.Scheme != scheme && (k.Plain == "" || k.Plain != scheme) {
 			continue
 		}
+		k.Scheme = scheme
 		for range k.Depth - 1 {
 			next, rest, _ := strings.Cut(keys, "/")
 			name, keys = strings.TrimSuffix(name+"/"+next, "/"), rest
@@ -110,6 +114,24 @@ func (o *Options) cut(path string) (kind objstore.Kind, name, keys string, ok bo
 // objects reports whether objects are read and not files.
 func (o *Options) objects() bool {
 	return slices.ContainsFunc(o.Paths, func(path string) bool { _, _, _, ok := o.cut(path); return ok })
+}
+
+// notified returns the kind of the store of the objects and the key of its option that names a queue, and the queue, "" for none.
+func (o *Options) notified() (kind objstore.Kind, key, queue string) {
+	for _, path := range o.Paths {
+		if kind, _, _, ok := o.cut(path); ok {
+			if n, ok := o.buckets[kind.Name].(objstore.Notified); ok {
+				key, queue = n.Queue()
+			}
+			return kind, key, queue
+		}
+	}
+	return kind, "", ""
+}
+
+func (o *Options) queue() string {
+	_, _, queue := o.notified()
+	return queue
 }
 
 // validateObjects adds what is wrong with the options for objects.
@@ -125,6 +147,8 @@ func (o *Options) validateObjects(p *pipeline.Problems) {
 			p.Add(pathKey(i), "%w", err)
 		} else if _, err := places(path, keys); err != nil {
 			p.Value(pathKey(i), path, "%w", err)
+		} else if c, ok := o.buckets[kind.Name].(objstore.KeyChecker); ok && c.CheckKeys(keys) != nil {
+			p.Value(pathKey(i), path, "%w", c.CheckKeys(keys))
 		}
 		if root == "" {
 			root = kind.Scheme + name
@@ -136,9 +160,18 @@ func (o *Options) validateObjects(p *pipeline.Problems) {
 	for _, k := range o.kinds {
 		p.Join(pipeline.Under(k.Name, o.buckets[k.Name].Validate()))
 	}
+	for i, text := range o.Partitions {
+		if _, err := parseCondition(text); err != nil {
+			p.Value(fmt.Sprintf("partitions[%d]", i), text, "%w", err).Advise("%s", conditionAdvice)
+		}
+	}
 	if _, ok := parseShard(o.Shard); !ok {
 		p.Value("shard", o.Shard, "is no share").Advise("give %s, which divides the objects among the processes that run, or one such as 1/4, which is the first of four; "+
 			"there may be up to %d", Auto, objectLanes)
+	}
+	if kind, key, queue := o.notified(); queue != "" && o.Shard != "" && o.Shard != Auto {
+		p.Value("shard", o.Shard, "cannot share a queue (%s.%s): a message would be deleted by the wrong process", kind.Name, key).
+			Advise("give shard: %s, with which processes hand on what they hear, or take %s.%s out", Auto, kind.Name, key)
 	}
 	if o.Poll < 0 || o.Relist < 0 || o.ClaimTTL < 0 {
 		p.Add("poll", "poll, relist and claim_ttl cannot be negative")
@@ -224,7 +257,9 @@ func (o Options) withDefaults(log *slog.Logger) (Options, *slog.Logger) {
 		o.OnChanged = Stop
 	}
 	if o.Relist == 0 {
-		o.Relist = DefaultRelist
+		if o.Relist = DefaultRelist; o.queue() != "" {
+			o.Relist = DefaultRelistNotified
+		}
 	}
 	if o.ClaimTTL == 0 {
 		o.ClaimTTL = DefaultClaimTTL

@@ -184,9 +184,14 @@ func (s *stream) copy(ctx context.Context, stdin io.Reader) (read snapshot, err 
 		}
 	}
 	buffered := bufio.NewReaderSize(counted, readBuffer)
-	defer func() { s.taken, s.offset = counted.here, counted.here-int64(buffered.Buffered()) }()
-	content, format, err := decompress(buffered, s.window)
+	content, format, err := decompress(buffered, s.window, !s.in.stream && size >= membersFrom)
 	s.format = format
+	defer func() {
+		s.taken, s.offset = counted.here, counted.here-int64(buffered.Buffered())
+		if m, ok := content.(*members); ok {
+			s.offset -= int64(m.unused())
+		}
+	}()
 	if err != nil {
 		return read, noEOF(err)
 	}
@@ -229,6 +234,7 @@ func (s *stream) next(content io.Reader, counted *counter) error {
 type counter struct {
 	r    io.Reader
 	n    *atomic.Int64 // of all files, for the progress
+	mu   sync.Mutex    // a snapshot may be taken while another goroutine reads ahead
 	here int64         // of this one
 	sum  *xxh3.Hasher  // of it, nil if nobody wants to know
 }
@@ -237,13 +243,17 @@ func (c *counter) snapshot() snapshot {
 	if c.sum == nil {
 		return snapshot{}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return snapshot{c.here, c.sum.Sum128()}
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	c.here += int64(n)
 	c.n.Add(int64(n))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.here += int64(n)
 	if c.sum != nil {
 		_, _ = c.sum.Write(p[:n])
 	}

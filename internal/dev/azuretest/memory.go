@@ -126,7 +126,7 @@ func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (m *memory) put(w http.ResponseWriter, r *http.Request, name string, content []byte) {
 	m.etag++
-	m.blobs[name] = &blob{content: content, committed: true, header: r.Header.Clone(), etag: fmt.Sprintf(`"%d"`, m.etag), modified: time.Now()}
+	m.blobs[name] = &blob{content: content, committed: true, header: r.Header.Clone(), etag: fmt.Sprint("0x", m.etag), modified: time.Now()}
 	w.WriteHeader(http.StatusCreated)
 }
 
@@ -169,7 +169,7 @@ func (m *memory) blocks(w http.ResponseWriter, name string) {
 }
 
 func (m *memory) get(w http.ResponseWriter, r *http.Request, b *blob) {
-	if match := r.Header.Get("If-Match"); match != "" && match != b.etag {
+	if match := r.Header.Get("If-Match"); match != "" && strings.Trim(match, `"`) != b.etag {
 		fail(w, http.StatusPreconditionFailed, "ConditionNotMet")
 		return
 	}
@@ -178,7 +178,7 @@ func (m *memory) get(w http.ResponseWriter, r *http.Request, b *blob) {
 			w.Header()[name] = values
 		}
 	}
-	w.Header().Set("ETag", b.etag)
+	w.Header().Set("ETag", `"`+b.etag+`"`) // listings have it without quotes
 	w.Header().Set("Last-Modified", b.modified.UTC().Format(http.TimeFormat))
 	content := b.content
 	from, to := 0, len(content)-1

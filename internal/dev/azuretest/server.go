@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"html"
 	"net/http"
 	"os"
 	"os/exec"
@@ -75,7 +76,7 @@ func Start(tb testing.TB) *Server {
 	}
 	tb.Cleanup(s.Kill)
 	s.Start(tb)
-	if err := s.makeContainer(); err != nil {
+	if err := s.request(http.MethodPut, s.Endpoint, "/"+emulator+"/urlmill-test", "restype", "container", ""); err != nil {
 		tb.Fatal(err)
 	}
 	return s
@@ -110,10 +111,40 @@ func (s *Server) Stop(tb testing.TB) {
 // Kill ends the server at once by SIGKILL, and returns when it is gone.
 func (s *Server) Kill() { s.process.Kill() }
 
-// makeContainer makes the container by a request that is signed with the account's key.
-func (s *Server) makeContainer() error {
-	const at, version = "/" + emulator + "/urlmill-test", "2021-12-02"
-	r, err := http.NewRequest(http.MethodPut, s.Endpoint+at+"?restype=container", http.NoBody)
+// Queue starts a server of queues with an empty one. It returns the URL of the queue, and what puts a text into it.
+func (s *Server) Queue(tb testing.TB, name string) (url string, send func(text string)) {
+	tb.Helper()
+	port := strconv.Itoa(testproc.Ports(tb, 1)[0])
+	endpoint, dir := "http://127.0.0.1:"+port, tb.TempDir()
+	cmd := exec.Command("node", filepath.Join(filepath.Dir(s.script), "..", "queue", "main.js"), "--queueHost", "127.0.0.1", "--queuePort", port,
+		"--location", filepath.Join(dir, "data"), "--silent", "--disableTelemetry")
+	process, err := testproc.Serve(dir, cmd, startTimeout, func() error {
+		return s.request(http.MethodPut, endpoint, "/"+emulator+"/"+name, "", "", "")
+	})
+	if err != nil {
+		tb.Fatalf("Azurite's queues: %v", err)
+	}
+	tb.Cleanup(process.Kill)
+	return endpoint + "/" + emulator + "/" + name, func(text string) {
+		tb.Helper()
+		body := "<QueueMessage><MessageText>" + html.EscapeString(text) + "</MessageText></QueueMessage>"
+		if err := s.request(http.MethodPost, endpoint, "/"+emulator+"/"+name+"/messages", "", "", body); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// request makes a request that is signed with the account's key, with one parameter of the query at most.
+func (s *Server) request(method, endpoint, at, parameter, value, body string) error {
+	const version = "2021-12-02"
+	query, length, resource := "", "", ""
+	if parameter != "" {
+		query, resource = "?"+parameter+"="+value, "\n"+parameter+":"+value
+	}
+	if body != "" {
+		length = strconv.Itoa(len(body))
+	}
+	r, err := http.NewRequest(method, endpoint+at+query, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -123,7 +154,7 @@ func (s *Server) makeContainer() error {
 	}
 	date := time.Now().UTC().Format(http.TimeFormat)
 	mac := hmac.New(sha256.New, key)
-	_, _ = fmt.Fprintf(mac, "PUT%sx-ms-date:%s\nx-ms-version:%s\n/%s%s\nrestype:container", strings.Repeat("\n", 12), date, version, emulator, at)
+	_, _ = fmt.Fprintf(mac, "%s\n\n\n%s%sx-ms-date:%s\nx-ms-version:%s\n/%s%s%s", method, length, strings.Repeat("\n", 9), date, version, emulator, at, resource)
 	r.Header.Set("x-ms-date", date)
 	r.Header.Set("x-ms-version", version)
 	r.Header.Set("Authorization", "SharedKey "+emulator+":"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
@@ -133,7 +164,7 @@ func (s *Server) makeContainer() error {
 	}
 	http.DefaultClient.CloseIdleConnections()
 	if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusCreated {
-		return fmt.Errorf("making a container: %s, %w", resp.Status, err)
+		return fmt.Errorf("%s %s: %s, %w", method, at, resp.Status, err)
 	}
 	return nil
 }

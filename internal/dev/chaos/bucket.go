@@ -85,6 +85,7 @@ func (d discarded) WriteHeader(int)             {}
 type storeProxy struct {
 	forward  *httputil.ReverseProxy
 	endpoint string
+	before   func(req *http.Request) error // called before a request that is forwarded, and breaks it off with an error; nil for nothing
 
 	mu     sync.Mutex
 	fault  *storeFault // nil for none
@@ -128,6 +129,9 @@ func (p *storeProxy) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if fault != nil {
 		fault.do(p, w, req)
 		return
+	}
+	if p.before != nil && p.before(req) != nil {
+		panic(http.ErrAbortHandler)
 	}
 	p.forward.ServeHTTP(w, req)
 }

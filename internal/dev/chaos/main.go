@@ -83,7 +83,7 @@ var scenarios = []scenario{
 	{"bucket", "requests to a real S3 server fail, its answers are lost, it is restarted, and the process is killed", objectStore},
 	{"gcs", "the same with fake-gcs-server as Google Cloud Storage", googleStorage},
 	{"azure", "the same with Azurite as Azure Blob Storage", azureStorage},
-	{"objects", "two processes read the objects of a bucket that appear in no order and are replaced and removed, while requests fail, listings lag, the server is restarted, and both are killed", objectSource},
+	{"objects", "two processes read the objects of a bucket that appear in no order and are replaced and removed, while requests fail, listings lag, the server is restarted, both are killed, and one sleeps while a third one does its work", objectSource},
 	{"transactions", "a producer aborts every other transaction, with a kill now and then", transactions},
 	{"compacted", "the broker compacts what was not read yet, with kills", compacted},
 	{"partitions", "partitions are added to the topic that is read, with kills", partitionsAdded},

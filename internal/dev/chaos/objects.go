@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -71,11 +74,13 @@ var broken = storeFault{"body broken in the middle", func(p *storeProxy, w http.
 	panic(http.ErrAbortHandler)
 }, "", false}
 
-// large ends the keys of objects that take several commits.
-const large = ".large.gz"
+// large ends the keys of objects that take several commits, and late of those that are replaced when they were listed and are about
+// to be read.
+const large, late = ".large.gz", ".late.gz"
 
 // objectSource reads a bucket with two processes while objects appear in it in no order, requests fail, the server is restarted, and
-// the processes are killed. A record names its object and its number.
+// the processes are killed. One of them sleeps in the middle of its work while a third one does that. A record names its object and its
+// number.
 // The output is in the same bucket, behind the same faults.
 func objectSource(r *run) {
 	rounds, objects, rows := pick(r, 32, 8), pick(r, 200, 20), pick(r, 400, 100)
@@ -107,18 +112,39 @@ func objectSource(r *run) {
 		r.must(zip.Close())
 		return content
 	}
-	send := func(key string, version int) {
-		content := each(key, version, true)
+	upload := func(key string, content bytes.Buffer) error {
 		_, err := client.PutObject(context.Background(), &awss3.PutObjectInput{Bucket: &g.Bucket, Key: &key, Body: bytes.NewReader(content.Bytes())})
-		r.must(err)
+		return err
+	}
+	send := func(key string, version int) { r.must(upload(key, each(key, version, true))) }
+	var swaps sync.Map // by the path of a request, what is uploaded before the object is read
+	proxy.before = func(req *http.Request) error {
+		swap, there := swaps.Load(req.URL.Path)
+		if !there || req.Method != http.MethodGet {
+			return nil
+		}
+		err := swap.(func() error)()
+		if err == nil {
+			swaps.Delete(req.URL.Path)
+		}
+		return err
 	}
 	put := func(round int) {
 		for i := range objects {
 			key := fmt.Sprintf("logs/%08x-%d-%d.log.gz", r.rand.Uint32(), round, i)
-			if i == 5 {
+			switch {
+			case i == 5:
 				key += large
+			case i%10 == 1:
+				key += late
+				content := each(key, 2, true)
+				swaps.Store("/"+g.Bucket+"/"+key, func() error { return upload(key, content) })
+				r.fault("object replaced between its listing and its reading")
 			}
 			send(key, 1)
+			if strings.HasSuffix(key, late) {
+				each(key, 1, false)
+			}
 			switch i % 10 {
 			case 3:
 				each(key, 1, false)
@@ -133,10 +159,13 @@ func objectSource(r *run) {
 		}
 	}
 	put(0) // the first listing finds something
-	mills := [2]*mill{r.start(configs[0]), r.start(configs[1])}
+	mills := []*mill{r.start(configs[0]), r.start(configs[1])}
 	for round := range rounds {
 		proxy.fail(&faults[round%len(faults)], 0.3)
 		put(round + 1)
+		if round%2 == 1 {
+			r.sleeper(mills[0], configs[0], dir)
+		}
 		time.Sleep(r.randomly(time.Second))
 		victim := round % len(mills)
 		mills[victim].Kill()
@@ -195,6 +224,39 @@ func objectSource(r *run) {
 		r.out.Duplicated += int64(n - 1)
 	}
 	r.out.Rows = int64(len(got))
+}
+
+// firstShare is in the names of the commits of lanes that are of the first share of two.
+var firstShare = regexp.MustCompile(`objects\d*[13579]of16`)
+
+// sleeper stops a process when it has begun to commit, lets another one with the same share read the same and commit, and wakes it up.
+func (r *run) sleeper(m *mill, config, dir string) {
+	commits := func() (n int) {
+		_ = filepath.WalkDir(filepath.Join(dir, "_commits"), func(path string, _ fs.DirEntry, _ error) error {
+			if firstShare.MatchString(path) {
+				n++
+			}
+			return nil
+		})
+		return n
+	}
+	within := func(reached func() bool) {
+		for end := time.Now().Add(10 * time.Second); !reached() && time.Now().Before(end); {
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	more := func() func() bool {
+		before := commits()
+		return func() bool { return commits() > before }
+	}
+	within(more())
+	m.Signal(syscall.SIGSTOP)
+	other := r.start(config)
+	within(more())
+	m.Signal(syscall.SIGCONT)
+	r.fault("SIGSTOP while another process has the same share")
+	within(func() bool { return m.Ended() || other.Ended() })
+	other.Kill()
 }
 
 // hrefs counts the rows of an output by their URL.

@@ -16,6 +16,7 @@ const (
 <listen_host>127.0.0.1</listen_host><http_port>%d</http_port><tcp_port>%d</tcp_port>
 <path>data/</path><tmp_path>tmp/</tmp_path><users_config>users.xml</users_config>
 <default_profile>default</default_profile><default_database>default</default_database><mark_cache_size>5368709</mark_cache_size>
+%s
 </yandex>
 `
 	clickhouseUsers = `<yandex><profiles><default/></profiles><quotas><default/></quotas>
@@ -28,13 +29,19 @@ const (
 // it skips the test, or fails it when URLMILL_REQUIRE_CLICKHOUSE is 1.
 func ClickHouse(tb testing.TB) string {
 	tb.Helper()
+	return clickHouse(tb, "")
+}
+
+// clickHouse is [ClickHouse] with more settings.
+func clickHouse(tb testing.TB, more string) string {
+	tb.Helper()
 	binary := program("clickhouse-server", "/usr/sbin/clickhouse-server")
 	if binary == "" {
 		testproc.Missing(tb, "URLMILL_REQUIRE_CLICKHOUSE", "there is no ClickHouse server: apt-get install clickhouse-server")
 	}
 	s := newServer(tb)
 	ports := testproc.Ports(tb, 2)
-	for name, content := range map[string]string{"config.xml": fmt.Sprintf(clickhouseConfig, ports[0], ports[1]), "users.xml": clickhouseUsers} {
+	for name, content := range map[string]string{"config.xml": fmt.Sprintf(clickhouseConfig, ports[0], ports[1], more), "users.xml": clickhouseUsers} {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o644); err != nil {
 			tb.Fatal(err)
 		}

@@ -35,6 +35,12 @@ var urlmill = sync.OnceValues(func() (string, error) {
 	return name, nil
 })
 
+// InRepository returns the path of a file or folder of the repository that the working directory is in.
+func InRepository(name string) (string, error) {
+	root, err := findRoot()
+	return filepath.Join(root, filepath.FromSlash(name)), err
+}
+
 // findRoot returns the root of the repository that the working directory is in.
 func findRoot() (string, error) {
 	dir, err := os.Getwd()

@@ -1,10 +1,13 @@
 package verify
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 // Against is what a source has, held against the output.
@@ -41,14 +44,22 @@ func (f Finding) Text() string {
 	return fmt.Sprintf("%d to %d: %s", f.First, f.Next, f.Message)
 }
 
-// Known returns what the output has of each lane, in the form in which a source is asked about it.
-func (r *Report) Known() []pipeline.Known {
+// Known returns what the output at root has of each lane, in the form in which a source is asked about it.
+func (r *Report) Known(root store.Objects) []pipeline.Known {
 	known := make([]pipeline.Known, 0, len(r.Lanes))
 	for _, l := range r.Lanes {
 		_, session, _ := commit.CutLane(l.Lane)
 		known = append(known, pipeline.Known{
 			Lane:  pipeline.LaneID{Stream: l.Stream, Partition: l.Partition, Session: session},
 			Start: l.Start, Mark: pipeline.Mark{Next: l.Next, Of: l.Of},
+			History: func(ctx context.Context, each func(pipeline.Mark) error) (err error) {
+				_, failed := commit.ReadHistory(ctx, root, l.Lane, func(r *commit.Record) {
+					if err == nil {
+						err = each(pipeline.Mark{Next: r.Next, Of: r.Of})
+					}
+				})
+				return errors.Join(err, failed)
+			},
 		})
 	}
 	return known

@@ -18,6 +18,8 @@ const (
 	WrongSize     commit.Kind = "wrong_size"
 	WrongChecksum commit.Kind = "wrong_checksum"
 	WrongRows     commit.Kind = "wrong_rows"
+	// WrongURL is a row whose columns do not belong to one URL.
+	WrongURL commit.Kind = "wrong_url"
 	// NamedTwice is a file that two commits have.
 	NamedTwice commit.Kind = "named_twice"
 	// ReplacedFile is a visible file whose rows are in another one, by which a compaction has replaced it: readers of the
@@ -45,6 +47,8 @@ type Report struct {
 	Rows     int64  `json:"rows"`
 	Dead     int64  `json:"dead_letters"`
 	Bytes    int64  `json:"bytes"`
+	// Judged is the number of rows that an [Inspector] has compared, if there was one.
+	Judged int64 `json:"judged,omitempty"`
 	// Compacted tells of the compactions, if there are any. Files and Bytes count what there was before them.
 	Compacted *Compactions `json:"compacted,omitempty"`
 	// Against is what the source has, if it was asked.

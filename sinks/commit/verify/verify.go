@@ -20,6 +20,9 @@ import (
 // RowCounter returns the number of rows that a file claims to have.
 type RowCounter func(r io.ReaderAt, size int64) (int64, error)
 
+// Inspector reads the rows of a file, and calls wrong with what is wrong with one. It returns the number of rows that it could judge.
+type Inspector func(r io.ReaderAt, size int64, wrong func(what string)) (rows int64, err error)
+
 // Options say what is verified.
 type Options struct {
 	// Root has the records.
@@ -29,6 +32,8 @@ type Options struct {
 	// Counters count the rows of files by the suffix of their names, without its dot. The rows of others are
 	// taken as the records have them.
 	Counters map[string]RowCounter
+	// Inspectors look into files that are undamaged, by the suffix of their names, in goroutines of their own.
+	Inspectors map[string]Inspector
 	// Table, if not nil, is asked about files that are missing, and about such as no commit names.
 	Table TableReader
 	// Shallow looks whether files are there with their sizes, and does not read them.
@@ -318,5 +323,20 @@ func (v *verifier) checkContent(n named, o store.Object) error {
 	} else if rows != n.Rows {
 		v.problem(WrongRows, n, "it has %d rows, and %d were committed", rows, n.Rows)
 	}
+	return v.inspect(n, o)
+}
+
+func (v *verifier) inspect(n named, o store.Object) error {
+	inspect := v.Inspectors[extension(n.Name)]
+	if inspect == nil {
+		return nil
+	}
+	rows, err := inspect(o, o.Size(), func(what string) { v.problem(WrongURL, n, "%s", what) })
+	if err != nil {
+		v.problem(WrongURL, n, "its rows cannot be compared: %v", err)
+	}
+	v.mu.Lock()
+	v.report.Judged += rows
+	v.mu.Unlock()
 	return nil
 }

@@ -2,7 +2,9 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -90,6 +92,36 @@ func (o *output) verify() *Report {
 	r, err := Run(o.t.Context(), o.opts)
 	o.must(err)
 	return r
+}
+
+// TestInspected: what an inspector says of a row is a problem of its file, and so is its error. Damaged files are not given to it.
+func TestInspected(t *testing.T) {
+	o := newOutput(t)
+	o.commits(3)
+	o.edit(o.file(120), func(s string) string { return strings.Replace(s, "1", "2", 1) })
+	o.opts.Inspectors = map[string]Inspector{"ndjson": func(r io.ReaderAt, size int64, wrong func(string)) (int64, error) {
+		text := make([]byte, size)
+		if _, err := r.ReadAt(text, 0); err != nil {
+			return 0, err
+		}
+		if strings.HasPrefix(string(text), "100") {
+			wrong("row 0: it is 100")
+		}
+		if strings.HasPrefix(string(text), "110") {
+			return 1, errors.New("no URL")
+		}
+		return 2, nil
+	}}
+	r := o.verify()
+	var got []string
+	for _, p := range r.Problems {
+		got = append(got, fmt.Sprint(p.Position, " ", p.Kind, " ", p.Message))
+	}
+	want := []string{"100 wrong_url row 0: it is 100", "100 wrong_url row 0: it is 100", "110 wrong_url its rows cannot be compared: no URL", "110 wrong_url its rows cannot be compared: no URL"}
+	got = slices.DeleteFunc(got, func(s string) bool { return strings.Contains(s, "wrong_checksum") })
+	if !slices.Equal(got, want) || r.Judged != 2*2+2*1+2 {
+		t.Errorf("%q, %d rows", got, r.Judged)
+	}
 }
 
 func (o *output) record(first int64) string {

@@ -3,10 +3,11 @@ package clickhouse
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,12 +115,8 @@ func (d *Driver) check(ctx context.Context, target string) error {
 	if database, rest, ok := strings.Cut(target, "."); ok {
 		where, target = " WHERE database = "+quote(database)+" AND ", rest
 	}
-	key, err := d.client.query(ctx, "SELECT partition_key FROM system.tables"+where+"name = "+quote(target)+" FORMAT TSVRaw", nil, nil)
-	if err != nil {
+	if err := d.checkEngine(ctx, where, target); err != nil {
 		return err
-	}
-	if key != "" && key != "tuple()" {
-		return fmt.Errorf("it is partitioned by %s, and a load of several partitions is not all or nothing in ClickHouse: give a table without PARTITION BY", key)
 	}
 	found, err := d.client.query(ctx, "SELECT name, type FROM system.columns"+where+"table = "+quote(target)+" FORMAT TSVRaw", nil, nil)
 	if err != nil {
@@ -135,7 +132,7 @@ func (d *Driver) check(ctx context.Context, target string) error {
 	var problems []error
 	for _, c := range want {
 		kind, ok := types[c.name]
-		if inner, low := strings.CutPrefix(kind, "LowCardinality("); low {
+		if inner, low := strings.CutPrefix(kind, "LowCardinality("); low && d.version.atLeast(19, 0) { // older ones do not convert texts
 			kind = strings.TrimSuffix(inner, ")")
 		}
 		switch {
@@ -147,6 +144,35 @@ func (d *Driver) check(ctx context.Context, target string) error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// own are the columns that are the same in all rows of a load.
+var own = []string{laneColumn, nextColumn, loadColumn}
+
+// checkEngine refuses tables that do not take a load whole.
+func (d *Driver) checkEngine(ctx context.Context, where, target string) error {
+	text, err := d.client.query(ctx, "SELECT engine, partition_key FROM system.tables"+where+"name = "+quote(target)+" FORMAT TSVRaw", nil, nil)
+	if err != nil {
+		return err
+	}
+	engine, key, _ := strings.Cut(text, "\t")
+	if !strings.HasSuffix(engine, "MergeTree") {
+		return fmt.Errorf("its engine is %s, which does not say when a load is there as a whole: give a table with a MergeTree engine, of one shard", engine)
+	}
+	if key == "" || key == "tuple()" {
+		return nil
+	}
+	text, err = d.client.query(ctx, "SELECT name FROM system.columns"+where+"table = "+quote(target)+" AND is_in_partition_key FORMAT TSVRaw", nil, nil)
+	if err != nil {
+		return err
+	}
+	for column := range strings.Lines(text) {
+		if !slices.Contains(own, strings.TrimSuffix(column, "\n")) {
+			return fmt.Errorf("it is partitioned by %s, and a load of several partitions is not all or nothing in ClickHouse: give a table without PARTITION BY, or with one of %s alone, "+
+				"which are the same in all rows of a load", key, strings.Join(own, ", "))
+		}
+	}
+	return nil
 }
 
 // key is what a lane is called in the rows.
@@ -250,17 +276,20 @@ func (d *Driver) Load(ctx context.Context, l database.Load) error {
 	case l.Empty():
 		return d.note(ctx, lane, l)
 	}
-	var columns []string
-	for _, c := range d.columns {
-		columns = append(columns, name(c.name))
-	}
 	settings := map[string]string{}
 	if d.tokens() {
 		settings["insert_deduplication_token"] = fmt.Sprintf("%s@%d", lane, l.First)
 		settings["async_insert"] = "0"
 	}
-	body := encode(d.columns, l.Rows[pipeline.Rows], place(lane, l))
-	if err := d.insert(ctx, d.table, columns, body, d.prefix(lane)+l.ID, settings); err != nil {
+	rows, names := 0, []string{}
+	for _, r := range l.Rows[pipeline.Rows] {
+		rows += int(r.NumRows())
+	}
+	for _, c := range d.columns {
+		names = append(names, name(c.name))
+	}
+	body := func() io.Reader { return newBlock(rows, d.columns, l.Rows[pipeline.Rows], place(lane, l)) }
+	if err := d.insert(ctx, d.table, names, body, d.prefix(lane)+l.ID, settings); err != nil {
 		return err
 	}
 	if d.tokens() {
@@ -278,26 +307,21 @@ func (d *Driver) Load(ctx context.Context, l database.Load) error {
 // note writes the position of a load beside the rows, once they are there: rows may be taken away, by a TTL or by somebody, and
 // a position must not go back with them.
 func (d *Driver) note(ctx context.Context, lane string, l database.Load) error {
-	body := append(putText(nil, d.table), place(lane, l)...)
+	body := func() io.Reader {
+		return newBlock(1, nil, nil, append([]same{{"target", "String", putText(nil, d.table)}}, place(lane, l)...))
+	}
 	return d.insert(ctx, d.positions, []string{"target"}, body, d.prefix(lane)+l.ID+"-position", map[string]string{})
 }
 
-// place returns what is the same in all rows of a load.
-func place(lane string, l database.Load) []byte {
-	b := binary.LittleEndian.AppendUint64(putText(nil, lane), uint64(l.Next))
-	return putText(b, l.ID)
-}
-
-// insert adds a block of rows, which end with their place.
-func (d *Driver) insert(ctx context.Context, into string, columns []string, body []byte, query string, settings map[string]string) error {
-	columns = append(columns, name(laneColumn), name(nextColumn), name(loadColumn))
+// insert adds a block of columns, after which come those of the place.
+func (d *Driver) insert(ctx context.Context, into string, columns []string, body func() io.Reader, query string, settings map[string]string) error {
 	most := strconv.Itoa(1 << 30)
 	// One block, whatever its size: that is what makes it all or nothing.
 	settings["max_insert_block_size"], settings["min_insert_block_size_rows"] = most, most
 	settings["min_insert_block_size_bytes"] = strconv.FormatInt(1<<40, 10)
 	settings["query_id"] = query
-	statement := fmt.Sprintf("INSERT INTO %s (%s) FORMAT RowBinary", into, strings.Join(columns, ", "))
-	_, err := d.client.query(ctx, statement, compressed(body), settings)
+	columns = append(columns, name(laneColumn), name(nextColumn), name(loadColumn))
+	_, err := d.client.query(ctx, "INSERT INTO "+into+" ("+strings.Join(columns, ", ")+") FORMAT Native", body, settings)
 	return err
 }
 

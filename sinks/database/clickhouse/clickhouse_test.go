@@ -1,7 +1,9 @@
 package clickhouse
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"math"
 	"strings"
@@ -91,7 +93,7 @@ func TestLanes(t *testing.T) {
 
 // TestTables refuses tables that rows do not fit into, and takes those with more columns.
 func TestTables(t *testing.T) {
-	url := "http://" + dbtest.ClickHouse(t)
+	url := "http://" + dbtest.ClickHouse(t) + "/?allow_experimental_low_cardinality_type=1"
 	ask := asker(t, url)
 	const own = ", _urlmill_lane String, _urlmill_next Int64, _urlmill_load String) ENGINE = MergeTree "
 	create := func(table string) {
@@ -102,7 +104,11 @@ func TestTables(t *testing.T) {
 		{Table: "(more String, lane Int32, n Int64, text Nullable(String)" + own + "ORDER BY n", Want: ""},
 		{Table: "(lane Int32, n Int32, text Nullable(String)" + own + "ORDER BY n", Want: "its column n is of type Int32, and the rows need Int64: ALTER TABLE `clicks` MODIFY COLUMN `n` Int64"},
 		{Table: "(lane Int32, n Int64, text Nullable(String)) ENGINE = MergeTree ORDER BY n", Want: "it has no column _urlmill_lane: ALTER TABLE `clicks` ADD COLUMN `_urlmill_lane` String"},
-		{Table: "(lane Int32, n Int64, text Nullable(String)" + own + "PARTITION BY lane ORDER BY n", Want: "it is partitioned by lane"},
+		{Table: "(lane Int32, n Int64, text LowCardinality(Nullable(String))" + own + "ORDER BY n", Want: "its column text is of type LowCardinality(Nullable(String))"},
+		{Table: "(lane Int32, n Int64, text Nullable(String)" + own + "PARTITION BY lane ORDER BY n", Want: "it is partitioned by lane, and a load of several partitions is not all or nothing"},
+		{Table: "(lane Int32, n Int64, text Nullable(String)" + own + "PARTITION BY (_urlmill_lane, n) ORDER BY n", Want: "it is partitioned by"},
+		{Table: "(lane Int32, n Int64, text Nullable(String)" + own + "PARTITION BY (_urlmill_lane, intDiv(_urlmill_next, 1000)) ORDER BY n", Want: ""},
+		{Table: "(lane Int32, n Int64, text Nullable(String), _urlmill_lane String, _urlmill_next Int64, _urlmill_load String) ENGINE = Memory", Want: "its engine is Memory"},
 	})
 }
 
@@ -165,5 +171,79 @@ func TestRowsTakenBack(t *testing.T) {
 	databasetest.Contend(t, 2, r, second, first)
 	if n := asker(t, url)("SELECT count(), max(_urlmill_next) FROM clicks FORMAT TSVRaw"); n != "10\t30" {
 		t.Errorf("%s", n)
+	}
+}
+
+// TestKinds loads columns of all kinds.
+func TestKinds(t *testing.T) {
+	url := "http://" + dbtest.ClickHouse(t)
+	ask := asker(t, url)
+	columns := strings.Join(databasetest.Columns, ", ")
+	want := strings.Join([]string{
+		"0\t6000\t1\t1\t2\t3\t4\t5\t6\t7\t1.5\t2.5\tü\ttext that is longer than twelve bytes\t\x01\x02\tabcd\t1970-01-02\t1000000\t1001000\t1000001\t1000001\t5\t" +
+			`['a','','text that is longer than twelve bytes']` + "\t" + `[{"key":"k","value":"v\"\u0001"},{"key":"","value":null}]` + "\t" + `{"b":"2","a":"3"}` + "\t" + `{"x":-1,"y":"z"}` + "\t[1,null]",
+		"1\t6000\t0\t-128\t-32768\t-2147483648\t-9223372036854775808\t255\t65535\t4294967295\t-0.5\t-1000000000\t\t\t\t\x00\x00\x00\x00\t0000-00-00\t-1000000\t-1000\t-1\t-1\t-1\t" +
+			"[]\t[]\t{}\t" + `{"x":null,"y":""}` + "\t[]",
+		"2\t6000\t" + strings.Repeat("ᴺᵁᴸᴸ\t", 20) + "[]" + strings.Repeat("\tᴺᵁᴸᴸ", 4),
+	}, "\n")
+	if !strings.HasPrefix(ask("SELECT version()"), "18.") {
+		t.Skip("this server has timestamps of its own")
+	}
+	databasetest.Kinds(t, newSink(url))
+	if got := ask("SELECT n, count(), " + columns + " FROM clicks GROUP BY n, " + columns + " ORDER BY n FORMAT TSVRaw"); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := ask("SELECT count() FROM clicks WHERE _urlmill_lane = 'clicks/0/' AND _urlmill_next = 3 AND _urlmill_load != ''"); got != "18000" {
+		t.Errorf("%s rows say where they are from", got)
+	}
+}
+
+// TestReplicated kills processes in the middle of their loads into a replicated table, and others go on at another replica: all have every
+// row once, and none is dropped for looking like another.
+func TestReplicated(t *testing.T) {
+	servers := dbtest.ClickHouseReplicas(t, 2)
+	var asks []func(string) string
+	for i, address := range servers {
+		ask := asker(t, "http://"+address)
+		ask(fmt.Sprintf("CREATE TABLE clicks (lane Int32, n Int64, text Nullable(String), _urlmill_lane String, _urlmill_next Int64, _urlmill_load String) "+
+			"ENGINE = ReplicatedMergeTree('/clicks', '%d') ORDER BY n", i))
+		ask(fmt.Sprintf("CREATE TABLE urlmill_positions (target String, _urlmill_lane String, _urlmill_next Int64, _urlmill_load String) "+
+			"ENGINE = ReplicatedMergeTree('/positions', '%d') ORDER BY _urlmill_next", i))
+		asks = append(asks, ask)
+	}
+	// A process waits for what others have left at its own replica alone.
+	synced := func(i int) {
+		for _, ask := range asks {
+			for ask("SELECT count() FROM system.processes WHERE startsWith(query_id, 'urlmill-')") != "0" {
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		asks[i]("SYSTEM SYNC REPLICA clicks")
+		asks[i]("SYSTEM SYNC REPLICA urlmill_positions")
+	}
+	insert, loads := []byte("INSERT+INTO+%60clicks"), 0
+	for i, verdict := range []dbtest.Verdict{dbtest.KillBefore, dbtest.KillWithin, dbtest.KillAfter} {
+		proxy := dbtest.NewProxy(t, servers[i%2])
+		synced(i % 2)
+		loads = 0
+		killed, err := proxy.Run(databasetest.Child("http://"+proxy.Address), func(toServer bool, data []byte) dbtest.Verdict {
+			if toServer && bytes.Contains(data, insert) {
+				if loads++; loads == 3 {
+					return verdict
+				}
+			}
+			return dbtest.Pass
+		})
+		if !killed || err != nil {
+			t.Fatalf("%d: killed %v, %v", i, killed, err)
+		}
+	}
+	synced(1)
+	if err := dbtest.Deliver(t.Context(), newSink("http://"+servers[1])); err != nil {
+		t.Fatal(err)
+	}
+	synced(0)
+	for i, ask := range asks {
+		databasetest.Complete(t, fmt.Sprint("replica ", i), ask("SELECT concat(toString(count()), ' ', toString(uniqExact(lane, n))) FROM clicks"))
 	}
 }

@@ -1,8 +1,6 @@
 package clickhouse
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -62,8 +60,8 @@ func newClient(o Options) (*client, error) {
 
 func (c *client) close() { c.http.CloseIdleConnections() }
 
-// query runs a statement. body, if it is not nil, is what an INSERT inserts, and settings are for this query alone.
-func (c *client) query(ctx context.Context, statement string, body []byte, settings map[string]string) (string, error) {
+// query runs a statement. body, if it is not nil, returns what an INSERT inserts, and settings are for this query alone.
+func (c *client) query(ctx context.Context, statement string, body func() io.Reader, settings map[string]string) (string, error) {
 	params := url.Values{}
 	for k, v := range c.params {
 		params[k] = v
@@ -74,7 +72,7 @@ func (c *client) query(ctx context.Context, statement string, body []byte, setti
 	var content io.Reader = strings.NewReader(statement)
 	if body != nil {
 		params.Set("query", statement)
-		content = bytes.NewReader(body) // its length is known, so that a part of it is no whole
+		content = body()
 	}
 	at := c.base
 	at.RawQuery = params.Encode()
@@ -90,8 +88,8 @@ func (c *client) query(ctx context.Context, statement string, body []byte, setti
 			r.Header.Set("X-ClickHouse-Key", password)
 		}
 	}
-	if body != nil {
-		r.Header.Set("Content-Encoding", "gzip")
+	if body != nil { // for a connection that the server has just closed
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(body()), nil }
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
@@ -153,15 +151,6 @@ func classify(e *serverError) error {
 		return database.Temporary(err)
 	}
 	return err
-}
-
-// compressed returns b as gzip has it: a connection that breaks leaves a stream that is seen to be incomplete.
-func compressed(b []byte) []byte {
-	var out bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed)
-	_, _ = w.Write(b) // neither fails in memory
-	_ = w.Close()
-	return out.Bytes()
 }
 
 // quote writes a text as SQL has it.

@@ -53,7 +53,7 @@ func FuzzAnswers(f *testing.F) {
 					t.Fatalf("%q: %+v, and then %+v", body, l, again)
 				}
 			}
-			_ = d.insert(t.Context(), d.table, nil, []byte("x"), "q", map[string]string{})
+			_ = d.insert(t.Context(), d.table, nil, func() io.Reader { return newBlock(0, nil, nil, nil) }, "q", map[string]string{})
 			_ = classify(&serverError{server.status, string(body)})
 		})
 	})

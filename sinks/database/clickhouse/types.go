@@ -1,8 +1,6 @@
 package clickhouse
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -36,85 +34,45 @@ func limitsOf(v version) database.Limits {
 	return l
 }
 
-// column is a column and how its values are written in the format RowBinary.
+// column is a column of the rows and of the table.
 type column struct {
 	name     string
 	kind     string // with Nullable
 	nullable bool
-	get      func(a arrow.Array, i int) any
-	put      func(b []byte, v any) []byte
 }
 
-// kindOf returns the type of a column without Nullable, and what writes its values. Servers before 20.1 have no timestamps
-// with microseconds: those are integers there.
-func kindOf(t arrow.DataType, v version) (kind string, put func(b []byte, v any) []byte) {
+// kindOf returns the type of a column without Nullable, "" for none. Servers before 20.1 have no timestamps with microseconds: those
+// are integers there.
+func kindOf(t arrow.DataType, v version) string {
+	if !database.Known(t) {
+		return ""
+	}
 	switch t := t.(type) {
 	case *arrow.BooleanType:
-		return "UInt8", func(b []byte, v any) []byte {
-			if v.(bool) {
-				return append(b, 1)
-			}
-			return append(b, 0)
-		}
-	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type, *arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type:
-		width := t.(arrow.FixedWidthDataType).BitWidth()
-		kind = fmt.Sprintf("Int%d", width)
-		if strings.HasPrefix(t.Name(), "u") {
-			kind = "U" + kind
-		}
-		return kind, func(b []byte, v any) []byte {
-			return append(b, binary.LittleEndian.AppendUint64(nil, uint64(v.(int64)))[:width/8]...)
-		}
+		return "UInt8"
 	case *arrow.Float32Type:
-		return "Float32", func(b []byte, v any) []byte {
-			return binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v.(float64))))
-		}
+		return "Float32"
 	case *arrow.Float64Type:
-		return "Float64", func(b []byte, v any) []byte {
-			return binary.LittleEndian.AppendUint64(b, math.Float64bits(v.(float64)))
-		}
-	case *arrow.StringType, *arrow.LargeStringType, *arrow.BinaryType, *arrow.StructType, *arrow.MapType:
-		return "String", putText
+		return "Float64"
 	case *arrow.FixedSizeBinaryType:
-		return fmt.Sprintf("FixedString(%d)", t.ByteWidth), func(b []byte, v any) []byte { return append(b, v.([]byte)...) }
+		return fmt.Sprintf("FixedString(%d)", t.ByteWidth)
 	case *arrow.Date32Type:
-		return "Date", func(b []byte, v any) []byte {
-			return binary.LittleEndian.AppendUint16(b, uint16(v.(time.Time).Unix()/(24*60*60)))
-		}
+		return "Date"
 	case *arrow.TimestampType:
-		kind = "Int64"
 		if v.atLeast(20, 1) {
-			kind = "DateTime64(6, 'UTC')"
+			return "DateTime64(6, 'UTC')"
 		}
-		return kind, func(b []byte, v any) []byte {
-			return binary.LittleEndian.AppendUint64(b, uint64(v.(time.Time).UnixMicro()))
-		}
+		return "Int64"
 	case *arrow.ListType:
-		if t.Elem().ID() != arrow.STRING {
-			return "String", putText
+		if !database.JSON(t) {
+			return "Array(String)"
 		}
-		return "Array(String)", func(b []byte, v any) []byte {
-			texts, _ := v.([]string)
-			b = binary.AppendUvarint(b, uint64(len(texts)))
-			for _, s := range texts {
-				b = putText(b, s)
-			}
-			return b
-		}
+	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type:
+		return fmt.Sprintf("Int%d", t.(arrow.FixedWidthDataType).BitWidth())
+	case *arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type:
+		return fmt.Sprintf("UInt%d", t.(arrow.FixedWidthDataType).BitWidth())
 	}
-	return "", nil
-}
-
-func putText(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case string:
-		return append(binary.AppendUvarint(b, uint64(len(v))), v...)
-	case []byte:
-		return append(binary.AppendUvarint(b, uint64(len(v))), v...)
-	case json.RawMessage:
-		return append(binary.AppendUvarint(b, uint64(len(v))), v...)
-	}
-	return append(b, 0)
+	return "String"
 }
 
 // CheckRows returns what is wrong with rows of a schema.
@@ -126,8 +84,8 @@ func CheckRows(s *arrow.Schema) error {
 func columnsOf(s *arrow.Schema, v version) ([]column, error) {
 	columns := make([]column, s.NumFields())
 	for i, f := range s.Fields() {
-		c := column{name: f.Name, nullable: f.Nullable, get: database.Value(f.Type)}
-		if c.kind, c.put = kindOf(f.Type, v); c.kind == "" || c.get == nil {
+		c := column{name: f.Name, kind: kindOf(f.Type, v), nullable: f.Nullable}
+		if c.kind == "" {
 			return nil, pipeline.FieldErrorf("", "column %q: ClickHouse has no type for %s; leave the column out with columns.exclude", pipeline.Column(f.Name), f.Type)
 		}
 		if strings.HasPrefix(c.kind, "Array(") {
@@ -139,26 +97,4 @@ func columnsOf(s *arrow.Schema, v version) ([]column, error) {
 		columns[i] = c
 	}
 	return columns, nil
-}
-
-// encode writes records, each row with what is the same in all of them at its end.
-func encode(columns []column, records []arrow.Record, same []byte) []byte {
-	var b []byte
-	for _, r := range records {
-		for row := range int(r.NumRows()) {
-			for i, c := range columns {
-				v := c.get(r.Column(i), row)
-				if c.nullable && v == nil {
-					b = append(b, 1)
-					continue
-				}
-				if c.nullable {
-					b = append(b, 0)
-				}
-				b = c.put(b, v)
-			}
-			b = append(b, same...)
-		}
-	}
-	return b
 }

@@ -5,8 +5,6 @@ package duckdb
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -15,7 +13,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	duck "github.com/duckdb/duckdb-go/v2"
+	_ "github.com/duckdb/duckdb-go/v2" // the driver of database/sql
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/database"
@@ -30,7 +28,8 @@ type Driver struct {
 
 	mu      sync.Mutex // DuckDB writes one transaction at a time as it is
 	db      *sql.DB
-	conn    *sql.Conn
+	conn    *sql.Conn // for queries
+	loads   *session
 	targets [pipeline.NumTables]*target
 	places  string
 	key     string
@@ -39,7 +38,6 @@ type Driver struct {
 type target struct {
 	schema, name string
 	fields       []arrow.Field
-	get          []func(arrow.Array, int) any
 }
 
 func newDriver(path string) (database.Driver, error) { return New(path), nil }
@@ -81,9 +79,6 @@ func (d *Driver) Start(ctx context.Context, tables [pipeline.NumTables]*database
 		if schema, rest, ok := strings.Cut(t.Name, "."); ok {
 			g.schema, g.name = schema, rest
 		}
-		for _, f := range g.fields {
-			g.get = append(g.get, database.Value(f.Type))
-		}
 		d.targets[i] = g
 	}
 	rows := d.targets[pipeline.Rows]
@@ -92,7 +87,15 @@ func (d *Driver) Start(ctx context.Context, tables [pipeline.NumTables]*database
 		d.conn, err = d.db.Conn(ctx)
 	}
 	if err == nil {
-		err = d.within(ctx, func() error { return d.prepare(ctx) })
+		d.loads, err = open(d.path)
+	}
+	if err == nil {
+		err = d.loads.within(d.prepare)
+	}
+	for _, t := range d.targets {
+		if t != nil && err == nil {
+			err = d.check(ctx, t)
+		}
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("DuckDB: %w", err), d.Close())
@@ -100,45 +103,31 @@ func (d *Driver) Start(ctx context.Context, tables [pipeline.NumTables]*database
 	return nil
 }
 
-func (d *Driver) exec(ctx context.Context, statement string, args ...any) error {
-	_, err := d.conn.ExecContext(ctx, statement, args...)
-	return err
-}
-
-// within runs f in a transaction.
-func (d *Driver) within(ctx context.Context, f func() error) error {
-	if err := d.exec(ctx, "BEGIN TRANSACTION"); err != nil {
-		return err
-	}
-	if err := f(); err != nil {
-		return errors.Join(err, d.exec(context.WithoutCancel(ctx), "ROLLBACK"))
-	}
-	return d.exec(ctx, "COMMIT")
-}
-
-// prepare makes tables that are missing, and checks those that are there.
-func (d *Driver) prepare(ctx context.Context) error {
-	err := d.exec(ctx, "CREATE TABLE IF NOT EXISTS "+d.places+` (target VARCHAR, stream VARCHAR, session VARCHAR, partition INTEGER,
+// prepare makes tables that are missing.
+func (d *Driver) prepare() error {
+	err := d.loads.exec("CREATE TABLE IF NOT EXISTS " + d.places + ` (target VARCHAR, stream VARCHAR, session VARCHAR, partition INTEGER,
 		next BIGINT NOT NULL, load VARCHAR NOT NULL, PRIMARY KEY (target, stream, session, partition))`)
 	for _, t := range d.targets {
 		if t == nil || err != nil {
 			continue
 		}
-		var defs, want []string
+		var defs []string
 		for _, f := range t.fields {
 			defs = append(defs, name(f.Name)+" "+kindOf(f.Type))
-			want = append(want, f.Name+" "+kindOf(f.Type))
 		}
-		if err = d.exec(ctx, "CREATE TABLE IF NOT EXISTS "+t.quoted()+" ("+strings.Join(defs, ", ")+")"); err == nil {
-			err = d.check(ctx, t, strings.Join(want, ", "))
-		}
+		err = d.loads.exec("CREATE TABLE IF NOT EXISTS " + t.quoted() + " (" + strings.Join(defs, ", ") + ")")
 	}
 	return err
 }
 
 // check refuses a table with other columns: an appender writes all of them, in their order.
-func (d *Driver) check(ctx context.Context, t *target, want string) error {
+func (d *Driver) check(ctx context.Context, t *target) error {
+	var kinds []string
+	for _, f := range t.fields {
+		kinds = append(kinds, f.Name+" "+kindOf(f.Type))
+	}
 	var got string
+	want := strings.Join(kinds, ", ")
 	err := d.conn.QueryRowContext(ctx, `SELECT string_agg(column_name || ' ' || data_type, ', ' ORDER BY ordinal_position)
 		FROM information_schema.columns WHERE table_schema = ? AND table_name = ?`, t.schema, t.name).Scan(&got)
 	if err == nil && got != want {
@@ -187,77 +176,43 @@ func (d *Driver) Lanes(ctx context.Context) (lanes []database.Lane, err error) {
 func (d *Driver) Load(ctx context.Context, l database.Load) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	err := d.within(ctx, func() error { return d.load(ctx, l) })
-	if err != nil && !errors.Is(err, database.ErrFenced) {
+	next, load, err := d.position(ctx, l.Lane) // nobody else moves it: another process cannot open the file
+	switch {
+	case err == nil && load == l.ID:
+		return nil
+	case err == nil && next != l.First:
+		return database.ErrFenced
+	case err == nil:
+		err = d.loads.within(func() error { return d.load(l) })
+	}
+	if err != nil {
 		err = fmt.Errorf("DuckDB: %w", err)
 	}
 	return err
 }
 
-func (d *Driver) load(ctx context.Context, l database.Load) error {
-	next, load, err := d.position(ctx, l.Lane)
-	switch {
-	case err != nil:
-		return err
-	case load == l.ID:
-		return nil
-	case next != l.First:
-		return database.ErrFenced
-	}
-	err = d.exec(ctx, "INSERT OR REPLACE INTO "+d.places+" VALUES (?, ?, ?, ?, ?, ?)", d.key, l.Lane.Stream, l.Lane.Session, l.Lane.Partition, l.Next, l.ID)
+func (d *Driver) load(l database.Load) error {
+	err := d.loads.exec("INSERT OR REPLACE INTO "+d.places+" VALUES (?, ?, ?, ?, ?, ?)", d.key, l.Lane.Stream, l.Lane.Session, int64(l.Lane.Partition), l.Next, l.ID)
 	for i, t := range d.targets {
 		if t != nil && len(l.Rows[i]) > 0 && err == nil {
-			err = d.conn.Raw(func(c any) error { return t.add(c.(driver.Conn), l.Rows[i]) })
+			err = d.loads.add(t, l.Rows[i])
 		}
 	}
 	return err
 }
 
-// add appends records, in the transaction of the connection.
-func (t *target) add(c driver.Conn, records []arrow.Record) (err error) {
-	a, err := duck.NewAppenderFromConn(c, t.schema, t.name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	values := make([]driver.Value, len(t.fields))
-	for _, r := range records {
-		for row := range int(r.NumRows()) {
-			for i, get := range t.get {
-				values[i] = plain(get(r.Column(i), row))
-			}
-			if err := a.AppendRow(values...); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // Close implements [database.Driver].
 func (d *Driver) Close() error {
 	var err error
+	if d.loads != nil {
+		d.loads.close()
+	}
 	if d.conn != nil {
 		err = d.conn.Close()
 	}
 	if d.db != nil {
 		err = errors.Join(err, d.db.Close())
 	}
-	d.conn, d.db = nil, nil
+	d.loads, d.conn, d.db = nil, nil, nil
 	return err
-}
-
-// plain returns a value as the appender takes it.
-func plain(v any) any {
-	switch v := v.(type) {
-	case json.RawMessage:
-		return string(v)
-	case []string:
-		list := make([]any, len(v))
-		for i, s := range v {
-			list[i] = s
-		}
-		return list
-	}
-	return v
 }

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -171,5 +172,29 @@ func TestQuoted(t *testing.T) {
 	}
 	if got := ask(t, path, `SELECT sum("c""); DROP TABLE x; --") || ' ' || sum("'""") FROM "a""b; DROP TABLE x; --"`); got != "14 16" {
 		t.Errorf("the table has %s", got)
+	}
+}
+
+// TestKinds loads columns of all kinds.
+func TestKinds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "web.db")
+	s := newSink(New(path))
+	databasetest.Kinds(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := ask(t, path, "SELECT string_agg(line, chr(10) ORDER BY line) FROM (SELECT count(*) || ' ' || to_json(c)::VARCHAR AS line FROM clicks c GROUP BY c)")
+	want := strings.Join([]string{
+		`6000 {"n":0,"b":true,"i8":1,"i16":2,"i32":3,"i64":4,"u8":5,"u16":6,"u32":7,"f32":1.5,"f64":2.5,"s":"ü","l":"text that is longer than twelve bytes","bin":"\\x01\\x02","fix":"abcd",` +
+			`"day":"1970-01-02","ts_s":"1970-01-01 00:00:01+00","ts_ms":"1970-01-01 00:00:01.001+00","ts":"1970-01-01 00:00:01.000001+00","ts_ns":"1970-01-01 00:00:01.000001+00",` +
+			`"ts_local":"1970-01-01 00:00:00.000005","texts":["a","","text that is longer than twelve bytes"],"params":"[{\"key\":\"k\",\"value\":\"v\\\"\\u0001\"},{\"key\":\"\",\"value\":null}]",` +
+			`"map":"{\"b\":\"2\",\"a\":\"3\"}","struct":"{\"x\":-1,\"y\":\"z\"}","numbers":"[1,null]"}`,
+		`6000 {"n":1,"b":false,"i8":-128,"i16":-32768,"i32":-2147483648,"i64":-9223372036854775808,"u8":255,"u16":65535,"u32":4294967295,"f32":-0.5,"f64":-1000000000.0,"s":"","l":"","bin":"",` +
+			`"fix":"\\x00\\x00\\x00\\x00","day":"1970-01-01","ts_s":"1969-12-31 23:59:59+00","ts_ms":"1969-12-31 23:59:59.999+00","ts":"1969-12-31 23:59:59.999999+00",` +
+			`"ts_ns":"1969-12-31 23:59:59.999999+00","ts_local":"1969-12-31 23:59:59.999999","texts":[],"params":"[]","map":"{}","struct":"{\"x\":null,\"y\":\"\"}","numbers":"[]"}`,
+		`6000 {"n":2,` + `"` + strings.Join(databasetest.Columns, `":null,"`) + `":null}`,
+	}, "\n")
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

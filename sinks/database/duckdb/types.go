@@ -34,7 +34,7 @@ func kindOf(t arrow.DataType) string {
 // CheckRows returns what is wrong with rows of a schema.
 func CheckRows(s *arrow.Schema) error {
 	for _, f := range s.Fields() {
-		if kindOf(f.Type) == "" || database.Value(f.Type) == nil {
+		if kindOf(f.Type) == "" || !database.Known(f.Type) {
 			return pipeline.FieldErrorf("", "column %q: DuckDB has no type for %s here; leave the column out with columns.exclude", pipeline.Column(f.Name), f.Type)
 		}
 	}

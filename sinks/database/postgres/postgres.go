@@ -86,7 +86,7 @@ type Driver struct {
 type target struct {
 	name    pgx.Identifier
 	columns []column
-	names   []string
+	copy    string // the statement
 }
 
 // New returns a driver, without connecting yet.
@@ -117,10 +117,13 @@ func (d *Driver) Start(ctx context.Context, tables [pipeline.NumTables]*database
 		if err != nil {
 			return err
 		}
-		d.targets[i] = &target{name: strings.Split(t.Name, "."), columns: columns}
+		g := &target{name: strings.Split(t.Name, "."), columns: columns}
+		var names []string
 		for _, c := range columns {
-			d.targets[i].names = append(d.targets[i].names, c.name)
+			names = append(names, pgx.Identifier{c.name}.Sanitize())
 		}
+		g.copy = "COPY " + g.name.Sanitize() + " (" + strings.Join(names, ", ") + ") FROM STDIN BINARY"
+		d.targets[i] = g
 	}
 	rows := d.targets[pipeline.Rows].name
 	d.places = append(slices.Clone(rows[:len(rows)-1]), PositionsTable).Sanitize()
@@ -167,7 +170,7 @@ func (d *Driver) prepare(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// check refuses a table that the rows do not fit into, with what would make them fit.
+// check notes the types of the columns of a table, and refuses one that the rows do not fit into, with what would make them fit.
 func (t *target) check(ctx context.Context, tx pgx.Tx) error {
 	found, err := ask(ctx, tx, `SELECT attname, format_type(atttypid, NULL), attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = ''
 		FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped`, t.name.Sanitize())
@@ -183,13 +186,13 @@ func (t *target) check(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 		types[name] = kind
-		if required && !slices.Contains(t.names, name) {
+		if required && !slices.ContainsFunc(t.columns, func(c column) bool { return c.name == name }) {
 			needed = append(needed, name)
 		}
 	}
 	var problems []error
 	at := "ALTER TABLE " + t.name.Sanitize()
-	for _, c := range t.columns {
+	for i, c := range t.columns {
 		column := pgx.Identifier{c.name}.Sanitize()
 		switch kind, ok := types[c.name]; {
 		case !ok:
@@ -197,6 +200,8 @@ func (t *target) check(ctx context.Context, tx pgx.Tx) error {
 		case kind != c.kind.name && !slices.Contains(c.kind.also, kind):
 			problems = append(problems, fmt.Errorf("its column %s is of type %s, and the rows need %s: %s ALTER COLUMN %s TYPE %s, or give another table",
 				column, kind, c.kind.name, at, column, c.kind.name))
+		default:
+			t.columns[i].as = kind
 		}
 	}
 	for _, name := range needed {
@@ -315,7 +320,7 @@ func (d *Driver) load(ctx context.Context, tx pgx.Tx, l database.Load) error {
 		if t == nil || len(l.Rows[i]) == 0 {
 			continue
 		}
-		if _, err := tx.CopyFrom(ctx, t.name, t.names, newRows(t.columns, l.Rows[i])); err != nil {
+		if _, err := tx.Conn().PgConn().CopyFrom(ctx, newRows(t.columns, l.Rows[i]), t.copy); err != nil {
 			return fmt.Errorf("table %s: %w", strings.Join(t.name, "."), err)
 		}
 	}

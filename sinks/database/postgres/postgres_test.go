@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
 
@@ -151,11 +152,11 @@ func TestTables(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{`{"a":"b"}`: `{"a":"b"}`, `"\u0000x\\u0000\\\u0000"`: `"\ufffdx\\u0000\\\ufffd"`} {
-		if got := string(cleanJSON([]byte(in))); got != want {
+		if got := string(cleanJSON([]byte("u0000"+in), len(in))); got != "u0000"+want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
-	if got := clean("a\x00b"); got != "a\uFFFDb" {
+	if got := putText(nil, []byte("a\x00b")); string(got) != "\x00\x00\x00\x05a\uFFFDb" {
 		t.Errorf("%q", got)
 	}
 }
@@ -171,5 +172,38 @@ func TestUnfit(t *testing.T) {
 	got := one[string](t, c, `SELECT string_agg(concat_ws(' ', n, coalesce(ts::text, '-'), coalesce(url_error, ''), coalesce(text, '-')), ', ' ORDER BY n) FROM clicks`)
 	if got != want {
 		t.Errorf("got  %.1000s\nwant %s", got, want)
+	}
+}
+
+// TestKinds loads columns of all kinds into a table that is made, and into one with wider types.
+func TestKinds(t *testing.T) {
+	address, name := dbtest.Postgres(t)
+	url := "postgres://urlmill@" + address + name
+	c := connect(t, url)
+	for _, table := range []string{"", "i8 bigint, i16 bigint, i32 bigint, u8 integer, u16 bigint, f32 double precision, s varchar(9), map json, struct json"} {
+		run(t, c, drop)
+		if table != "" {
+			made := "n bigint, b boolean, i64 bigint, u32 bigint, f64 double precision, l text, bin bytea, fix bytea, day date, ts_s timestamptz, ts_ms timestamptz, ts timestamptz, " +
+				"ts_ns timestamptz, ts_local timestamp, texts text[], params jsonb, numbers jsonb, " + table
+			run(t, c, "CREATE TABLE clicks ("+made+")")
+		}
+		databasetest.Kinds(t, newSink(url))
+		for n, want := range []string{
+			`6000 {"b": true, "l": "text that is longer than twelve bytes", "s": "ü", "i8": 1, "ts": "1970-01-01T00:00:01.000001+00:00", "u8": 5, "bin": "\\x0102", ` +
+				`"day": "1970-01-02", "f32": 1.5, "f64": 2.5, "fix": "\\x61626364", "i16": 2, "i32": 3, "i64": 4, "map": {"a": "3", "b": "2"}, "u16": 6, "u32": 7, ` +
+				`"ts_s": "1970-01-01T00:00:01+00:00", "texts": ["a", "", "text that is longer than twelve bytes"], "ts_ms": "1970-01-01T00:00:01.001+00:00", ` +
+				`"ts_ns": "1970-01-01T00:00:01.000001+00:00", "params": [{"key": "k", "value": "v\"\u0001"}, {"key": "", "value": null}], "struct": {"x": -1, "y": "z"}, ` +
+				`"numbers": [1, null], "ts_local": "1970-01-01T00:00:00.000005"}`,
+			`6000 {"b": false, "l": "", "s": "", "i8": -128, "ts": "1969-12-31T23:59:59.999999+00:00", "u8": 255, "bin": "\\x", "day": "1970-01-01", "f32": -0.5, ` +
+				`"f64": -1000000000, "fix": "\\x00000000", "i16": -32768, "i32": -2147483648, "i64": -9223372036854775808, "map": {}, "u16": 65535, "u32": 4294967295, ` +
+				`"ts_s": "1969-12-31T23:59:59+00:00", "texts": [], "ts_ms": "1969-12-31T23:59:59.999+00:00", "ts_ns": "1969-12-31T23:59:59.999999+00:00", "params": [], ` +
+				`"struct": {"x": null, "y": ""}, "numbers": [], "ts_local": "1969-12-31T23:59:59.999999"}`,
+			"6000 {}",
+		} {
+			query := fmt.Sprintf("SELECT count(*) || ' ' || c FROM (SELECT CASE n WHEN 2 THEN jsonb_strip_nulls(to_jsonb(x) - 'n') ELSE to_jsonb(x) - 'n' END::text c FROM clicks x WHERE n = %d) r GROUP BY c", n)
+			if got := one[string](t, c, query); got != want {
+				t.Errorf("(%s)\ngot  %s\nwant %s", table, got, want)
+			}
+		}
 	}
 }

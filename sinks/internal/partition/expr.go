@@ -84,6 +84,21 @@ func Check(keys []Key, s *arrow.Schema) error {
 	return nil
 }
 
+// Fields returns the columns that readers make of the directories of keys, which have been checked.
+func Fields(keys []Key, s *arrow.Schema) (fields []arrow.Field) {
+	types := map[string]arrow.DataType{
+		"month": arrow.BinaryTypes.String, "date": arrow.FixedWidthTypes.Date32, "hour": arrow.PrimitiveTypes.Int32, "bucket": arrow.PrimitiveTypes.Int32,
+	}
+	for _, k := range keys {
+		f := arrow.Field{Name: k.Name, Type: types[k.Func], Nullable: true}
+		if at := s.FieldIndices(k.Column); f.Type == nil && len(at) == 1 {
+			f.Type = s.Field(at[0]).Type
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
 // bound is a key with the place of its column.
 type bound struct {
 	Key

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/md5"
 	"encoding/base64"
+	"fmt"
 	"hash"
 	"io"
 	"log/slog"
@@ -18,15 +19,22 @@ import (
 )
 
 // ReaderOptions are how to reach a container whose blobs are read. They implement [objstore.Options].
-type ReaderOptions struct{ Options }
+type ReaderOptions struct {
+	Options
+	// QueueURL is the URL of the storage queue with the notifications of the container, "" for none.
+	QueueURL string
+}
 
 // NewReader returns the options of a configuration that says nothing.
-func NewReader() *ReaderOptions { return &ReaderOptions{Options{section: "source.file.azure"}} }
+func NewReader() *ReaderOptions {
+	return &ReaderOptions{Options: Options{section: "source.file.azure"}}
+}
 
 // Section returns the section that the options are bound to.
 func (o *ReaderOptions) Section() config.Section {
 	return config.Section{Fields: append(bucket.ReadFields(o.Options.Section().Fields),
 		config.Field{Name: "anonymous", Doc: "Requests without credentials, for containers that everybody may read.", Value: config.Bool(&o.anonymous)},
+		config.Field{Name: "queue", Doc: "URL of the storage queue in which Event Grid says that blobs are new: new ones are read as their messages come, and the run does not end.", Value: config.Text(&o.QueueURL, "https://account.queue.core.windows.net/new-logs")},
 	)}
 }
 
@@ -97,14 +105,59 @@ func (r *reader) List(ctx context.Context, prefix, after string, limit int) (fou
 	}
 }
 
+// Dirs implements [objstore.Store].
+func (r *reader) Dirs(ctx context.Context, prefix string, each func(dirs []string) bool) error {
+	q := listing(prefix)
+	q.Set("delimiter", "/")
+	for seen := (bucket.Turns{}); ; {
+		p, err := r.page(ctx, prefix, q)
+		if err != nil {
+			return err
+		}
+		dirs := make([]string, 0, len(p.Blobs.BlobPrefix))
+		for _, b := range p.Blobs.BlobPrefix {
+			dirs = append(dirs, b.Name)
+		}
+		if !each(dirs) || p.Next == "" {
+			return nil
+		}
+		if seen.Turn(true, p.Next) != nil {
+			return r.Endless("List Blobs", prefix)
+		}
+		q.Set("marker", p.Next)
+	}
+}
+
+// Stat implements [objstore.Store].
+func (r *reader) Stat(ctx context.Context, key string) (objstore.Object, error) {
+	a, err := r.Do(ctx, bucket.Call{Operation: "Get Blob Properties", Key: key, Object: true, Method: http.MethodHead, URL: r.whole(key)})
+	if err != nil {
+		return objstore.Object{}, err
+	}
+	size, err := strconv.ParseInt(a.Header.Get("Content-Length"), 10, 64)
+	if err != nil {
+		return objstore.Object{}, fmt.Errorf("the server does not say how long %s is", r.URL(key))
+	}
+	return objstore.Object{Key: key, Size: size, ETag: strings.Trim(a.Header.Get("ETag"), `"`)}, nil // a listing has it without quotes
+}
+
 // Open implements [objstore.Store].
 func (r *reader) Open(ctx context.Context, o objstore.Object, off, n int64) (io.ReadCloser, error) {
+	return r.Requests.Open(ctx, r.download(o, off, n))
+}
+
+// Sum implements [objstore.Summer].
+func (r *reader) Sum(ctx context.Context, o objstore.Object) (want []byte, sum hash.Hash, err error) {
+	return r.Checksum(ctx, r.download(o, 0, -1))
+}
+
+func (r *reader) download(o objstore.Object, off, n int64) bucket.Download {
 	h := raw()
 	h.Set("If-Match", o.ETag)
-	return r.Requests.Open(ctx, bucket.Download{
+	return bucket.Download{
 		Call: bucket.Call{Operation: "Get Blob", Key: o.Key, Object: true, Method: http.MethodGet, URL: r.whole(o.Key), Header: h},
 		Off:  off, N: n, Sum: checksum, Alone: alone,
-	})
+	}
 }
 
 // checksum returns the one that an answer has of a whole blob, if its writer has left one.

@@ -22,6 +22,8 @@ type Requests struct {
 	Sign func(*http.Request) error
 	// Renew looks credentials up anew, after an answer that refuses them; nil where there are no others.
 	Renew func()
+	// Refused reports whether an answer with a code, other than 401, refuses credentials that Renew may replace; nil: none does.
+	Refused func(code string) bool
 	// Fault returns the code and the message of an answer that is an error.
 	Fault func(h http.Header, body []byte) (code, message string)
 	// Advise says what to do about an answer or about credentials, or "" for what is said of all services.
@@ -38,8 +40,9 @@ type Call struct {
 	Method    string
 	URL       string
 	Header    http.Header
-	Body      [][]byte // sent one after the other
-	Into      []byte   // what the answer has to fill; nil takes any answer, up to [MaxRead]
+	Body      [][]byte      // sent one after the other
+	Into      []byte        // what the answer has to fill; nil takes any answer, up to [MaxRead]
+	Wait      time.Duration // that the server may take beside Timeout, where the call waits for something to come
 }
 
 // Answer is the answer to a call.
@@ -103,7 +106,7 @@ func repeat[T any](ctx context.Context, q *Requests, c Call, try func(context.Co
 		if ctx.Err() != nil {
 			return none, context.Cause(ctx)
 		}
-		expired := q.Renew != nil && status(err) == http.StatusUnauthorized
+		expired := q.Renew != nil && q.refused(err)
 		if !expired && !passes(err) {
 			return none, q.explain(c, err, false)
 		}
@@ -117,6 +120,12 @@ func repeat[T any](ctx context.Context, q *Requests, c Call, try func(context.Co
 			return none, q.explain(c, err, true)
 		}
 	}
+}
+
+// refused reports whether an answer refuses the credentials.
+func (q *Requests) refused(err error) bool {
+	var answer *StatusError
+	return errors.As(err, &answer) && (answer.Status == http.StatusUnauthorized || q.Refused != nil && q.Refused(answer.Code))
 }
 
 // passes reports whether what failed may succeed later.
@@ -140,7 +149,7 @@ func isNetwork(err error) bool {
 
 // try makes one attempt of a call, its answer included.
 func (q *Requests) try(ctx context.Context, c Call) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, q.Timeout+c.Wait)
 	defer cancel()
 	resp, err := q.send(ctx, c)
 	if err != nil {

@@ -21,6 +21,8 @@ type Download struct {
 	Check func(http.Header) error
 	// Sum returns the checksum that the answer has of a whole object, and what computes it; nil for none.
 	Sum func(http.Header) (want []byte, sum hash.Hash)
+	// Skip takes all bytes of an object where a part was asked for, and leaves out those before the part.
+	Skip bool
 	// Alone reports whether an answer with a code is about this object alone.
 	Alone func(code string) bool
 }
@@ -35,7 +37,7 @@ func (q *Requests) Open(ctx context.Context, d Download) (io.ReadCloser, error) 
 	case d.Off > 0:
 		d.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.Off))
 	}
-	s, err := repeat(ctx, q, d.Call, func(ctx context.Context, c Call) (*stream, error) { return q.stream(ctx, c, whole) })
+	s, err := repeat(ctx, q, d.Call, func(ctx context.Context, c Call) (*stream, error) { return q.stream(ctx, c, whole || d.Skip) })
 	var answer *StatusError
 	switch {
 	case errors.As(err, &answer) && answer.Status == http.StatusPreconditionFailed:
@@ -53,7 +55,38 @@ func (q *Requests) Open(ctx context.Context, d Download) (io.ReadCloser, error) 
 	if whole {
 		s.want, s.sum = d.Sum(s.header)
 	}
+	if !whole && !s.part {
+		return s.skip(d.Off, d.N)
+	}
 	return s, nil
+}
+
+// skip returns a part of all bytes. One within is not worth all that is before it.
+func (s *stream) skip(off, n int64) (io.ReadCloser, error) {
+	if off > 0 && n >= 0 {
+		return nil, errors.Join(errWhole, s.Close())
+	}
+	if _, err := io.CopyN(io.Discard, s, off); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if n < 0 {
+		return s, nil
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(s, n), s}, nil
+}
+
+// Checksum asks for the checksum of a whole object, as of [objstore.Summer].
+func (q *Requests) Checksum(ctx context.Context, d Download) (want []byte, sum hash.Hash, err error) {
+	d.Method = http.MethodHead
+	a, err := q.Do(ctx, d.Call)
+	if err != nil {
+		return nil, nil, err
+	}
+	want, sum = d.Sum(a.Header)
+	return want, sum, nil
 }
 
 // errWhole is the error of a server that cannot send a part of an object.
@@ -69,8 +102,8 @@ func (q *Requests) stream(ctx context.Context, c Call, whole bool) (*stream, err
 		s.end()
 		return nil, noCancel(ctx, err)
 	}
-	s.header, s.body = resp.Header, resp.Body
-	if !whole && resp.StatusCode != http.StatusPartialContent {
+	s.header, s.body, s.part = resp.Header, resp.Body, resp.StatusCode == http.StatusPartialContent
+	if !whole && !s.part {
 		return nil, errors.Join(errWhole, s.Close())
 	}
 	s.timer.Stop()
@@ -89,6 +122,7 @@ func noCancel(ctx context.Context, err error) error {
 type stream struct {
 	header http.Header
 	body   io.ReadCloser
+	part   bool // it is the part that was asked for
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
 	limit  time.Duration

@@ -14,8 +14,11 @@ import (
 	"github.com/urlmill/urlmill/sinks/store/bucket"
 )
 
-// scope is what tokens are asked for.
-const scope = "https://www.googleapis.com/auth/devstorage.read_write"
+// What tokens are asked for: for objects, and for the messages of a queue.
+const (
+	scope      = "https://www.googleapis.com/auth/devstorage.read_write"
+	queueScope = "https://www.googleapis.com/auth/pubsub"
+)
 
 // tokens signs requests.
 type tokens struct {
@@ -26,8 +29,9 @@ type tokens struct {
 	source oauth2.TokenSource // nil before the first request, and after one that was refused
 }
 
-func newTokens(o Options) *tokens {
-	if o.anonymous || strings.HasPrefix(o.endpoint(), "http:") { // anybody on the way would have them
+// newTokens returns what signs requests to a server.
+func newTokens(o Options, endpoint, scope string) *tokens {
+	if o.anonymous || strings.HasPrefix(endpoint, "http:") { // anybody on the way would have them
 		return &tokens{payer: o.payer}
 	}
 	if o.Credentials != nil {
@@ -83,12 +87,13 @@ func fault(_ http.Header, body []byte) (code, message string) {
 			Errors  []struct {
 				Reason string `json:"reason"`
 			} `json:"errors"`
+			Status string `json:"status"` // of Pub/Sub
 		} `json:"error"`
 	}
 	if json.Unmarshal(body, &answer) != nil {
 		return "", ""
 	}
-	if len(answer.Error.Errors) > 0 {
+	if code = answer.Error.Status; len(answer.Error.Errors) > 0 {
 		code = answer.Error.Errors[0].Reason
 	}
 	return code, answer.Error.Message

@@ -109,7 +109,7 @@ func CheckPlace(location string) error {
 func Opener(o Options) store.Opener {
 	o.Options = o.WithDefaults()
 	http, shared := o.HTTPClient(o.Transport), bucket.NewShared(o.Options)
-	tokens := newTokens(o)
+	tokens := newTokens(o, o.endpoint(), scope)
 	return func(location string, log *slog.Logger) (store.Store, error) {
 		name, prefix, err := ParseLocation(location)
 		if err != nil {

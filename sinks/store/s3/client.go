@@ -24,11 +24,25 @@ const regionOfOthers = "us-east-1"
 // files, and makes no request.
 func newClient(ctx context.Context, o Options) (*s3.Client, error) {
 	retryer := newRetryer(o)
-	load := []func(*config.LoadOptions) error{
-		config.WithRetryer(func() aws.Retryer { return retryer }),
-		config.WithHTTPClient(httpClient(o)),
-		config.WithAppID("urlmill"),
+	cfg, expired, err := loadConfig(ctx, o, config.WithRetryer(func() aws.Retryer { return retryer }))
+	if err != nil {
+		return nil, err
 	}
+	cfg.APIOptions = append(cfg.APIOptions, o.watch(retryer.IsErrorRetryable, expired))
+	client := s3.NewFromConfig(cfg, func(s *s3.Options) { o.apply(s) })
+	if err := o.checkCustomerKey(aws.ToString(client.Options().BaseEndpoint)); err != nil {
+		return nil, fmt.Errorf("the key in %s %w", o.service().Option("customer_key"), err)
+	}
+	if client.Options().Region == "" {
+		return nil, errors.New("the region of the bucket is not known: set " + o.service().Option("region") + ", or the environment variable AWS_REGION")
+	}
+	return client, nil
+}
+
+// loadConfig returns what the environment and the shared configuration files say, with credentials that are looked up anew after
+// expired was called.
+func loadConfig(ctx context.Context, o Options, load ...func(*config.LoadOptions) error) (cfg aws.Config, expired func(), err error) {
+	load = append(load, config.WithHTTPClient(httpClient(o)), config.WithAppID("urlmill"))
 	if o.Region != "" {
 		load = append(load, config.WithRegion(o.Region))
 	}
@@ -38,21 +52,15 @@ func newClient(ctx context.Context, o Options) (*s3.Client, error) {
 	if o.Credentials != nil {
 		load = append(load, config.WithCredentialsProvider(o.Credentials))
 	}
-	cfg, err := config.LoadDefaultConfig(ctx, load...)
+	cfg, err = config.LoadDefaultConfig(ctx, load...)
 	if err != nil {
-		return nil, fmt.Errorf("the configuration for S3 in the environment and in AWS's shared configuration files cannot be used: %w", err)
+		return cfg, nil, fmt.Errorf("the configuration for S3 in the environment and in AWS's shared configuration files cannot be used: %w", err)
 	}
-	provider, expired := renewing(cfg.Credentials, func(ctx context.Context) (aws.CredentialsProvider, error) {
+	cfg.Credentials, expired = renewing(cfg.Credentials, func(ctx context.Context) (aws.CredentialsProvider, error) {
 		cfg, err := config.LoadDefaultConfig(ctx, load...)
 		return cfg.Credentials, err
 	})
-	cfg.Credentials = provider
-	cfg.APIOptions = append(cfg.APIOptions, o.watch(retryer.IsErrorRetryable, expired))
-	client := s3.NewFromConfig(cfg, func(s *s3.Options) { o.apply(s) })
-	if client.Options().Region == "" {
-		return nil, errors.New("the region of the bucket is not known: set " + o.service().Option("region") + ", or the environment variable AWS_REGION")
-	}
-	return client, nil
+	return cfg, expired, nil
 }
 
 // apply sets the options of a client, which has those of the environment already.
@@ -69,6 +77,9 @@ func (o Options) apply(s *s3.Options) {
 	s.UsePathStyle = o.Addressing == AddressingPath || o.Addressing == "" && s.BaseEndpoint != nil
 	if s.Region == "" && s.BaseEndpoint != nil {
 		s.Region = regionOfOthers
+	}
+	if o.CustomerKey != "" {
+		s.APIOptions = append(s.APIOptions, o.bringKey())
 	}
 	// Checksums are computed by this package, which knows the bytes, and sent in a header: not every server knows
 	// the trailers that the SDK would use.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/urlmill/urlmill/config"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/bucket"
@@ -43,6 +44,8 @@ type Options struct {
 	// the account's own for S3.
 	Encryption string
 	KMSKey     string
+	// CustomerKey is 32 bytes in base64 by which the server encrypts and decrypts objects, and that it does not keep (SSE-C).
+	CustomerKey config.Secret
 	// StorageClass of data files, such as STANDARD_IA. The default is the server's, mostly STANDARD.
 	StorageClass string
 	// Checksum of parts and objects that the server verifies: "crc32c", the default, or "none" for servers that
@@ -92,6 +95,11 @@ func (o Options) Validate() error {
 	}
 	if o.KMSKey != "" && o.Encryption != EncryptionKMS {
 		p.Add("kms_key", "has no effect without encryption: %s", EncryptionKMS)
+	}
+	if err := o.checkCustomerKey(o.Endpoint); err != nil {
+		p.Add("customer_key", "%w", err)
+	} else if o.CustomerKey != "" && o.Encryption != "" {
+		p.Add("customer_key", "cannot be given together with encryption").Advise("take one of them out")
 	}
 	if o.Checksum != ChecksumCRC32C && o.Checksum != ChecksumNone {
 		p.Value("checksum", o.Checksum, "is not known").Advise("use %s or %s", ChecksumCRC32C, ChecksumNone)

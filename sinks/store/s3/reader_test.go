@@ -91,4 +91,7 @@ func TestReaderFaults(t *testing.T) {
 	if requests.Load() != 2 {
 		t.Errorf("%d requests", requests.Load())
 	}
+	if _, err := newReader(t, o, server).Open(context.Background(), objstore.Object{Key: "k", Size: 7, ETag: `"e"`}, 3, 2); !errors.Is(err, errWhole) {
+		t.Errorf("the whole object for a part: %v", err)
+	}
 }

@@ -19,6 +19,7 @@ func (o *Options) Section() config.Section {
 		{Name: "profile", Doc: "Section of AWS's configuration files.", Value: config.Text(&o.Profile, "urlmill")},
 		{Name: "encryption", Doc: "Encryption at rest. Not set: what the bucket says.", Value: config.Names(&o.Encryption, EncryptionS3, EncryptionKMS)},
 		{Name: "kms_key", Doc: "Key for encryption: kms. Not set: the account's key for S3.", Value: config.Text(&o.KMSKey, "alias/urlmill")},
+		{Name: "customer_key", Doc: "Key of encryption that each request brings and the server does not keep (SSE-C): 32 bytes in base64.", Value: config.SecretText(&o.CustomerKey)},
 		{Name: "storage_class", Doc: "Class of data files. Not set: the server's own.", Value: config.Names(&o.StorageClass, "STANDARD", "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING",
 			"REDUCED_REDUNDANCY", "GLACIER_IR")},
 		{Name: "checksum", Doc: "What the server verifies parts and objects by; none is for servers that cannot.", Value: config.Names(&o.Checksum, ChecksumCRC32C, ChecksumNone)},

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -74,11 +75,35 @@ func Reader(t *testing.T, b objstore.Store, put func(ctx context.Context, key st
 		t.Errorf("late: %q", got)
 	}
 
+	dirs := func(prefix string) (all []string) {
+		t.Helper()
+		must(b.Dirs(t.Context(), prefix, func(page []string) bool {
+			all = append(all, page...)
+			return true
+		}))
+		return all
+	}
+	if got := dirs("in/"); len(got) != 45 || got[7] != "in/07/" || !slices.IsSorted(got) {
+		t.Errorf("directories: %q", got)
+	}
+	if got := dirs("in/1"); len(got) != 10 || got[0] != "in/10/" {
+		t.Errorf("directories that begin with 1: %q", got)
+	}
+	if got := dirs("other/"); len(got) != 0 {
+		t.Errorf("directories where there are none: %q", got)
+	}
+
 	page, _, err := b.List(t.Context(), "in/07", "", 1)
 	must(err)
 	object, content := page[0], "content "+page[0].Key
 	if object.Size != int64(len(content)) || object.ETag == "" {
 		t.Errorf("%+v", object)
+	}
+	if o, err := b.Stat(t.Context(), object.Key); err != nil || o != object {
+		t.Errorf("a look at %+v says %+v, %v", object, o, err)
+	}
+	if o, err := b.Stat(t.Context(), "in/0"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a look at what is not there: %+v, %v", o, err)
 	}
 	for _, c := range []struct {
 		off, n int64
@@ -90,6 +115,16 @@ func Reader(t *testing.T, b objstore.Store, put func(ctx context.Context, key st
 			t.Errorf("%d bytes from %d: %q, %v", c.n, c.off, got, err)
 		}
 		must(body.Close())
+	}
+	if want, sum, err := b.(objstore.Summer).Sum(t.Context(), object); err != nil {
+		t.Errorf("checksum: %v", err)
+	} else if sum != nil {
+		_, _ = io.WriteString(sum, content)
+		if got := sum.Sum(nil); !bytes.Equal(got, want) {
+			t.Errorf("the checksum is %x, and the store has %x", got, want)
+		}
+	} else {
+		t.Log("the store has no checksum of an object")
 	}
 	must(put(t.Context(), object.Key, []byte("another")))
 	if _, err := b.Open(t.Context(), object, 0, -1); !errors.Is(err, objstore.ErrChanged) {

@@ -91,11 +91,12 @@ class Parser:
     columns: columns of the URL, in their order; None for the usual ones, up to raw: url, href, scheme, has_username, host, port,
         origin, registrable_domain, public_suffix, path, query, params, fragment, url_error, url_error_pos, raw, effective_port,
         extension, surt_key, subdomain, registry_suffix, registry_domain, host_reversed, top_level_domain, host_2nd_last_part,
-        host_3rd_last_part, host_4th_last_part, host_5th_last_part.
+        host_3rd_last_part, host_4th_last_part, host_5th_last_part, kept_url, kept_front, userinfo, kept_origin, kept_public_suffix,
+        kept_params.
         https://github.com/urlmill/urlmill/blob/main/docs/design/columns.md says what they hold
     exclude: columns to leave out
     rename: new names of columns
-    profile: "commoncrawl", "ecs", "otel" or "snowplow": columns under the names that others use
+    profile: "commoncrawl", "ecs", "otel" or "snowplow": columns under the names that others use; "compact": nothing twice
     params: type of the column params, "list" or "map"
     promote: parameters with columns of their own: names, or :class:`Promote`
     canonical: adds canonical_url and url_key: the name of a form, or :class:`Canonical`

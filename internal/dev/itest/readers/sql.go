@@ -1,0 +1,40 @@
+package readers
+
+import (
+	_ "embed"
+	"testing"
+)
+
+//go:embed sql.py
+var sqlScript string
+
+// SQL is what an engine made of statements.
+type SQL struct {
+	Version string `json:"version"`
+	// Rows are the numbers of rows of the table and of the view, Lacks the number of rows of the table that the view lacks, and More the first
+	// that it has instead.
+	Rows    []int    `json:"rows"`
+	Columns []string `json:"columns"`
+	Lacks   int      `json:"lacks"`
+	More    []string `json:"more"`
+	// Statements is the number of statements that were parsed, and Unknown are those with a syntax that the parser does not know.
+	Statements  int      `json:"statements"`
+	Unknown     []string `json:"unknown"`
+	Unavailable string   `json:"unavailable"`
+}
+
+// RunSQL runs files of statements in an engine, one of clickhouse, polars and spark, and compares a table with a view. Those for trino,
+// bigquery and snowflake are parsed alone, and have neither.
+func RunSQL(tb testing.TB, engine string, files []string, tableAndView ...string) SQL {
+	tb.Helper()
+	args := append([]string{engine}, files...)
+	if len(tableAndView) > 0 {
+		args = append(append(args, "--"), tableAndView...)
+	}
+	var r SQL
+	runPython(tb, &r, sqlScript, args...)
+	if r.Unavailable != "" {
+		without(tb, engine, r.Unavailable)
+	}
+	return r
+}
