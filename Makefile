@@ -127,8 +127,50 @@ wheels: $(WHEELS_VENV)/.installed ## bin/wheels: the Python wheels for Linux on 
 	rm -rf $(WHEELS)
 	PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(WHEELS) $(RELEASE)
 
+DUCKDB := $(BIN)/duckdb
+
+.PHONY: duckdb
+duckdb: $(WHEELS_VENV)/.installed ## bin/duckdb/linux_*/urlmill.duckdb_extension: the extension of DuckDB for Linux on amd64 and arm64, as in a release (python3); PLATFORMS=linux/amd64
+	rm -rf $(DUCKDB)
+	$(if $(PLATFORMS),PLATFORMS='$(PLATFORMS)') PYTHON=$(WHEELS_VENV)/bin/python3 plugins/duckdb/release.sh $(DUCKDB) $(RELEASE)
+
+# DuckDB's packages for Node.js and Java, and older ones for Python, to test the extension with. The package of Python that the other
+# plugins are tested with is newer than all.
+DUCKDB_NODE := 1.5.6-r.1
+DUCKDB_JAVA := 2.0.0.1
+DUCKDB_OLDER := 1.4.5 1.3.2 1.2.0 1.1.3
+
+.PHONY: hosts-duckdb
+hosts-duckdb: $(HOSTS)/duckdb-node/.installed $(HOSTS)/duckdb_jdbc.jar $(HOSTS)/jruby-complete.jar $(DUCKDB_OLDER:%=$(HOSTS)/duckdb-%/.installed) ## bin/hosts: DuckDB for Node.js and Java, and older versions (npm, Java, Maven, python3)
+
+$(HOSTS)/duckdb-node/.installed: Makefile
+	@command -v npm >/dev/null || { echo "there is no npm, which gets DuckDB for Node.js: apt-get install npm"; exit 1; }
+	mkdir -p $(@D)
+	$(AGAIN) npm install --silent --no-audit --no-fund --prefix $(@D) @duckdb/node-api@$(DUCKDB_NODE)
+	@touch $@
+
+$(HOSTS)/duckdb_jdbc.jar: Makefile
+	@command -v mvn >/dev/null || { echo "there is no mvn, which gets DuckDB for Java: apt-get install maven"; exit 1; }
+	$(AGAIN) $(MAVEN_COPY) -Dartifact=org.duckdb:duckdb_jdbc:$(DUCKDB_JAVA) -Dmdep.stripVersion=true -DoutputDirectory=$(HOSTS)
+	@touch $@
+
+$(HOSTS)/duckdb-%/.installed: $(PLUGINS_VENV)/.installed
+	$(AGAIN) $(PLUGINS_PYTHON) $(PIP_INSTALL) --no-deps --upgrade --target $(@D) duckdb==$*
+	@touch $@
+
+DUCKDB_TEST := URLMILL_REQUIRE_HOSTS=1 URLMILL_HOSTS=$(HOSTS) URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill \
+  URLMILL_DUCKDB_EXTENSION=$(CURDIR)/$(DUCKDB)/linux_$(shell $(GO) env GOARCH)/urlmill.duckdb_extension
+
+.PHONY: plugins-duckdb
+plugins-duckdb: build hosts-duckdb duckdb ## the extension of DuckDB, built and tested in its packages for Python, Node.js and Java and in its command line
+	cd plugins/duckdb/tests && $(DUCKDB_TEST) $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider
+
+.PHONY: duckdb-10m
+duckdb-10m: build duckdb $(PLUGINS_VENV)/.installed ## what DuckDB makes of ten million URLs is what urlmill parse makes of them (2 GB of disk)
+	cd plugins/duckdb/tests && $(DUCKDB_TEST) URLMILL_DUCKDB_ROWS=$(or $(ROWS),10000000) $(PLUGINS_PYTHON) -m pytest -q -s -p no:cacheprovider -k many
+
 .PHONY: plugins
-plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; the queries of docs/sessions.md; Telegraf (C compiler, python3, Java 17, Maven)
+plugins: build wheel hosts plugins-duckdb $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library, the Python package and DuckDB's extension, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; the queries of docs/sessions.md; Telegraf (C compiler, python3, Node.js, Java 17, Maven)
 	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
 	URLMILL_REQUIRE_CHDB=1 URLMILL_CHDB_PYTHON=$(PLUGINS_PYTHON) $(GO) test -timeout 30m ./cmd/urlmill/internal/udf
 	URLMILL_REQUIRE_HOSTS=1 URLMILL_HOSTS=$(HOSTS) $(GO) test -timeout 30m -run 'Telegraf|Logstash|Redpanda|Vector' ./internal/dev/doctest
@@ -203,6 +245,10 @@ plugins-windows: $(WINDOWS)/.installed ## the Python package with pyarrow in a P
 bench-spark: build wheel ## ten million rows backfilled by Spark, compared with urlmill parse and measured beside parse_url and tldextract; QUICK=1
 	$(PLUGINS_PYTHON) $(PIP_INSTALL) --no-deps --no-index --force-reinstall $(BIN)/dist/*.whl
 	$(PLUGINS_PYTHON) plugins/python/bench/spark.py --urlmill $(BIN)/urlmill --conf spark.python.unix.domain.socket.enabled=true $(if $(QUICK),--quick,--out benchmarks/results/spark.json)
+
+.PHONY: bench-duckdb
+bench-duckdb: duckdb $(PLUGINS_VENV)/.chdb ## the functions in DuckDB beside its regular expressions and ClickHouse's functions, and what the border costs (python3); QUICK=1
+	$(PLUGINS_PYTHON) plugins/duckdb/bench/duckdb.py --extension $(DUCKDB)/linux_$(shell $(GO) env GOARCH)/urlmill.duckdb_extension $(if $(QUICK),--quick,--out benchmarks/results/duckdb.json)
 
 .PHONY: bench-crossing
 bench-crossing: ## what it costs to carry a batch over the C border (C compiler); QUICK=1, ROWS=1000
@@ -389,6 +435,18 @@ $(BENCH_STORE_VENV)/.installed: benchmarks/store/requirements.txt
 .PHONY: bench-store
 bench-store: build $(BENCH_STORE_VENV)/.installed ## logs in a bucket to Parquet in it, beside ClickHouse and DuckDB, and stores beside the vendors' SDKs (python3, npm); QUICK=1, ONLY=
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-store ./store && QUICK=$(QUICK) BENCH_STORE_PYTHON=$(BENCH_STORE_VENV)/bin/python3 ../$(BIN)/bench-store -binary ../$(BIN)/urlmill -only "$(ONLY)" -out $(RESULTS)/store.json
+
+BENCH_CRAWL_VENV := $(or $(URLMILL_BENCH_CRAWL_VENV),$(CURDIR)/$(BIN)/venv-bench-crawl)
+
+$(BENCH_CRAWL_VENV)/.installed: benchmarks/crawl/requirements.txt
+	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
+	python3 -m venv $(BENCH_CRAWL_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
+	$(AGAIN) $(BENCH_CRAWL_VENV)/bin/python3 $(PIP_INSTALL) -r $<
+	@touch $@
+
+.PHONY: crawl
+crawl: build $(if $(QUICK),,$(BENCH_CRAWL_VENV)/.installed) ## a crawl of 1 GB with planted duplicates into an index, killed at random and compared; its stages, and warcio, fastwarc, cdxj-indexer, surt, urlcanon (python3); QUICK=1, DIR=
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-crawl ./crawl && QUICK=$(QUICK) BENCH_CRAWL_PYTHON=$(if $(QUICK),,$(BENCH_CRAWL_VENV)/bin/python3) ../$(BIN)/bench-crawl -binary ../$(BIN)/urlmill -dir "$(DIR)" $(if $(QUICK),,-out results/crawl.json)
 
 .PHONY: generate-asm
 generate-asm: ## the assembly of urlcore/internal/scan

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/config"
-	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sources/codec"
 )
@@ -44,6 +43,9 @@ type Env struct {
 	FetchMemory int64
 }
 
+// Cluster is one of Kafka, a *kafkaconn.Cluster: who reads files alone is built without what connects to one.
+type Cluster interface{ Addresses() []string }
+
 // Asks is what the options of a source ask of the rest. Keys are those of its section.
 type Asks struct {
 	// Origin says which columns tell where a record came from.
@@ -55,7 +57,7 @@ type Asks struct {
 	Paths   []string
 	Objects bool
 	Topics  []string
-	Cluster *kafkaconn.Cluster
+	Cluster Cluster
 	// Rate is how many records a second there are, of a source that can be told so while it runs; see [pipeline.Rated].
 	Rate float64
 	// DeadLetters is the key of an option by which something goes to the dead letters, "" if there is none.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/dev/azuretest"
 	"github.com/urlmill/urlmill/internal/dev/gcstest"
+	"github.com/urlmill/urlmill/internal/dev/s3test"
 )
 
 // Commands take places on Google Cloud Storage as they take those on S3, and what is wrong with one is said before anything is read.
@@ -23,6 +24,14 @@ func TestAzure(t *testing.T) {
 	server := azuretest.Start(t)
 	testBuckets(t, server.Place, strings.Replace(server.Place, "urlmill", "nowhere", 1), "AZURE_STORAGE_ENDPOINT="+server.Endpoint,
 		fmt.Sprintf("azure: {endpoint: %q, attempts: 2}", server.Endpoint), "azure: {endpoint: 'http://127.0.0.1:1', attempts: 2}")
+}
+
+// Commands take places on S3.
+func TestS3Commands(t *testing.T) {
+	gateway := s3test.Start(t)
+	gateway.Setenv(t)
+	testBuckets(t, "s3://"+gateway.Bucket, "s3://nowhere-at-all", "AWS_ENDPOINT_URL_S3="+gateway.Endpoint,
+		fmt.Sprintf("s3: {endpoint: %q, attempts: 2}", gateway.Endpoint), "s3: {endpoint: 'http://127.0.0.1:1', attempts: 2}")
 }
 
 // testBuckets delivers to a bucket and looks at it, with a section of the sink and a variable that say how to reach it. missing is a
@@ -61,6 +70,21 @@ func testBuckets(t *testing.T, bucket, missing, env, section, nowhere string) {
 	say("", exitOK, "compact", bucket+"/rows")
 	say("complete; 30 rows", exitOK, "verify", bucket+"/rows")
 	say("", exitOK, "dry-run", config)
+
+	say("6 files with", exitOK, "compact", "--min-age", "0s", bucket+"/rows")
+	say("complete; 30 rows", exitOK, "verify", bucket+"/rows")
+	say("30 rows", exitOK, "convert", bucket+"/rows/*.parquet", bucket+"/other/a.arrow")
+	say("is there; give --force to replace it", exitUsage, "convert", bucket+"/rows/*.parquet", bucket+"/other/a.arrow")
+	say("30 rows", exitOK, "convert", bucket+"/other/a.arrow", bucket+"/other/a.ndjson", "--columns", "href,host")
+	say("30 rows", exitOK, "convert", "--force", bucket+"/other/a.ndjson", bucket+"/other/a.ndjson", "--columns", "host,href")
+	say("30 rows", exitOK, "convert", "--force", bucket+"/other/a.ndjson", bucket+"/other/a.parquet")
+	say(`"host":"example.com"`, exitOK, "convert", bucket+"/other/a.parquet", "-", "--to", "ndjson")
+	say("a.parquet", exitOK, "parquet", "check", bucket+"/**/a.parquet")
+	say(`"rows":30`, exitOK, "parquet", "info", "--json", bucket+"/other/a.parquet")
+	say("example.com", exitOK, "parquet", "head", "-n", "1", bucket+"/other/a.ndjson")
+	say("https://example.com/", exitOK, "parquet", "lines", "--column", "href", bucket+"/other/*.parquet")
+	say("does not exist", exitFailure, "parquet", "info", bucket+"/other/b.parquet")
+	say("matches no object", exitFailure, "parquet", "info", bucket+"/other/b*")
 	configure(missing, section)
 	say("create it, or correct the path", exitFailure, "run", config)
 	configure(bucket, nowhere)

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/convert"
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/places"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/pqfile"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/rowview"
 	"github.com/urlmill/urlmill/pipeline"
-	"github.com/urlmill/urlmill/sources/file"
 )
 
 func newParquet(a *app) *cobra.Command {
@@ -25,7 +25,8 @@ func newParquet(a *app) *cobra.Command {
 		Use:   "parquet",
 		Short: "Look into Parquet files, and check them",
 		Long: `Look into Parquet files, of urlmill and of other programs: what their footers say, their first rows, and whether all of it is true.
-Patterns such as 'out/**/*.parquet' need no shell.`,
+Patterns such as 'out/**/*.parquet' need no shell. Files may be objects, such as s3://lake/clicks/part.parquet, gs://… and az://…: the
+environment says how to reach them, as for "urlmill verify".`,
 		Example: `  urlmill parquet info out/*.parquet
   urlmill parquet head -n 5 --columns host,path out/part.parquet
   urlmill parquet lines 'dead/*.parquet' > again.ndjson
@@ -45,17 +46,27 @@ index and bloom filter. A bound that ends with … is not exact. With --json, pr
 		Example: `  urlmill parquet info out/part.parquet
   urlmill parquet info --json out/*.parquet | jq '.row_groups[].columns[] | {path, encodings, compressed_bytes}'`,
 		Args: args(1, -1, "at least one file"),
-		RunE: func(_ *cobra.Command, files []string) error {
-			return eachFile(files, func(name string) error { return parquetInfo(a.out, name, asJSON) })
+		RunE: func(cmd *cobra.Command, files []string) error {
+			return a.eachFile(cmd.Context(), files, func(name string) error { return a.parquetInfo(cmd.Context(), name, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, an object a file")
 	return cmd
 }
 
-// eachFile calls do for the files that patterns name. It goes on after an error, so that one bad file does not hide the others.
-func eachFile(patterns []string, do func(name string) error) error {
-	files, err := file.Expand(patterns)
+// places returns what opens files of this machine and objects, as the environment says.
+func (a *app) places() places.Places {
+	open := a.stores
+	if open == nil {
+		open = a.components.OpenStores(a.flagLogger())
+	}
+	return places.Places{Open: open, Log: a.flagLogger()}
+}
+
+// eachFile calls do for the files and objects that patterns name. It goes on after an error, so that one bad file does not hide the
+// others.
+func (a *app) eachFile(ctx context.Context, patterns []string, do func(name string) error) error {
+	files, err := a.places().Expand(ctx, patterns)
 	errs := []error{err}
 	for _, name := range files {
 		errs = append(errs, do(name))
@@ -63,8 +74,12 @@ func eachFile(patterns []string, do func(name string) error) error {
 	return errors.Join(errs...)
 }
 
-func parquetInfo(w io.Writer, name string, asJSON bool) error {
-	f, err := pqfile.Open(name)
+func (a *app) parquetInfo(ctx context.Context, name string, asJSON bool) error {
+	in, err := a.places().OpenFile(ctx, name)
+	if err != nil {
+		return err
+	}
+	f, err := pqfile.New(in)
 	if err != nil {
 		return err
 	}
@@ -74,9 +89,9 @@ func parquetInfo(w io.Writer, name string, asJSON bool) error {
 		return fmt.Errorf("%s: %w; see \"urlmill parquet check\"", name, err)
 	}
 	if asJSON {
-		return printJSON(w, info)
+		return printJSON(a.out, info)
 	}
-	return info.Print(w)
+	return info.Print(a.out)
 }
 
 func printJSON(w io.Writer, v any) error {
@@ -103,7 +118,7 @@ also be in the other formats that "urlmill convert" reads.`,
 			if f.rows < 1 {
 				return usagef("-n is %d; give at least 1", f.rows)
 			}
-			return eachFile(files, func(name string) error {
+			return a.eachFile(cmd.Context(), files, func(name string) error {
 				return a.head(cmd.Context(), name, f.rows, f.columns, f.asJSON)
 			})
 		},
@@ -115,9 +130,15 @@ also be in the other formats that "urlmill convert" reads.`,
 	return cmd
 }
 
+// openFile returns what opens files of this machine and objects.
+func (a *app) openFile(ctx context.Context) func(name string) (places.File, error) {
+	p := a.places()
+	return func(name string) (places.File, error) { return p.OpenFile(ctx, name) }
+}
+
 // head shows the first rows of a file.
 func (a *app) head(ctx context.Context, name string, rows int64, columns []string, asJSON bool) (err error) {
-	r, err := convert.Open(name, convert.Options{Columns: columns, BatchRows: min(rows, 8192)})
+	r, err := convert.Open(name, convert.Options{Columns: columns, BatchRows: min(rows, 8192), File: a.openFile(ctx)})
 	if err != nil {
 		return err
 	}
@@ -143,9 +164,9 @@ nothing of its file behind it is printed.`,
 		Example: `  urlmill parquet lines 'dead/*.parquet' > again.ndjson
   urlmill parquet lines --column href 'out/**/*.parquet' | sort -u`,
 		Args: args(1, -1, "at least one file"),
-		RunE: func(_ *cobra.Command, files []string) error {
+		RunE: func(cmd *cobra.Command, files []string) error {
 			w := bufio.NewWriter(a.out)
-			err := eachFile(files, func(name string) error { return a.lines(w, name, column) })
+			err := a.eachFile(cmd.Context(), files, func(name string) error { return a.lines(cmd.Context(), w, name, column) })
 			return errors.Join(err, w.Flush())
 		},
 	}
@@ -154,8 +175,8 @@ nothing of its file behind it is printed.`,
 }
 
 // lines prints a column of a file.
-func (a *app) lines(w *bufio.Writer, name, column string) (err error) {
-	r, err := convert.Open(name, convert.Options{Columns: []string{column}})
+func (a *app) lines(ctx context.Context, w *bufio.Writer, name, column string) (err error) {
+	r, err := convert.Open(name, convert.Options{Columns: []string{column}, File: a.openFile(ctx)})
 	if err != nil {
 		return err
 	}
@@ -216,9 +237,9 @@ report a file.`,
 
 func (a *app) checkParquet(ctx context.Context, files []string, asJSON bool) error {
 	bad, all := int64(0), 0
-	err := eachFile(files, func(name string) error {
+	err := a.eachFile(ctx, files, func(name string) error {
 		all++
-		r, err := pqfile.Check(ctx, name)
+		r, err := pqfile.CheckIn(ctx, a.places(), name)
 		if err != nil {
 			return err
 		}

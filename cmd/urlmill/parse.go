@@ -41,6 +41,7 @@ const (
 	toNDJSON  = "ndjson"
 	toArrow   = "arrow"
 	toParquet = "parquet"
+	toCDXJ    = "cdxj"
 )
 
 func newParse(a *app) *cobra.Command {
@@ -71,10 +72,11 @@ exit code is 1. With -o, --summary json prints what was done to standard output.
   urlmill parse urls.txt --to csv --columns url,host,path > urls.csv
   urlmill parse urls.txt -o out -q --summary json
   urlmill parse crawl/ --dedupe drop --columns url -o pages
+  urlmill parse --to cdxj *.warc.gz | LC_ALL=C sort > index.cdxj
   urlmill parse crawl/2026-11-22 --dedupe mark --seen /var/lib/pages -o pages`,
 	}
 	flags := cmd.Flags()
-	choiceFlag(cmd, flags, &f.to, "to", "", "format of the output: table, csv, tsv, ndjson, arrow or parquet", toTable, toCSV, toTSV, toNDJSON, toArrow, toParquet)
+	choiceFlag(cmd, flags, &f.to, "to", "", "format of the output: table, csv, tsv, ndjson, arrow, parquet, or cdxj of archives", toTable, toCSV, toTSV, toNDJSON, toArrow, toParquet, toCDXJ)
 	flags.StringVarP(&f.out, "output", "o", "-", "folder for the files of the output, - for standard output")
 	flags.StringVar(&f.deadLetters, "dead-letters", "", "folder for records with an error, with --on-error dead_letter")
 	flags.StringVar(&f.codec, "codec", "", "format of the records: "+strings.Join(codecNames(), ", "))

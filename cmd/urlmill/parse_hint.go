@@ -104,6 +104,8 @@ var (
 	agentEnd    = regexp.MustCompile(`" "[^"]*"$`)
 )
 
+var cdxjLine = regexp.MustCompile(`^\S+\) ?\S* [0-9]{14} \{`)
+
 var (
 	commonLine   = regexp.MustCompile(requestLine.String() + `([0-9]+|-)$`)
 	combinedLine = regexp.MustCompile(requestLine.String() + `([0-9]+|-) "[^"]*" "[^"]*"$`)
@@ -127,6 +129,8 @@ func lookOf(line string) string {
 		return "this looks like an access log; try --codec combined --base-url https://www.example.com"
 	case requestLine.MatchString(line):
 		return "this looks like an access log; try --codec common --base-url https://www.example.com"
+	case strings.HasPrefix(line, " CDX ") || cdxjLine.MatchString(line):
+		return "this looks like an index of an archive; try --codec cdx"
 	case strings.HasPrefix(line, "{"):
 		return "these look like JSON objects; try --url-field " + urlMember(line)
 	case urlcols.WithScheme("https", line) != line:

@@ -21,7 +21,9 @@ func TestLookOf(t *testing.T) {
 		"1\thttps://e.com/":                                                             "--codec tsv",
 		"1,https://e.com/":                                                              "--codec csv",
 		"something else, almost":                                                        "--codec csv",
-		"something else":                                                                "",
+		" CDX N b a m s k r M S V g":                                                    "try --codec cdx",
+		`com,example)/ 20261124135500 {"url": "https://example.com/"}`: "try --codec cdx",
+		"something else": "",
 	} {
 		if got := lookOf(line); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", line, got, want)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/cdxj"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/delimited"
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/rowview"
 	"github.com/urlmill/urlmill/config"
@@ -145,8 +146,10 @@ func (f parseFlags) setCodec(k keys, files []string) error {
 	case codec != "":
 	case f.nginx != "" || f.apache != "" || f.baseURL != "":
 		return f.setAccessLog(k)
-	case allParquet(files):
+	case allNamed(files, ".parquet"):
 		codec = "parquet"
+	case archiveCodec(files) != "":
+		codec = archiveCodec(files)
 	case points:
 		codec = "ndjson"
 	default:
@@ -162,6 +165,12 @@ func (f parseFlags) setCodec(k keys, files []string) error {
 		return usagef("--skip-empty is for --codec lines and ndjson; take it out")
 	}
 	switch at := "source.codec." + codec; codec {
+	case "warc", "wat", "cdx":
+		if points {
+			return usagef("--url-field, --base-field and --carry are not for --codec %s, which has all its fields as columns; use --columns", codec)
+		}
+		k.put(at, map[string]any{})
+		return nil
 	case "lines":
 		if points {
 			return usagef("--url-field, --base-field and --carry need --codec ndjson; a line of --codec lines is a URL")
@@ -228,7 +237,7 @@ func asColumn(s string) string { return strings.TrimPrefix(s, "/") }
 func logCodecs() []string { return accesslog.Formats() }
 
 func codecNames() []string {
-	return append([]string{"lines", "ndjson", "csv", "tsv", "parquet"}, logCodecs()...)
+	return append([]string{"lines", "ndjson", "csv", "tsv", "parquet", "warc", "wat", "cdx"}, logCodecs()...)
 }
 
 func (f parseFlags) setAccessLog(k keys) error {
@@ -250,9 +259,28 @@ func (f parseFlags) setAccessLog(k keys) error {
 	return nil
 }
 
-// allParquet reports whether all files are Parquet by their names.
-func allParquet(files []string) bool {
-	return len(files) > 0 && !slices.ContainsFunc(files, func(name string) bool { return !strings.HasSuffix(strings.ToLower(name), ".parquet") })
+// allNamed reports whether the names of all files have one of the ends.
+func allNamed(files []string, ends ...string) bool {
+	return len(files) > 0 && !slices.ContainsFunc(files, func(name string) bool {
+		return !slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(strings.ToLower(name), end) })
+	})
+}
+
+// archiveCodec returns the codec for archives and their indexes, by the names of the files or else how the first begins, "" for others.
+func archiveCodec(files []string) string {
+	for codec, ends := range map[string][]string{
+		"wat":  {".warc.wat.gz", ".wat.gz", ".wat"},
+		"warc": {".warc", ".warc.gz", ".warc.zst", ".warc.wet.gz", ".wet.gz", ".wet"},
+		"cdx":  {".cdx", ".cdx.gz", ".cdxj", ".cdxj.gz"},
+	} {
+		if allNamed(files, ends...) {
+			return codec
+		}
+	}
+	if len(files) > 0 && strings.HasPrefix(firstLine(files[0]), "WARC/") {
+		return "warc"
+	}
+	return ""
 }
 
 // setSink sets the sink.
@@ -282,8 +310,11 @@ func (f parseFlags) setSink(k keys) error {
 	k.set("--compression", at+".compression", f.compression)
 	if f.isText() {
 		k.put("sink.roll.every", "1s") // shows what standard input gives, little as it may be
-		if f.to == toTable {
+		switch f.to {
+		case toTable:
 			f.tableColumns(k)
+		case toCDXJ:
+			return f.indexColumns(k)
 		}
 		return nil
 	}
@@ -311,15 +342,37 @@ func (f parseFlags) tableColumns(k keys) {
 	k.put("columns.include", include)
 }
 
+// indexColumns picks the columns that lines of an index are made of.
+func (f parseFlags) indexColumns(k keys) error {
+	codec, _ := k.root["source"].(map[string]any)["codec"].(map[string]any)
+	if codec["warc"] == nil && codec["cdx"] == nil {
+		return usagef("--to cdxj is for archives and their indexes: --codec warc or --codec cdx")
+	}
+	if len(f.columns) > 0 || len(f.exclude) > 0 {
+		return usagef("--to cdxj has columns of its own; take --columns and --exclude out")
+	}
+	missing := "warc_type"
+	if codec["warc"] != nil {
+		missing = "warc_filename"
+	}
+	k.put("columns.include", slices.DeleteFunc(slices.Clone(cdxj.Columns), func(c string) bool { return c == missing }))
+	return nil
+}
+
 // isText reports whether the rows are written by a sink of this command alone.
-func (f parseFlags) isText() bool { return f.to == toTable || f.to == toCSV || f.to == toTSV }
+func (f parseFlags) isText() bool {
+	return f.to == toTable || f.to == toCSV || f.to == toTSV || f.to == toCDXJ
+}
 
 // textKind is the kind of sink that shows rows on standard output.
 func (a *app) textKind(f parseFlags) sinks.Kind {
 	chosen := len(f.columns) > 0 || len(f.exclude) > 0
 	options := rowview.Options{Width: terminalWidth(a.out), MergeErrors: !chosen, HideEmpty: !chosen}
 	open := func() (pipeline.Sink, error) { return rowview.New(a.out, options), nil }
-	if f.to != toTable {
+	switch f.to {
+	case toCDXJ:
+		open = func() (pipeline.Sink, error) { return cdxj.New(a.out), nil }
+	case toCSV, toTSV:
 		open = func() (pipeline.Sink, error) { return delimited.New(a.out, f.to == toTSV, options.Width > 0), nil }
 	}
 	return wire.Direct(f.to, config.Section{Refused: map[string]string{

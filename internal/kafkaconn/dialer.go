@@ -33,6 +33,9 @@ type Cluster struct {
 	DialTimeout time.Duration
 }
 
+// Addresses returns Brokers.
+func (c *Cluster) Addresses() []string { return c.Brokers }
+
 // Dialer connects to the brokers of a [Cluster]. Its methods may be called from several goroutines.
 type Dialer struct {
 	cluster Cluster

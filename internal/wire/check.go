@@ -103,7 +103,7 @@ func checkTopic(d *config.Check, in sources.Asks, path string, t sinks.Topic) {
 			}
 		}
 	}
-	if in.Cluster != nil && slices.Contains(in.Topics, t.Topic) && kafkaconn.SameCluster(t.Brokers, in.Cluster.Brokers) {
+	if in.Cluster != nil && slices.Contains(in.Topics, t.Topic) && kafkaconn.SameCluster(t.Brokers, in.Cluster.Addresses()) {
 		d.Conflict(topic, []string{"source.kafka.topics", brokers}, "topic is one that source.kafka reads: what is written there would be read again; give another")
 	}
 }

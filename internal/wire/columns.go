@@ -68,7 +68,11 @@ func identity(c *Config, lists Lists) string {
 	if err != nil {
 		return ""
 	}
-	return "keys of " + form.Name()
+	sites := ""
+	if s := lists.Sites; c.Enrich.Frontier != nil && s != nil && s.HasParams() {
+		sites = " sites/" + s.Version()
+	}
+	return "keys of " + form.Name() + sites
 }
 
 // provenances are the columns that tell where a record came from.
@@ -80,6 +84,7 @@ func newPlan(c *Config, source sources.Asks, in *carried, lists Lists, guard fun
 	o := c.Columns.with(lists)
 	o.Acquisition, o.AcquisitionRules = c.Enrich.Acquisition, cmp.Or(lists.Acquisition, new(enrich.Rules))
 	o.UserAgent, o.Address, o.Clients = c.Enrich.UserAgent, c.Enrich.Address, cmp.Or(lists.Clients, new(enrich.Clients))
+	o.Frontier, o.Sites = c.Enrich.Frontier, cmp.Or(lists.Sites, new(enrich.Sites))
 	o.OnError, o.OnFieldError, o.Provenance = c.OnError, c.OnFieldError, provenances[source.Origin]
 	o.Guard = guard
 	o.HasBase, o.KeepsRecords, o.Carried = in.hasBase, in.keepsRecords, in.fields
@@ -119,6 +124,7 @@ func newPlan(c *Config, source sources.Asks, in *carried, lists Lists, guard fun
 var carriedKeys = map[string]string{
 	"acquisition": acquisition + ".referrer", "user_agent": "enrich.user_agent.field", "user_agent.hints": "enrich.user_agent.hints",
 	"user_agent.address": "enrich.user_agent.address", "address": "enrich.address.field",
+	"frontier": "enrich.frontier.address",
 }
 
 // columnPath returns where c has the column that e is about.

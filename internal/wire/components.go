@@ -30,6 +30,7 @@ import (
 	"github.com/urlmill/urlmill/sources/codec/delimited"
 	parquetcodec "github.com/urlmill/urlmill/sources/codec/parquet"
 	"github.com/urlmill/urlmill/sources/codec/schema"
+	"github.com/urlmill/urlmill/sources/codec/warc"
 	"github.com/urlmill/urlmill/sources/file"
 	"github.com/urlmill/urlmill/sources/generate"
 	kafkasource "github.com/urlmill/urlmill/sources/kafka"
@@ -64,8 +65,11 @@ func Light() Components { return newComponents(nil) }
 // of the reference. Kinds that take what a part may have added, tables or buckets, are made last.
 func newComponents(parts map[string]func(*Components)) Components {
 	r := Components{
-		Codecs: []codec.Kind{codec.LinesKind, codec.NDJSONKind, accesslog.Kind, delimited.Kind, parquetcodec.Kind, avro.Kind, schema.JSONKind},
-		has:    map[string]bool{}, stores: map[string]func() Buckets{},
+		Codecs: []codec.Kind{
+			codec.LinesKind, codec.NDJSONKind, accesslog.Kind, delimited.Kind, parquetcodec.Kind, avro.Kind, schema.JSONKind,
+			warc.Kind, warc.WATKind, warc.CDXKind,
+		},
+		has: map[string]bool{}, stores: map[string]func() Buckets{},
 	}
 	letters := kafka.Letters
 	r.Sinks = []sinks.Kind{arrowipc.Kind(&letters), ndjson.Kind(&letters), kafka.Kind, clickhouse.Kind, duckdb.Kind}

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/urlmill/urlmill/config"
+	"github.com/urlmill/urlmill/internal/kafkaconn"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/budget"
 	"github.com/urlmill/urlmill/pipeline/enrich"
@@ -149,9 +150,10 @@ func (p *problems) note(path string, err error) {
 // sinkEnv returns what the process has for the sink.
 func (j *Job) sinkEnv(source sources.Asks) sinks.Env {
 	c, s := j.config, j.setting
+	cluster, _ := source.Cluster.(*kafkaconn.Cluster)
 	e := sinks.Env{
 		Log: s.Log, Out: s.Out, Version: s.Version, Stores: openWith(c.Buckets, s.Log, j.trouble), CheckPlace: c.checkPlace, FileBytes: c.Pipeline.Roll.Bytes, OpenFiles: j.files,
-		Memory: j.memory.Files, Cluster: source.Cluster,
+		Memory: j.memory.Files, Cluster: cluster,
 		Provenance: commit.Provenance{Urlmill: s.Version, Config: c.Hash(), Versions: j.versions, Standard: s.Standard, Unicode: urlcore.UnicodeVersion, Replay: j.replayMark()},
 	}
 	if s.Stores != nil {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,6 +25,8 @@ type Lists struct {
 	Acquisition *enrich.Rules
 	// Clients are nil without enrich.user_agent and enrich.address.
 	Clients *enrich.Clients
+	// Sites are those of enrich.frontier. They stay as they are while a pipeline runs: keys of dedupe are made by them.
+	Sites *enrich.Sites
 	// Keys is nil without privacy.keys.
 	Keys *privacy.Keys
 }
@@ -72,6 +75,9 @@ func readLists(c *Config, problems *problems) Lists {
 	clients, err := c.Enrich.ReadClients()
 	problems.note("enrich", err)
 	lists.Clients = clients
+	sites, err := c.Enrich.Frontier.ReadSites()
+	problems.note("enrich.frontier", err)
+	lists.Sites = sites
 	return lists
 }
 
@@ -84,7 +90,7 @@ func (j *Job) Lists() Lists { return j.lists }
 // CheckRules returns why the job cannot go over to other tracking rules while it runs, nil if it can: keys of dedupe are made
 // with the rules, and those that are stored would not match any more.
 func (j *Job) CheckRules(r *tracking.Rules) error {
-	if j.dedupe == nil || identity(j.config, Lists{Rules: r}) == j.identity {
+	if j.dedupe == nil || identity(j.config, Lists{Rules: r, Sites: j.lists.Sites}) == j.identity {
 		return nil
 	}
 	return fmt.Errorf("the keys in %s were made with the rules of %s, and would not be found again", j.dedupe.State(), j.lists.Rules.Version())
@@ -92,6 +98,7 @@ func (j *Job) CheckRules(r *tracking.Rules) error {
 
 // Use sets the lists for the batches to come, also while Run runs. The Public Suffix List becomes that of the whole process.
 func (j *Job) Use(l Lists) {
+	l.Sites = cmp.Or(j.lists.Sites, l.Sites)
 	j.lists = l
 	psl.Swap(l.Suffixes)
 	j.Plan.SetRules(l.Rules)

@@ -1,7 +1,7 @@
 // Package enrich says of a page view where the visitor came from, and what kind of page it is. Its columns are made of the columns of
 // URLs, a batch at a time; the facts are lists that a person can edit, and of which the package has its own.
 //
-// A group of columns knows nothing of the others. There are [Acquisition], and that of the client: [UserAgent] and [Address].
+// A group of columns knows nothing of the others. There are [Acquisition], that of the client: [UserAgent] and [Address], and [Frontier].
 package enrich
 
 import (
@@ -20,6 +20,7 @@ type Options struct {
 	Acquisition *Acquisition // nil: none of its columns
 	UserAgent   *UserAgent   // nil: none of its columns
 	Address     *Address     // nil: none of its columns
+	Frontier    *Frontier    // nil: none of its columns
 }
 
 // Acquisition are the options of the columns that say where a visit came from.
@@ -60,6 +61,9 @@ func (o *Options) Section() config.Section {
 	}, {
 		Name: "address", Doc: "Adds the columns that say where the client's address is, and in whose network; see docs/enrich.md.",
 		Value: config.Optional(&o.Address, func() Address { return Address{} }, (*Address).section),
+	}, {
+		Name: "frontier", Doc: "Adds the columns for what a crawler fetches next: its queue, and whether it is a trap; see docs/crawl.md.",
+		Value: config.Optional(&o.Frontier, DefaultFrontier, (*Frontier).section),
 	}}}
 }
 

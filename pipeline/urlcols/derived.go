@@ -42,6 +42,7 @@ type derived struct {
 	tracked     []bool
 	haveTracked bool
 	entries     []int32 // scratch
+	matter      []byte  // scratch
 
 	canonicaliser, surt *canon.Canonicaliser
 	also                []*state // of Options.Also
@@ -105,8 +106,11 @@ func (s *state) deriveOf(from *columns.Text, row func(dst, value []byte) ([]byte
 func (s *state) canonicalText() *derivedText {
 	d := &s.derived
 	if d.canonical == nil {
-		d.canonical = s.deriveOf(&s.cols.Href, func(dst, href []byte) ([]byte, bool) {
-			return d.canonicaliser.Append(dst, href), true
+		d.canonical = s.derive(s.batch.Len(), func(dst []byte, i int) ([]byte, bool) {
+			if !s.cols.Href.IsValid(i) {
+				return nil, false
+			}
+			return d.canonicaliser.Append(dst, s.mattering(i, s.cols.Href.At(i))), true
 		})
 	}
 	return d.canonical
@@ -136,13 +140,17 @@ func derivedColumns(opts Options) []column {
 		}
 	}
 	if opts.Canonical != nil {
+		want := columns.Href
+		if opts.Frontier != nil { // whose rules are by host
+			want |= columns.Host
+		}
 		add("canonical",
 			column{
-				name: "canonical_url", typ: utf8Type, nullable: true, want: columns.Href, build: (*state).canonicalURL,
+				name: "canonical_url", typ: utf8Type, nullable: true, want: want, build: (*state).canonicalURL,
 				comment: "the URL in the canonical form " + opts.Canonical.Form.String(),
 			},
 			column{
-				name: "url_key", typ: binaryType, nullable: true, want: columns.Href, build: (*state).urlKey,
+				name: "url_key", typ: binaryType, nullable: true, want: want, build: (*state).urlKey,
 				comment: "XXH3-128 of canonical_url, 16 bytes, big-endian",
 			})
 	}
@@ -163,6 +171,9 @@ func derivedColumns(opts Options) []column {
 	}
 	if opts.UserAgent != nil || opts.Address != nil {
 		add("client", clientColumns(opts)...)
+	}
+	if opts.Frontier != nil {
+		add("frontier", frontierColumns()...)
 	}
 	return cols
 }

@@ -218,7 +218,7 @@ func TestProfileSelection(t *testing.T) {
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if all := urlcols.Profiles(); strings.Join(all, " ") != "default commoncrawl compact ecs otel snowplow" {
+	if all := urlcols.Profiles(); strings.Join(all, " ") != "default cc_index commoncrawl compact ecs otel snowplow" {
 		t.Errorf("profiles %v", all)
 	}
 }

@@ -63,6 +63,10 @@ type Options struct {
 	UserAgent *enrich.UserAgent
 	Address   *enrich.Address
 	Clients   *enrich.Clients
+	// Frontier adds the columns for what a crawler fetches next, by Sites; nil are those that Frontier reads. Parameters that do not
+	// matter by them are not in canonical_url.
+	Frontier *enrich.Frontier
+	Sites    *enrich.Sites
 	// OnError says what becomes of rows with an error.
 	OnError pipeline.OnError
 	// OnFieldError says what becomes of rows with a carried field that is not of its type.
@@ -78,6 +82,8 @@ type Options struct {
 
 	referrer     int // 1 + index of the referrer in Also, 0 where none is carried
 	clientFields clientFields
+
+	frontierAddress int // 1 + index of the field with the address of hosts, 0 where none is carried
 }
 
 // Guard says what columns show of a batch that other columns have been made of in full. It belongs to one goroutine.
@@ -108,6 +114,8 @@ type Plan struct {
 
 	alsoWant []columns.Mask // of opts.Also
 
+	siteParams bool // there are sites of which not all parameters matter
+
 	rules       atomic.Pointer[tracking.Rules]
 	acquisition atomic.Pointer[enrich.Rules]
 	clients     atomic.Pointer[enrich.Clients]
@@ -115,7 +123,7 @@ type Plan struct {
 
 // OptionError is a fault in [Options].
 type OptionError struct {
-	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.hints", "user_agent.address", "address" or "params"; "columns" for two of one name
+	Option string // "include", "exclude", "rename", "promote", "other_urls", "acquisition", "user_agent", "user_agent.hints", "user_agent.address", "address", "frontier" or "params"; "columns" for two of one name
 	Column string // the name at fault
 	Reason string
 	// Missing: what is wrong is that neither a column nor a field that is carried along has the name.
@@ -152,6 +160,15 @@ func New(opts Options) (*Plan, error) {
 		var err error
 		if opts.Clients, err = (&enrich.Options{UserAgent: opts.UserAgent, Address: opts.Address}).ReadClients(); err != nil {
 			return nil, err
+		}
+	}
+	if opts.Frontier != nil {
+		errs = append(errs, opts.findFrontier())
+		if opts.Sites == nil {
+			var err error
+			if opts.Sites, err = opts.Frontier.ReadSites(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	errs = append(errs, checkAlso(&opts)...)
@@ -245,6 +262,7 @@ func checkAlso(opts *Options) []error {
 
 func newPlan(opts Options, chosen []column) *Plan {
 	p := &Plan{opts: opts, columns: chosen, alsoWant: make([]columns.Mask, len(opts.Also))}
+	p.siteParams = opts.Frontier != nil && opts.Sites.HasParams()
 	p.errorNames = append(errorNames[:], fieldNames(opts.Carried)...)
 	for _, c := range chosen {
 		p.want |= c.want
@@ -279,7 +297,7 @@ func (p *Plan) Unused() []bool {
 		unused[also.field] = false
 	}
 	f := &p.opts.clientFields
-	for _, at := range append([]int{f.userAgent, f.botAddress, f.address}, f.hints[:]...) {
+	for _, at := range append([]int{f.userAgent, f.botAddress, f.address, p.opts.frontierAddress}, f.hints[:]...) {
 		if at > 0 {
 			unused[at-1] = false
 		}

@@ -5,15 +5,28 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
 // A profile is a set of columns of the URL under names that others use.
 type profile struct {
 	columns []profileColumn
 	promote []Promoted
+	// fields are those that it has of others, and alone says that it has no more of them, but for those that are asked for.
+	fields []profileField
+	alone  bool
 }
 
 type profileColumn struct{ from, name string }
+
+// profileField is a column that is not about the URL, of the first of from that there is. A small one has 32 bits, and is null where a
+// number needs more.
+type profileField struct {
+	from  []string
+	name  string
+	small bool
+}
 
 // ecsColumns are the fields of the Elastic Common Schema; OpenTelemetry's semantic conventions have the same.
 //
@@ -34,9 +47,12 @@ var ecsColumns = []profileColumn{
 	{"extension", "url.extension"},
 }
 
-var profiles = map[string]profile{
-	// Source: https://github.com/commoncrawl/cc-index-table
-	"commoncrawl": {columns: []profileColumn{
+// indexColumns and indexFields are the columns of Common Crawl's columnar index, but for warc_segment, which is a part of the names of
+// its files alone.
+//
+// Source: https://github.com/commoncrawl/cc-index-table
+var (
+	indexColumns = []profileColumn{
 		{"surt_key", "url_surtkey"},
 		{"href", "url"},
 		{"host", "url_host_name"},
@@ -54,7 +70,26 @@ var profiles = map[string]profile{
 		{"port", "url_port"},
 		{"path", "url_path"},
 		{"query", "url_query"},
-	}},
+	}
+	indexFields = []profileField{
+		{[]string{"fetch_time"}, "fetch_time", false},
+		{[]string{"fetch_status"}, "fetch_status", true},
+		{[]string{"fetch_redirect"}, "fetch_redirect", false},
+		{[]string{"content_digest"}, "content_digest", false},
+		{[]string{"content_mime_type"}, "content_mime_type", false},
+		{[]string{"content_mime_detected"}, "content_mime_detected", false},
+		{[]string{"content_charset"}, "content_charset", false},
+		{[]string{"content_languages"}, "content_languages", false},
+		{[]string{"content_truncated"}, "content_truncated", false},
+		{[]string{"warc_filename", "file"}, "warc_filename", false},
+		{[]string{"warc_offset"}, "warc_record_offset", true},
+		{[]string{"warc_length"}, "warc_record_length", true},
+	}
+)
+
+var profiles = map[string]profile{
+	"commoncrawl": {columns: indexColumns},
+	"cc_index":    {columns: indexColumns, fields: indexFields, alone: true},
 	// Every character of the URL once: what is missing is made of these columns when it is read.
 	CompactProfile: {columns: sameNames("kept_url", "kept_front", "base_url", "scheme", "userinfo", "host", "port", "kept_origin",
 		"registrable_domain", "kept_public_suffix", "path", "query", "kept_params", "fragment")},
@@ -124,12 +159,40 @@ func applyProfile(opts Options, available, included []column) ([]column, error) 
 		}
 		cols = append(cols, c)
 	}
+	fields := p.fieldsOf(opts, available)
+	cols = append(cols, fields...)
 	for _, c := range included {
 		named := slices.Contains(opts.Include, c.name)
-		inProfile := c.asked == "" && slices.ContainsFunc(p.columns, func(pc profileColumn) bool { return pc.from == c.name })
-		if !inProfile && (named || c.asked != "" || len(opts.Include) == 0 && !c.part) {
+		inProfile := c.asked == "" && slices.ContainsFunc(p.columns, func(pc profileColumn) bool { return pc.from == c.name }) ||
+			slices.ContainsFunc(fields, func(f column) bool { return f.name == c.name })
+		if !inProfile && (named || c.asked != "" || len(opts.Include) == 0 && !c.part && !p.alone) {
 			cols = append(cols, c)
 		}
 	}
 	return cols, nil
+}
+
+// fieldsOf returns the fields of a profile out of available.
+func (p *profile) fieldsOf(opts Options, available []column) (cols []column) {
+	for _, f := range p.fields {
+		at := -1
+		for _, from := range f.from {
+			if at < 0 && !slices.Contains(opts.Exclude, from) {
+				at = slices.IndexFunc(available, func(c column) bool { return c.name == from && c.asked == "" })
+			}
+		}
+		if at < 0 {
+			continue
+		}
+		c := available[at]
+		if _, renamed := opts.Rename[c.name]; !renamed {
+			c.rename = f.name
+		}
+		if f.small && c.carried > 0 && c.typ == int64Type {
+			c.typ, c.build = int32Type, func(s *state) *array.Data { return s.carried32(c.carried - 1) }
+			c.comment += "; null where it needs more than 32 bits"
+		}
+		cols = append(cols, c)
+	}
+	return cols
 }

@@ -210,8 +210,19 @@ type format struct {
 func (*format) Ext() string { return "parquet" }
 
 func (f *format) Check(s *arrow.Schema) error {
-	_, err := newEncoder(s, f.opts)
+	_, err := newEncoder(s, f.optionsOf(s))
 	return err
+}
+
+// optionsOf returns the options for rows of a schema. Dead letters lack the columns that rows are sorted by, and are in the order in which
+// they come; for rows, CheckRows has refused that.
+func (f *format) optionsOf(s *arrow.Schema) *Options {
+	if !slices.ContainsFunc(f.opts.SortBy, func(name string) bool { return !s.HasField(name) }) {
+		return f.opts
+	}
+	o := *f.opts
+	o.SortBy = nil
+	return &o
 }
 
 // spares are encoders that are done, a few of them: with thousands of partitions, those of a commit would hold as much
@@ -240,7 +251,7 @@ func (f *format) NewEncoder(w io.Writer, s *arrow.Schema) (filesink.Encoder, err
 		return e, e.w.Reset(w)
 	default:
 	}
-	e, err := newEncoder(s, f.opts)
+	e, err := newEncoder(s, f.optionsOf(s))
 	if err != nil {
 		return nil, err
 	}

@@ -184,6 +184,19 @@ func TestSortByProblems(t *testing.T) {
 	}
 }
 
+// TestSortLeavesDeadLetters: dead letters lack the columns that rows are sorted by, and have files all the same.
+func TestSortLeavesDeadLetters(t *testing.T) {
+	f := &format{opts: &Options{SortBy: []string{"text"}}}
+	*f.opts = f.opts.withDefaults()
+	letters := arrow.NewSchema([]arrow.Field{{Name: "raw", Type: arrow.BinaryTypes.Binary}}, nil)
+	if err := f.Check(letters); err != nil {
+		t.Error(err)
+	}
+	if o := f.optionsOf(sinktest.AllTypes()); len(o.SortBy) != 1 {
+		t.Errorf("rows are sorted by %v", o.SortBy)
+	}
+}
+
 // TestRanksOfTexts: a column of few values is sorted by their ranks, one of many by the values, and both come to the same order,
 // in which nulls are last and equal rows stay as they were.
 func TestRanksOfTexts(t *testing.T) {

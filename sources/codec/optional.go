@@ -2,6 +2,7 @@ package codec
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 )
@@ -21,6 +22,56 @@ type Headed interface {
 	// CheckHeader returns what the first record lacks that the options name, once it has been decoded or observed, and
 	// nil before.
 	CheckHeader() error
+}
+
+// Framer is a [Codec] whose records are not lines, and that finds them itself: archives. The source of files asks for it, and gives it
+// what a file holds. A codec without it has lines.
+type Framer interface {
+	// Opening returns what every record begins with. Behind a damage of a compressed file, reading goes on with the next member whose
+	// content begins so.
+	Opening() string
+	// Frame returns the records of a file. Of each it keeps at most so many bytes. It is called once, before the first Decode, which
+	// is given what the records return, one after the other.
+	Frame(content Content, most int) Records
+}
+
+// Content is what a file holds, without its compression. It is used by one goroutine.
+type Content interface {
+	// Read implements [io.Reader]. It returns bytes of one member at most, and a [*MemberEnd] behind the last of them. It does not
+	// wait: what it returns then, Records has to return.
+	Read(p []byte) (int, error)
+	// Plain reports, once Read has returned bytes, whether they are those of the file, which is not compressed.
+	Plain() bool
+}
+
+// MemberEnd is the error of a [Content] at the end of a member, which is a part of a file that was compressed on its own, such as a
+// member of gzip or a frame of zstd. The next Read goes on with the next one. Files of other formats have no such parts.
+type MemberEnd struct {
+	Start, End int64 // in the file, as it is stored
+	// Damage is why the member could not be read to its end, nil for one that was. End is then where reading goes on.
+	Damage error
+}
+
+func (e *MemberEnd) Error() string {
+	return fmt.Sprintf("the member from byte %d to %d: %v", e.Start, e.End, e.Damage)
+}
+
+// FormatError is the error of a file that is not of the codec's format.
+type FormatError struct{ Reason string }
+
+func (e *FormatError) Error() string { return e.Reason }
+
+// Records finds the records of a file.
+type Records interface {
+	// Next returns the next record, valid until the next call, and whether it is longer than what is kept of it. An error ends the
+	// file, but for that of a Content that does not wait, after which it may be called again.
+	Next() (record []byte, cut bool, err error)
+	// Ready reports whether Next returns without reading, but for records that are none.
+	Ready() bool
+	// Fill reads once. Next does so by itself.
+	Fill()
+	// Rest returns what was read behind the last record that Next has returned, as far as it is kept.
+	Rest() []byte
 }
 
 // Resolver is a [Codec] that fetches something from elsewhere before it can decode a record, such as its schema from a registry:

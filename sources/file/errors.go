@@ -7,6 +7,8 @@ import (
 
 	"github.com/klauspost/compress/s2"
 	"github.com/therootcompany/xz"
+
+	"github.com/urlmill/urlmill/sources/codec"
 )
 
 // errNotRead says that a file is recognised but of a kind that is not read.
@@ -39,7 +41,7 @@ func (e *ReadError) Error() string {
 	if errors.Is(e.Err, errNotRead) || errors.Is(e.Err, errUTF16) {
 		return fmt.Sprintf("%s: %s file: %v", e.Path, e.Format, e.Err)
 	}
-	if e.Format == objectFormat {
+	if e.Format == objectFormat || errors.As(e.Err, new(*codec.FormatError)) {
 		return fmt.Sprintf("%s: %v", e.Path, e.Err)
 	}
 	if e.Format == tableFormat {
@@ -67,7 +69,7 @@ func (e *ReadError) diagnose() (what, remedy string) {
 	switch {
 	case errors.Is(e.Err, errShrunk):
 		return "it ends too early", "get the whole file and run again"
-	case e.Format == "text":
+	case e.Format == "text" && !errors.Is(e.Err, io.ErrUnexpectedEOF):
 		return "reading failed", "check the disk or the connection and run again"
 	case e.truncated():
 		return fmt.Sprintf("the %s data ends too early", e.Format), "get the whole file and run again"

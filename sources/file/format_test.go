@@ -268,7 +268,7 @@ func FuzzDecompress(f *testing.F) {
 		// bytes, and nothing that grows with what comes out.
 		const window = 64 << 20
 		alloctest.Bound(t, len(data), window/100, 4*window, func() {
-			s := newStream(t.Context(), input{path: Stdin}, bytes.NewReader(data), nil, new(atomic.Int64), window)
+			s := newStream(t.Context(), input{path: Stdin}, bytes.NewReader(data), nil, new(atomic.Int64), window, "")
 			defer s.close()
 			if n, err := io.Copy(io.Discard, io.LimitReader(awaited{t, s}, 16<<20)); err == nil && n < 16<<20 && s.offset != int64(len(data)) {
 				t.Errorf("no error, but only %d of %d bytes were read", s.offset, len(data))

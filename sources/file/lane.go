@@ -20,7 +20,7 @@ type lane struct {
 	drain  <-chan struct{}
 	codec  codec.Codec
 	stream *stream
-	lines  *framing.Lines
+	lines  codec.Records
 
 	at   int64 // position of the next line
 	from int64 // position of the first line that is wanted
@@ -41,7 +41,16 @@ func (l *lane) Start(ctx context.Context, next int64) error {
 	}
 	l.from = max(next, 0)
 	l.codec = l.source.codec.New()
-	l.stream = newStream(ctx, l.in, l.source.o.Stdin, l.drain, &l.source.read, windowLimit(l.source.o.Parallel))
+	framer, frames := l.codec.(codec.Framer)
+	opening := ""
+	if frames {
+		opening = framer.Opening()
+	}
+	l.stream = newStream(ctx, l.in, l.source.o.Stdin, l.drain, &l.source.read, windowLimit(l.source.o.Parallel), opening)
+	if frames {
+		l.lines = framer.Frame(l.stream, l.source.o.MaxRecordBytes)
+		return nil
+	}
 	var r io.Reader = l.stream
 	if e, ok := l.source.codec.(codec.Enveloped); ok && e.Envelope() != "" {
 		r = framing.NewElements(r, e.Envelope())

@@ -111,7 +111,7 @@ func noise(n int) []byte {
 func decoded(t testing.TB, path string, size int64, window int) (content []byte, format string, offset int64, err error) {
 	t.Helper()
 	var read atomic.Int64
-	s := newStream(t.Context(), input{path: path, size: size}, nil, nil, &read, window)
+	s := newStream(t.Context(), input{path: path, size: size}, nil, nil, &read, window, "")
 	defer s.close()
 	for {
 		if err := s.await(t.Context()); err != nil {
@@ -198,7 +198,7 @@ func TestMembersAbandoned(t *testing.T) {
 		path := write(t, "f", data)
 		for range 5 {
 			var read atomic.Int64
-			s := newStream(t.Context(), input{path: path, size: int64(len(data))}, nil, nil, &read, maxWindow)
+			s := newStream(t.Context(), input{path: path, size: int64(len(data))}, nil, nil, &read, maxWindow, "")
 			_ = s.await(t.Context())
 			s.close()
 		}

@@ -88,6 +88,19 @@ func matchKey(pattern, key []string) bool {
 	return ok && matchKey(pattern[1:], key[1:])
 }
 
+// Matches reports whether a key matches a pattern as it does in Options.Paths, to its end.
+func Matches(pattern, key string) (bool, error) {
+	found, err := places("", pattern)
+	if err != nil {
+		return false, err
+	}
+	segments, names := found[0].pattern, strings.Split(key, "/")
+	if len(segments) != len(names) && !slices.Contains(segments, anyDepth) {
+		return false, nil // what lies below a match
+	}
+	return matchKey(segments, names), nil
+}
+
 // visible reports whether no segment is left out.
 func visible(segments []string) bool {
 	return !slices.ContainsFunc(segments, func(s string) bool { return s != "" && hidden(s) })

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/urlmill/urlmill/sources/codec"
 	"github.com/urlmill/urlmill/sources/codec/framing"
 )
 
@@ -26,11 +27,12 @@ const (
 // errStopped ends reading because of a drain.
 var errStopped = errors.New("stopped")
 
-// chunk is a piece of the content, or the end of it.
+// chunk is a piece of the content, and what comes behind it: nil, the end of a member, or the end of all.
 type chunk struct {
-	data []byte
-	err  error
-	read snapshot // what it was made of, and all before it
+	data  []byte
+	err   error
+	read  snapshot // what it was made of, and all before it
+	plain bool     // it is as it is stored
 }
 
 // snapshot is how much of a file has been read, as it is stored.
@@ -56,19 +58,24 @@ type stream struct {
 	snapshot    snapshot // of the current chunk, and all before it
 	last        byte     // of the current chunk
 	window      int      // of a decoder, at most
+	opening     string   // what the content of members begins with; "" if members are of no interest
+	plain       bool     // of the current chunk
 	// The goroutine writes these before it sends the chunk with the error.
 	format string
 	offset int64 // where in the file the decompressor is
-	taken  int64 // bytes read from the file
+	// position returns what offset becomes.
+	position func() int64
+	taken    int64 // bytes read from the file
 	// opened is what the file was like when it was opened. It is written before the first chunk is sent.
 	opened mark
 }
 
 // newStream starts to read in. The bytes read from the file are added to read. stdin is read for the path "-". ctx ends what
-// is done before that. A decoder may have a window of so many bytes.
-func newStream(ctx context.Context, in input, stdin io.Reader, drain <-chan struct{}, read *atomic.Int64, window int) *stream {
+// is done before that. A decoder may have a window of so many bytes. With opening the content is that of members that begin so, and
+// their ends show.
+func newStream(ctx context.Context, in input, stdin io.Reader, drain <-chan struct{}, read *atomic.Int64, window int, opening string) *stream {
 	s := &stream{
-		in: in, drain: drain, read: read, format: "text", window: window,
+		in: in, drain: drain, read: read, format: "text", window: window, opening: opening,
 		filled: make(chan chunk, chunks), empty: make(chan []byte, chunks), closed: make(chan struct{}),
 	}
 	for range chunks {
@@ -124,13 +131,21 @@ func (s *stream) poll() bool {
 
 // take makes c the current chunk, or its error that of the content.
 func (s *stream) take(c chunk) {
-	if s.err = c.err; s.ended() || c.err == nil {
+	if s.err = c.err; s.ended() || c.err == nil || isMemberEnd(c.err) {
 		s.snapshot = c.read
 	}
-	if c.err == nil {
-		s.rest, s.whole, s.last = c.data, c.data, c.data[len(c.data)-1]
+	if len(c.data) > 0 {
+		s.rest, s.whole, s.last, s.plain = c.data, c.data, c.data[len(c.data)-1], c.plain
 	}
 }
+
+func isMemberEnd(err error) bool {
+	_, ok := err.(*codec.MemberEnd) //nolint:errorlint // as members returns it
+	return ok
+}
+
+// Plain implements [codec.Content].
+func (s *stream) Plain() bool { return s.plain }
 
 // ended reports whether all of the content has been taken.
 func (s *stream) ended() bool {
@@ -144,7 +159,11 @@ func (s *stream) Read(p []byte) (int, error) {
 		return 0, framing.ErrAgain
 	}
 	if len(s.rest) == 0 {
-		return 0, s.err
+		err := s.err
+		if isMemberEnd(err) {
+			s.err = nil
+		}
+		return 0, err
 	}
 	n := copy(p, s.rest)
 	s.rest = s.rest[n:]
@@ -183,15 +202,9 @@ func (s *stream) copy(ctx context.Context, stdin io.Reader) (read snapshot, err 
 			s.opened, counted.sum = newMark(info, s.in.real), xxh3.New()
 		}
 	}
-	buffered := bufio.NewReaderSize(counted, readBuffer)
-	content, format, err := decompress(buffered, s.window, !s.in.stream && size >= membersFrom)
-	s.format = format
-	defer func() {
-		s.taken, s.offset = counted.here, counted.here-int64(buffered.Buffered())
-		if m, ok := content.(*members); ok {
-			s.offset -= int64(m.unused())
-		}
-	}()
+	s.position = func() int64 { return 0 }
+	defer func() { s.taken = counted.here; s.offset = s.position() }()
+	content, plain, err := s.open(counted, !s.in.stream && size >= membersFrom)
 	if err != nil {
 		return read, noEOF(err)
 	}
@@ -199,16 +212,42 @@ func (s *stream) copy(ctx context.Context, stdin io.Reader) (read snapshot, err 
 		defer c.Close()
 	}
 	for err == nil {
-		err = s.next(content, counted)
+		err = s.next(content, plain, counted)
 	}
-	if err == io.EOF && format == "text" && counted.here < size { //nolint:errorlint // as in Lines
+	if err == io.EOF && plain && counted.here < size { //nolint:errorlint // as in Lines
 		err = errShrunk
 	}
 	return counted.snapshot(), err
 }
 
+// open returns the content of a file, and whether that is as it is stored. beside says that members may be decompressed beside each
+// other, which those that show are not.
+func (s *stream) open(file io.Reader, beside bool) (content io.Reader, plain bool, err error) {
+	src := &rewinder{r: file}
+	if s.opening != "" {
+		file = src
+	}
+	buffered := bufio.NewReaderSize(file, readBuffer)
+	s.position = func() int64 { return s.taken - int64(buffered.Buffered()) }
+	if s.opening != "" {
+		m, name, err := openMemberwise(src, buffered, s.opening, s.window)
+		if s.format = name; m != nil {
+			s.position = m.here
+			return m, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	content, s.format, err = decompress(buffered, s.window, beside && s.opening == "")
+	if m, ok := content.(*members); ok {
+		s.position = func() int64 { return s.taken - int64(buffered.Buffered()) - int64(m.unused()) }
+	}
+	return content, s.format == "text", err
+}
+
 // next hands one chunk over.
-func (s *stream) next(content io.Reader, counted *counter) error {
+func (s *stream) next(content io.Reader, plain bool, counted *counter) error {
 	var buf []byte
 	select {
 	case buf = <-s.empty:
@@ -218,13 +257,23 @@ func (s *stream) next(content io.Reader, counted *counter) error {
 		return errStopped
 	}
 	n, err := content.Read(buf)
-	if n > 0 {
+	for s.opening != "" && !plain && err == nil && n < chunkSize/2 { // small members would be chunks of their own, and their ends others
+		var more int
+		more, err = content.Read(buf[n:])
+		n += more
+	}
+	if ended := isMemberEnd(err); n > 0 || ended {
+		c := chunk{data: buf[:n], read: counted.snapshot(), plain: plain}
+		if ended {
+			c.err, err = err, nil
+		}
 		select {
-		case s.filled <- chunk{data: buf[:n], read: counted.snapshot()}:
+		case s.filled <- c:
 		case <-s.closed:
 			return errStopped
 		}
-	} else {
+	}
+	if n == 0 {
 		s.empty <- buf
 	}
 	return err

@@ -115,8 +115,10 @@ func TestCodecExamples(t *testing.T) {
 			continue
 		}
 		source := `kafka: {brokers: ["a:1"], topics: [t], group: g}`
-		if strings.HasPrefix(example, "codec: {parquet:") {
-			source = "file: {paths: [-]}"
+		for _, k := range wire.Standard().Codecs {
+			if k.Only == "file" && strings.HasPrefix(example, "codec: {"+k.Name+":") {
+				source = "file: {paths: [-]}"
+			}
 		}
 		whole := "source:\n  " + source + "\n  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ") + "\nsink: {parquet: {path: out}}\n"
 		c, err := wire.Standard().Parse("enrich.md", []byte(whole), config.OSEnv())

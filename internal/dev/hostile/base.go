@@ -56,7 +56,7 @@ func (l *lab) makeGood(ctx context.Context) error {
 		return err
 	}
 	for _, host := range []string{"good", "bad"} {
-		files := map[string][]byte{".ndjson": records(host), ".csv": delimitedRows(host), ".log": accessLog(host)}
+		files := map[string][]byte{".ndjson": records(host), ".csv": delimitedRows(host), ".log": accessLog(host), ".warc": archive(host), ".wat": pages(host)}
 		for name, data := range files {
 			if err := os.WriteFile(filepath.Join(l.good, host+name), data, 0o644); err != nil {
 				return err
@@ -65,6 +65,9 @@ func (l *lab) makeGood(ctx context.Context) error {
 		if err := l.convertAll(ctx, host); err != nil {
 			return err
 		}
+	}
+	if err := l.compressArchive(); err != nil {
+		return err
 	}
 	return l.compressAll()
 }

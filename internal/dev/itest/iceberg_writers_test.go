@@ -42,8 +42,8 @@ func TestIcebergOtherWriters(t *testing.T) {
 		"spark":     {"rewrite", "columns", "partition", "delete", "rewrite", "branch", "append", "expire", "orphans"},
 	} {
 		t.Run(engine, func(t *testing.T) {
-			if engine == "spark" && os.Getenv("URLMILL_SPARK") != "1" {
-				t.Skip("Spark takes minutes: set URLMILL_SPARK=1")
+			if engine == "spark" && (os.Getenv("URLMILL_SPARK") != "1" || os.Getenv("URLMILL_SPARK_PYTHON") == "") {
+				t.Skip("Spark takes minutes: set URLMILL_SPARK=1, and URLMILL_SPARK_PYTHON to a Python with pyspark 4.0")
 			}
 			otherWriters(t, engine, steps)
 		})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import pickle
 import re
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from conftest import ODD
+from conftest import ODD, ROOT
 
 import urlmill
 from urlmill import Canonical, Error, Parser, Promote, _once, _parser
@@ -406,3 +407,17 @@ def test_help_lists_options_and_columns() -> None:
     usual = [f.name for f in Parser().type]
     listed = re.findall(r"\w+", text.split("up to raw: ")[1].split(".\n")[0])
     assert listed == there and listed[: len(usual)] == usual and usual[-1] == "raw"
+
+
+def test_the_cases_of_all_hosts() -> None:
+    """Those that DuckDB's functions are tested with, too."""
+    cases = [json.loads(line) for line in (ROOT / "plugins" / "testdata" / "functions.ndjson").read_text("utf-8").splitlines()]
+    cases = [c for c in cases if c["url"] is not None]
+    names = [f.name for f in Parser(exclude=["url", "raw"]).type]
+    got = urlmill.parse([c["url"] for c in cases], [c.get("base") for c in cases], columns=names)
+    for case, row in zip(cases, got.to_pylist(), strict=True):
+        assert row == {name: case.get(name) for name in names}, case["url"]
+    for form in ("strict", "dedupe", "surt-ia", "surt-cc"):
+        plain = [c for c in cases if "base" not in c]
+        canonical = urlmill.parse([c["url"] for c in plain], columns=["canonical_url"], canonical=Canonical(form=form))
+        assert [r["canonical_url"] for r in canonical.to_pylist()] == [(c.get("canonical") or {}).get(form) for c in plain]

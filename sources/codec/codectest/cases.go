@@ -65,6 +65,7 @@ func Cases() []Case {
 	}}
 	cases = append(cases, delimitedCases()...)
 	cases = append(cases, schemaCases()...)
+	cases = append(cases, archiveCases()...)
 	return append(cases, logCases()...)
 }
 

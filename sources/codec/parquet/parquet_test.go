@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 
 	"github.com/urlmill/urlmill/internal/decoded"
 	"github.com/urlmill/urlmill/internal/dev/alloctest"
@@ -301,4 +302,59 @@ func FuzzOpenTable(f *testing.F) {
 			_, _ = rowsOf(t, options(), data, 10, 50)
 		})
 	})
+}
+
+// capture is a row of Common Crawl's columnar index, as Spark writes it, but for columns that are no different from these.
+type capture struct {
+	Key      string           `parquet:"url_surtkey"`
+	URL      string           `parquet:"url"`
+	Host     *string          `parquet:"url_host_name,optional,dict"`
+	Port     *int32           `parquet:"url_port,optional"`
+	Fetched  deprecated.Int96 `parquet:"fetch_time"`
+	Status   int16            `parquet:"fetch_status"`
+	Redirect *string          `parquet:"fetch_redirect,optional"`
+	Filename string           `parquet:"warc_filename,dict"`
+	Offset   int32            `parquet:"warc_record_offset"`
+	Length   int32            `parquet:"warc_record_length"`
+}
+
+// TestColumnarIndex reads rows of Common Crawl's columnar index, whose times are of the type that Spark writes.
+func TestColumnarIndex(t *testing.T) {
+	const day, micros = 2461369, 50100_000_000 // 2026-11-24 13:55:00, in Julian days
+	nanos := uint64(micros) * 1000
+	host := "www.example.com"
+	rows := []capture{{
+		Key: "com,example)/", URL: "https://www.example.com/", Host: &host, Fetched: deprecated.Int96{uint32(nanos), uint32(nanos >> 32), day},
+		Status: 200, Filename: "crawl-data/a.warc.gz", Offset: 477, Length: 569,
+	}}
+	var out bytes.Buffer
+	if err := parquet.Write(&out, rows); err != nil {
+		t.Fatal(err)
+	}
+	f, err := New(Options{URL: "url", Carry: []codec.CarriedColumn{
+		{Name: "fetch_time", Type: pipeline.Timestamp},
+		{Name: "fetch_status", Type: pipeline.Int64},
+		{Name: "fetch_redirect"},
+		{Name: "warc_filename"},
+		{Name: "warc_record_offset", Type: pipeline.Int64},
+		{Name: "warc_record_length", Type: pipeline.Int64},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := f.OpenTable(bytes.NewReader(out.Bytes()), int64(out.Len()), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	b := &pipeline.Batch{MaxRows: 10, MaxBytes: 1 << 20}
+	f.New().Prepare(b)
+	if _, err := table.Append(t.Context(), b, 0); err != nil {
+		t.Fatal(err)
+	}
+	at := time.UnixMicro(b.Carried[0].Ints[0]).UTC().Format(time.RFC3339)
+	if string(b.URLs.At(0)) != rows[0].URL || at != "2026-11-24T13:55:00Z" || b.Carried[1].Ints[0] != 200 || b.Carried[2].Valid[0] ||
+		string(b.Carried[3].Text.At(0)) != rows[0].Filename || b.Carried[4].Ints[0] != 477 || b.Carried[5].Ints[0] != 569 || len(b.Faults) > 0 {
+		t.Errorf("%s, %+v, %v", at, b.Carried, b.Faults)
+	}
 }

@@ -4,20 +4,16 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"os"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/places"
 	"github.com/urlmill/urlmill/internal/ipcread"
 	"github.com/urlmill/urlmill/sinks/parquet"
 )
 
-func openArrow(f *os.File) (decoder, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return decoder{}, err
-	}
-	r, err := ipcread.NewFileReader(f, info.Size())
+func openArrow(f places.File) (decoder, error) {
+	r, err := ipcread.NewFileReader(f, f.Size())
 	if err != nil {
 		return decoder{}, err
 	}
@@ -50,12 +46,8 @@ func openArrowStream(in io.Reader) (decoder, error) {
 }
 
 // openParquet returns a decoder of the chosen columns, in the order of the file.
-func openParquet(f *os.File, columns []string) (decoder, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return decoder{}, err
-	}
-	r, err := parquet.NewReader(f, info.Size())
+func openParquet(f places.File, columns []string) (decoder, error) {
+	r, err := parquet.NewReader(f, f.Size())
 	if err != nil {
 		return decoder{}, err
 	}

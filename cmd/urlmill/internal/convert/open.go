@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/places"
 )
 
 // Format is a file format.
@@ -25,6 +28,7 @@ const (
 	Arrow       Format = "arrow"        // IPC file
 	ArrowStream Format = "arrow-stream" // IPC stream
 	NDJSON      Format = "ndjson"
+	CDXJ        Format = "cdxj" // lines of an index, which are written and not read
 )
 
 // Formats are the names of all formats.
@@ -41,6 +45,8 @@ func ByName(name string) Format {
 		return ArrowStream
 	case ".ndjson", ".jsonl":
 		return NDJSON
+	case ".cdxj":
+		return CDXJ
 	}
 	return ""
 }
@@ -67,6 +73,8 @@ type Options struct {
 	BatchRows int64
 	// Schema is that of NDJSON. Without it, the file is read once for the types alone.
 	Schema *arrow.Schema
+	// File opens files, those of this machine if it is nil.
+	File func(name string) (places.File, error)
 }
 
 const defaultBatchRows = 8192
@@ -107,7 +115,10 @@ func open(name string, o Options) (_ Reader, err error) {
 		}
 		return newReader(name, d, o.Columns)
 	}
-	f, err := os.Open(name)
+	if o.File == nil {
+		o.File = func(name string) (places.File, error) { return places.Places{}.OpenFile(context.Background(), name) }
+	}
+	f, err := o.File(name)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +144,7 @@ func open(name string, o Options) (_ Reader, err error) {
 	return newReader(name, d, o.Columns)
 }
 
-func openFile(f *os.File, o Options) (d decoder, err error) {
+func openFile(f places.File, o Options) (d decoder, err error) {
 	switch {
 	case o.Format == Parquet:
 		return openParquet(f, o.Columns)

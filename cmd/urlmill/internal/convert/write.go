@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/cdxj"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit"
@@ -32,6 +33,8 @@ type Target struct {
 	// Version is urlmill's, for the metadata.
 	Version string
 	Log     *slog.Logger
+	// Put makes an object of a file on this machine, where Path is one; nil: it is a file on this machine.
+	Put func(ctx context.Context, name, from string) error
 }
 
 // CheckOptions returns what is wrong with the options of the target.
@@ -51,7 +54,7 @@ func (t Target) sink(folder string) (pipeline.Sink, error) {
 		return arrowipc.New(arrowipc.Options{
 			Files: arrowipc.Files{Delivery: commit.AtLeastOnce}, Path: folder, Compression: t.Compression, Version: t.Version,
 		}, t.Log)
-	case NDJSON, ArrowStream:
+	case NDJSON, ArrowStream, CDXJ:
 		return nil, fmt.Errorf("%s is written as a stream", t.Format)
 	}
 	return nil, fmt.Errorf("no table is written as %q", t.Format)
@@ -62,6 +65,8 @@ func StreamTo(w io.Writer, t Target) (pipeline.Sink, error) {
 	switch t.Format {
 	case NDJSON:
 		return ndjson.New(ndjson.Options{Stdout: w}, t.Log)
+	case CDXJ:
+		return cdxj.New(w), nil
 	case ArrowStream:
 		return arrowipc.New(arrowipc.Options{Stdout: w, Compression: t.Compression, Version: t.Version}, t.Log)
 	}
@@ -70,13 +75,17 @@ func StreamTo(w io.Writer, t Target) (pipeline.Sink, error) {
 
 // Write writes all rows of r to a file, which appears when it is complete and durable, and returns their number.
 func Write(ctx context.Context, t Target, r Reader) (rows int64, err error) {
-	folder, err := os.MkdirTemp(filepath.Dir(t.Path), ".urlmill-convert-")
+	beside := "" // that of temporary files
+	if t.Put == nil {
+		beside = filepath.Dir(t.Path)
+	}
+	folder, err := os.MkdirTemp(beside, ".urlmill-convert-")
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	var made string
-	if t.Format == NDJSON || t.Format == ArrowStream {
+	if t.Format == NDJSON || t.Format == ArrowStream || t.Format == CDXJ {
 		made = filepath.Join(folder, "out")
 		rows, err = writeStream(ctx, t, made, r)
 	} else {
@@ -84,6 +93,9 @@ func Write(ctx context.Context, t Target, r Reader) (rows int64, err error) {
 	}
 	if err != nil {
 		return rows, err
+	}
+	if t.Put != nil {
+		return rows, t.Put(ctx, t.Path, made)
 	}
 	if err := os.Rename(made, t.Path); err != nil {
 		return rows, err

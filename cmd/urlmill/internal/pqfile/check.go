@@ -11,6 +11,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/places"
 )
 
 // Report is what a check found.
@@ -41,8 +43,17 @@ func (r *Report) note(format string, args ...any) {
 // page index, bloom filters, the order of the first sorting column; and whether texts are UTF-8. What is wrong is in the
 // report; the error is that of ctx, or of the system when it does not let the file be read.
 func Check(ctx context.Context, path string) (Report, error) {
+	return CheckIn(ctx, places.Places{}, path)
+}
+
+// CheckIn does so with a file that may be in a bucket.
+func CheckIn(ctx context.Context, p places.Places, path string) (Report, error) {
 	r := Report{File: path, Problems: []string{}}
-	f, err := Open(path)
+	in, err := p.OpenFile(ctx, path)
+	if err != nil {
+		return r, err
+	}
+	f, err := New(in)
 	if sys := (*fs.PathError)(nil); errors.As(err, &sys) {
 		return r, err
 	}

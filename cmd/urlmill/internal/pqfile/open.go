@@ -4,21 +4,23 @@ package pqfile
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/urlmill/urlmill/cmd/urlmill/internal/places"
 	"github.com/urlmill/urlmill/internal/pqread"
 )
 
 // File is an open Parquet file.
 type File struct {
-	f    *os.File
+	f    places.File
 	size int64
 	pq   *pqread.File
 	// optional has what parquet-go cannot tell from a zero.
@@ -53,27 +55,34 @@ type Statistics struct {
 	MinExact      *bool  `thrift:"8,optional"`
 }
 
-// Open opens a file and reads its footer. Page indexes and bloom filters are read when they are asked for.
-func Open(path string) (_ *File, err error) {
-	f, err := os.Open(path)
+// Open opens a file of this machine and reads its footer. Page indexes and bloom filters are read when they are asked for.
+func Open(path string) (*File, error) {
+	f, err := places.Places{}.OpenFile(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}
+	return New(f)
+}
+
+// New reads the footer of an open file, which it closes when there is an error.
+func New(f places.File) (_ *File, err error) {
 	defer func() {
 		if err != nil {
 			_ = f.Close()
 		}
 	}()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+	if l, ok := f.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		info, err := l.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s: a Parquet file has to be a file on disk, since its footer is at the end", f.Name())
+		}
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: a Parquet file has to be a file on disk, since its footer is at the end", path)
-	}
-	p := &File{f: f, size: info.Size()}
+	p := &File{f: f, size: f.Size()}
 	if err := p.readFooter(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return p, nil
 }

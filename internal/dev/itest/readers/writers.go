@@ -55,7 +55,7 @@ func NewWriter(tb testing.TB, engine, catalog, table string) *Writer {
 		}
 		args = append(args, jar)
 	}
-	cmd := exec.CommandContext(tb.Context(), sparkPython(engine), args...)
+	cmd := exec.CommandContext(tb.Context(), pythonOf(engine), args...)
 	w := &Writer{tb: tb, stderr: new(testproc.Log)}
 	cmd.Stderr = w.stderr
 	in, err := cmd.StdinPipe()
@@ -86,10 +86,10 @@ const (
 	icebergSpark   = "iceberg-spark-runtime-4.0_2.13-" + icebergVersion
 )
 
-// sparkPython returns the Python of an engine: the Spark that Iceberg has a runtime for may be another one than the newest.
-func sparkPython(engine string) string {
-	if p := os.Getenv("URLMILL_SPARK_PYTHON"); p != "" && engine == "spark" {
-		return p
+// pythonOf returns the Python of an engine: Iceberg has a runtime for another Spark than the newest.
+func pythonOf(engine string) string {
+	if engine == "spark" {
+		return os.Getenv("URLMILL_SPARK_PYTHON")
 	}
 	return python()
 }

@@ -1,0 +1,166 @@
+/* Arrays of Arrow as vectors of DuckDB. */
+#include "extension.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bitmaps of the two have the same bits in memory, where the least significant byte is the first. */
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "machines with the most significant byte first are not supported"
+#endif
+
+static bool is(const struct ArrowSchema *s, const char *format) { return strcmp(s->format, format) == 0; }
+
+static duckdb_logical_type struct_type(const struct ArrowSchema *s) {
+	enum { most = 256 };
+	duckdb_logical_type types[most];
+	const char *names[most];
+	int64_t n = 0;
+	bool ok = s->n_children <= most;
+	for (; ok && n < s->n_children; n++) {
+		types[n] = type_of(s->children[n]);
+		names[n] = s->children[n]->name;
+		ok = types[n];
+		if (!ok) break;
+	}
+	duckdb_logical_type type = ok ? duckdb_create_struct_type(types, names, (idx_t)n) : NULL;
+	for (int64_t i = 0; i < n; i++) duckdb_destroy_logical_type(&types[i]);
+	return type;
+}
+
+duckdb_logical_type type_of(const struct ArrowSchema *s) {
+	static const struct {
+		const char *format;
+		duckdb_type type;
+	} plain[] = {
+		{"u", DUCKDB_TYPE_VARCHAR}, {"b", DUCKDB_TYPE_BOOLEAN}, {"i", DUCKDB_TYPE_INTEGER}, {"l", DUCKDB_TYPE_BIGINT}, {"g", DUCKDB_TYPE_DOUBLE},
+		{"z", DUCKDB_TYPE_BLOB}, {"tsu:", DUCKDB_TYPE_TIMESTAMP}, {"tsu:UTC", DUCKDB_TYPE_TIMESTAMP_TZ},
+	};
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+		if (is(s, plain[i].format)) return duckdb_create_logical_type(plain[i].type);
+	}
+	if (is(s, "+s")) return struct_type(s);
+	if (!is(s, "+l") || s->n_children != 1) return NULL;
+	duckdb_logical_type value = type_of(s->children[0]);
+	if (!value) return NULL;
+	duckdb_logical_type type = duckdb_create_list_type(value);
+	duckdb_destroy_logical_type(&value);
+	return type;
+}
+
+static uint64_t *writable(duckdb_vector v) {
+	duckdb_vector_ensure_validity_writable(v);
+	return duckdb_vector_get_validity(v);
+}
+
+void put_null(duckdb_vector to, idx_t row) { duckdb_validity_set_row_invalid(writable(to), row); }
+
+static bool bit(const uint8_t *bits, int64_t i) { return bits[i / 8] >> (i % 8) & 1; }
+
+/* put_nulls sets the rows to null that are so in the array or in nulls. */
+static void put_nulls(const struct ArrowArray *a, int64_t at, int64_t rows, const uint64_t *nulls, duckdb_vector to) {
+	const uint8_t *bits = a->null_count && a->n_buffers ? a->buffers[0] : NULL;
+	if (!bits && !nulls) return;
+	uint64_t *mask = writable(to);
+	int64_t i = 0;
+	for (; bits && at % 8 == 0 && i + 64 <= rows; i += 64) memcpy(&mask[i / 64], bits + (at + i) / 8, 8);
+	for (; bits && i < rows; i++) {
+		if (bit(bits, at + i)) mask[i / 64] |= (uint64_t)1 << (i % 64);
+		else mask[i / 64] &= ~((uint64_t)1 << (i % 64));
+	}
+	if (!nulls) return;
+	for (i = 0; i + 64 <= rows; i += 64) mask[i / 64] &= nulls[i / 64];
+	for (; i < rows; i++) {
+		if (!row_valid(nulls, (idx_t)i)) mask[i / 64] &= ~((uint64_t)1 << (i % 64));
+	}
+}
+
+/* short_text copies up to 12 bytes of those that are there, and zeros behind them: strings are compared with those. */
+static inline void short_text(char *to, const char *from, uint32_t length, int32_t there) {
+	if (there < 12) {
+		memset(to, 0, 12);
+		memcpy(to, from, length);
+		return;
+	}
+	uint64_t low;
+	uint32_t high;
+	memcpy(&low, from, 8);
+	memcpy(&high, from + 8, 4);
+	if (length < 8) low &= ((uint64_t)1 << (8 * length)) - 1;
+	high &= length > 8 ? (uint32_t)(((uint64_t)1 << (8 * (length - 8))) - 1) : 0;
+	memcpy(to, &low, 8);
+	memcpy(to + 8, &high, 4);
+}
+
+/* put_text hands over the bytes of all rows as one string, which DuckDB copies into memory that lives as long as the vector, and has
+ * every row point into that. A call for each would cost more than to parse it. */
+static fault put_text(const struct ArrowArray *a, int64_t at, int64_t rows, duckdb_vector to) {
+	const int32_t *offsets = (const int32_t *)a->buffers[1] + at;
+	const char *bytes = a->buffers[2];
+	duckdb_string_t *strings = duckdb_vector_get_data(to);
+	char *base = NULL;
+	int32_t first = offsets[0];
+	size_t size = (size_t)(offsets[rows] - first);
+	if (size > 12) {
+		duckdb_vector_assign_string_element_len(to, 0, bytes + first, size);
+		if (strings[0].value.pointer.length != size) return say("urlmill: DuckDB has taken %u bytes of %zu", (unsigned)strings[0].value.pointer.length, size);
+		base = strings[0].value.pointer.ptr;
+	}
+	int32_t last = offsets[rows], begin = first;
+	for (int64_t i = 0; i < rows; i++) {
+		int32_t end = offsets[i + 1]; /* which the compiler takes for a part of what is written */
+		uint32_t length = (uint32_t)(end - begin);
+		const char *from = bytes + begin;
+		duckdb_string_t s;
+		if (length > 12) {
+			s.value.pointer.length = length;
+			memcpy(s.value.pointer.prefix, from, 4);
+			s.value.pointer.ptr = base + (begin - first);
+		} else {
+			s.value.inlined.length = length;
+			short_text(s.value.inlined.inlined, from, length, last - begin);
+		}
+		strings[i] = s;
+		begin = end;
+	}
+	return NULL;
+}
+
+static fault put_list(const struct ArrowSchema *s, const struct ArrowArray *a, int64_t at, int64_t rows, duckdb_vector to) {
+	const int32_t *offsets = (const int32_t *)a->buffers[1] + at;
+	duckdb_list_entry *entries = duckdb_vector_get_data(to);
+	int32_t first = offsets[0];
+	int64_t values = offsets[rows] - first;
+	for (int64_t i = 0; i < rows; i++) entries[i] = (duckdb_list_entry){(uint64_t)(offsets[i] - first), (uint64_t)(offsets[i + 1] - offsets[i])};
+	if (duckdb_list_vector_reserve(to, (idx_t)values) != DuckDBSuccess || duckdb_list_vector_set_size(to, (idx_t)values) != DuckDBSuccess) {
+		return say("urlmill: DuckDB has no room for a list of %lld values", (long long)values);
+	}
+	return values ? put(s->children[0], a->children[0], first, values, NULL, duckdb_list_vector_get_child(to)) : NULL;
+}
+
+fault put(const struct ArrowSchema *s, const struct ArrowArray *a, int64_t first, int64_t rows, const uint64_t *nulls, duckdb_vector to) {
+	int64_t at = a->offset + first;
+	fault why = NULL;
+	if (!rows) return NULL;
+	if (is(s, "u") || is(s, "z")) {
+		why = put_text(a, at, rows, to);
+	} else if (is(s, "b")) {
+		bool *values = duckdb_vector_get_data(to);
+		for (int64_t i = 0; i < rows; i++) values[i] = bit(a->buffers[1], at + i);
+	} else if (is(s, "i")) {
+		memcpy(duckdb_vector_get_data(to), (const int32_t *)a->buffers[1] + at, (size_t)rows * 4);
+	} else if (is(s, "l") || is(s, "g") || strncmp(s->format, "tsu:", 4) == 0) {
+		memcpy(duckdb_vector_get_data(to), (const int64_t *)a->buffers[1] + at, (size_t)rows * 8);
+	} else if (is(s, "+l")) {
+		why = put_list(s, a, at, rows, to);
+	} else if (is(s, "+s")) {
+		/* A field of a null struct is null: DuckDB looks at nothing but the field. */
+		for (int64_t i = 0; !why && i < a->n_children; i++) {
+			why = put(s->children[i], a->children[i], at, rows, nulls, duckdb_struct_vector_get_child(to, (idx_t)i));
+		}
+	} else {
+		why = say("urlmill: there is no type of DuckDB for Arrow's %s", s->format);
+	}
+	if (!why) put_nulls(a, at, rows, nulls, to);
+	return why;
+}
