@@ -15,13 +15,14 @@ import (
 )
 
 // optional are the files that declare what components may have beside their contracts.
-var optional = []string{"pipeline/optional.go", "sources/codec/optional.go", "sources/optional.go", "sinks/optional.go"}
+var optional = []string{"pipeline/optional.go", "sources/codec/optional.go", "sources/optional.go", "sinks/optional.go", "internal/objstore/optional.go"}
 
 // ownKinds are interfaces that the package that declares them asks its own or foreign values for, not components.
 var ownKinds = map[string]string{
-	"pipeline/fielderror.go: Joined":            "errors",
-	"internal/admin/sample.go: texts":           "arrays of Arrow",
-	"sinks/parquet/encode/codec.go: compressor": "values of a pool",
+	"pipeline/fielderror.go: Joined":               "errors",
+	"internal/admin/sample.go: texts":              "arrays of Arrow",
+	"pipeline/urlcols/rebuild/check.go: textArray": "arrays of Arrow",
+	"sinks/parquet/encode/codec.go: compressor":    "values of a pool",
 }
 
 // declared is an interface with methods.

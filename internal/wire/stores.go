@@ -18,6 +18,8 @@ type Buckets interface {
 	CheckPlace(location string) error
 	// Open returns what opens them. Requests that fail and are made again are noted in t.
 	Open(log *slog.Logger, t *bucket.Trouble) store.Opener
+	// Environ sets what a command without a configuration has from the environment.
+	Environ()
 	// Memory is what parts on their way take, in bytes.
 	Memory() int64
 }
@@ -68,9 +70,7 @@ func (c *Config) checkPlace(location string) error {
 func (r Components) OpenStores(log *slog.Logger) store.Opener {
 	all := r.newBuckets()
 	for _, b := range all {
-		if e, ok := b.(interface{ Environ() }); ok {
-			e.Environ()
-		}
+		b.Environ()
 	}
 	return openWith(all, log, new(bucket.Trouble))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/urlmill/urlmill/urlcore"
+	"github.com/urlmill/urlmill/urlcore/charset"
 	"github.com/urlmill/urlmill/urlcore/columns"
 	"github.com/urlmill/urlmill/urlcore/form"
 	"github.com/urlmill/urlmill/urlcore/percent"
@@ -77,14 +78,18 @@ func (s *state) keptURLs(fronts bool) *array.Data {
 	if urls.Len() == 0 {
 		return s.allNull(utf8Type)
 	}
-	data, offsets := s.utf8(&urls.Bytes)
+	var text []byte
 	return s.derive(urls.Len(), func(dst []byte, i int) ([]byte, bool) {
 		if !urls.Valid[i] {
 			return dst, false
 		}
-		url, href := data[offsets[i]:offsets[i+1]], cols.Href.At(i)
+		url, href := urls.At(i), cols.Href.At(i)
 		if cols.Href.IsValid(i) && bytes.Equal(url, href) {
-			return dst, false
+			return dst, false // nine of ten, which need not become UTF-8: href is
+		}
+		if !utf8.Valid(url) {
+			text = charset.AppendUTF8(text[:0], url)
+			url = text
 		}
 		front, same := url, false
 		if path := cols.Path.At(i); cols.Href.IsValid(i) && bytes.HasPrefix(path, []byte("/")) {

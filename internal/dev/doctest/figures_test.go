@@ -3,6 +3,7 @@ package doctest
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -158,6 +159,31 @@ func TestPeers(t *testing.T) {
 	}
 }
 
+// TestCrawl compares the table of docs/crawl.md with the results of make crawl.
+func TestCrawl(t *testing.T) {
+	type measure struct {
+		Name   string  `json:"name"`
+		Rate   float64 `json:"content_mb_per_cpu_s"`
+		Memory int64   `json:"peak_memory_bytes"`
+	}
+	r := results[struct {
+		Stages []measure `json:"stages"`
+		Peers  []measure `json:"peers"`
+		Gunzip float64   `json:"share_of_gunzip"`
+	}](t, "crawl.json")
+	text, rows := read(t, filepath.Join(root, "docs", "crawl.md")), 0
+	for _, m := range append(r.Stages, r.Peers...) {
+		if row := fmt.Sprintf("| %s | %.0f | %d |", m.Name, m.Rate, m.Memory>>20); strings.Contains(text, "| "+m.Name+" |") {
+			if rows++; !strings.Contains(strings.ReplaceAll(text, "| |\n", "| 0 |\n"), row) {
+				t.Errorf("measured: %s", row)
+			}
+		}
+	}
+	if share := fmt.Sprintf("takes %.0f %% of the CPU time", 100*r.Gunzip); rows < 6 || !strings.Contains(text, share) {
+		t.Errorf("%d rows; measured: %s", rows, share)
+	}
+}
+
 // TestEnrich compares the table of docs/performance.md with the results of make bench-enrich.
 func TestEnrich(t *testing.T) {
 	report := results[struct {
@@ -257,5 +283,80 @@ func TestStores(t *testing.T) {
 	}
 	for _, s := range report.Sinks {
 		says(t, "docs/performance.md", fmt.Sprintf("| %s | %s | %.0f | %.0f | %.0f |", s.Store, s.By, s.MB, s.CPU, s.Requests))
+	}
+}
+
+// TestLoads compares the table of docs/performance.md with the results of make bench-load.
+func TestLoads(t *testing.T) {
+	for _, r := range results[struct {
+		Results []struct {
+			Database  string  `json:"database"`
+			Version   string  `json:"version"`
+			Way       string  `json:"way"`
+			Seconds   float64 `json:"seconds_per_million"`
+			Client    float64 `json:"client_cpu_seconds_per_million"`
+			ByHand    float64 `json:"by_hand"`
+			CPU       float64 `json:"cpu_seconds_per_million"`
+			CPUByHand float64 `json:"cpu_by_hand"`
+		} `json:"results"`
+	}](t, "load.json").Results {
+		says(t, "docs/performance.md", fmt.Sprintf("| %s %s | %s | %.1f (%.2f) | %.2f (%.2f) | %.2f |",
+			r.Database, r.Version, r.Way, r.Seconds, r.ByHand, r.CPU, r.CPUByHand, r.Client))
+	}
+}
+
+// lakeReport is what the pages have of the results of make bench-lake.
+type lakeReport struct {
+	Results []struct {
+		Form     string  `json:"form"`
+		Rows     float64 `json:"rows_per_cpu_s"`
+		MB       float64 `json:"mb_per_cpu_s"`
+		CPU      float64 `json:"cpu_s_per_million_rows"`
+		Files    float64 `json:"files_per_gb"`
+		Requests float64 `json:"http_requests_per_gb"`
+		Out      float64 `json:"out_mb_per_gb"`
+		Dollars  float64 `json:"dollars_per_tb"`
+		Fresh    struct {
+			P50 float64 `json:"p50_s"`
+			P99 float64 `json:"p99_s"`
+			CPU float64 `json:"cpu"`
+		} `json:"fresh"`
+	} `json:"results"`
+}
+
+// TestLake compares the table of docs/performance.md with the results of make bench-lake.
+func TestLake(t *testing.T) {
+	for _, r := range results[lakeReport](t, "lake.json").Results {
+		says(t, "docs/performance.md", fmt.Sprintf("| %s | %s | %.1f | %.2f | %.0f | %.0f | %.3f | %.1f | %.1f |",
+			r.Form, thousands(int64(r.Rows+0.5)), r.MB, r.CPU, r.Requests, r.Out, r.Dollars, r.Fresh.P50, r.Fresh.P99))
+	}
+}
+
+// TestSizing works out docs/sizing.md from the results of make bench-lake: cores for 500 MB/s of which six tenths are used, and how long what
+// came in within ten minutes keeps them busy beside what comes in meanwhile.
+func TestSizing(t *testing.T) {
+	const load, used, outage = 500, 0.6, 10
+	for _, r := range results[lakeReport](t, "lake.json").Results {
+		cores := math.Ceil(load / r.MB / used)
+		says(t, "docs/sizing.md", fmt.Sprintf("| %s | %.0f MB | %.1f | %.0f | %.0f min |", r.Form, r.MB, load/r.MB, cores, math.Ceil(outage*load/(cores*r.MB-load))))
+	}
+}
+
+// TestCompact compares the table of docs/performance.md with the results of bench-e2e with and without the profile compact.
+func TestCompact(t *testing.T) {
+	for _, r := range results[struct {
+		Results []struct {
+			Job    string  `json:"job"`
+			System string  `json:"system"`
+			Codec  string  `json:"codec"`
+			Rate   float64 `json:"rows_per_s"`
+			CPU    float64 `json:"cpu_ns_per_row"`
+			Broker float64 `json:"broker_cpu_ns_per_row"`
+			Bytes  float64 `json:"out_bytes"`
+			Rows   float64 `json:"rows"`
+		} `json:"results"`
+	}](t, "e2e_compact.json").Results {
+		says(t, "docs/performance.md", fmt.Sprintf("| %s | `%s` | %s | %.2f | %.0f | %.0f | %.1f |",
+			r.Job, r.System, r.Codec, r.Rate/1e6, r.CPU, r.Broker, r.Bytes/r.Rows))
 	}
 }

@@ -1,6 +1,7 @@
 package itest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/urlmill/urlmill/internal/dev/itest/readers"
 	"github.com/urlmill/urlmill/internal/dev/testproc"
+	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/sinktest"
 )
@@ -39,7 +42,7 @@ func matrixSettings() map[string]parquet.Options {
 	return settings
 }
 
-// matrixTables are the tables of the matrix. All have the columns of sinktest.AllTypes: every type, with and without
+// matrixTables are the tables of the matrix. All but compact have the columns of sinktest.AllTypes: every type, with and without
 // nulls, lists, lists of lists and of structs.
 func matrixTables() map[string][]arrow.Record {
 	const rows = 300
@@ -52,7 +55,38 @@ func matrixTables() map[string][]arrow.Record {
 	for name, shape := range shapes {
 		tables[name] = table(all, shape, rows)
 	}
+	tables[urlcols.CompactProfile] = compactRows(rows)
 	return tables
+}
+
+// compactRows returns rows of the profile compact, of URLs of which a part is easily lost.
+func compactRows(rows int) []arrow.Record {
+	id := pipeline.Field{Name: "id", Type: pipeline.Int64}
+	plan, err := urlcols.New(urlcols.Options{Profile: urlcols.CompactProfile, HasBase: true, Carried: []pipeline.Field{id}})
+	if err != nil {
+		panic(err)
+	}
+	text, err := os.ReadFile("../../../pipeline/urlcols/testdata/traps.ndjson")
+	if err != nil {
+		panic(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	b := &pipeline.Batch{Carried: []pipeline.Values{{Field: id}}}
+	for i := range rows {
+		var u struct{ URL, Base string }
+		if err := json.Unmarshal([]byte(lines[i%len(lines)]), &u); err != nil {
+			panic(err)
+		}
+		b.Offsets = append(b.Offsets, int64(i))
+		b.URLs.Append([]byte(u.URL))
+		b.Bases.Append([]byte(u.Base))
+		b.Carried[0].Ints, b.Carried[0].Valid = append(b.Carried[0].Ints, int64(i)), append(b.Carried[0].Valid, true)
+	}
+	out, err := plan.NewTransform().Apply(b)
+	if err != nil {
+		panic(err)
+	}
+	return []arrow.Record{copyOf(out.Records[pipeline.Rows])}
 }
 
 // equalRows makes a table with the same values in every row, but for the id, by which readers sort.
@@ -106,6 +140,9 @@ func writeMatrix(t *testing.T, tables map[string][]arrow.Record) []readers.Table
 		readers.WriteNeutral(t, want, recs[0].Schema(), recs)
 		for setting, o := range matrixSettings() {
 			o.Path = filepath.Join(dir, name+"."+setting)
+			if name == urlcols.CompactProfile && len(o.BloomFilters) > 0 {
+				o.BloomFilters = []string{"host", "kept_params.list.element.key"}
+			}
 			if name == "empty" {
 				writeEmpty(t, recs[0].Schema(), o)
 			} else {

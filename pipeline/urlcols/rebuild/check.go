@@ -43,6 +43,9 @@ type Checker struct {
 // texts is a column of texts: its row i.
 type texts func(i int) Text
 
+// textArray is an array of texts.
+type textArray interface{ Value(i int) string }
+
 // Reads reports whether a checker reads the column of that name.
 func Reads(name string) bool {
 	return slices.Contains(helping, name) || slices.Contains(urlcols.Names(urlcols.Options{}), name)
@@ -173,7 +176,7 @@ func (c *Checker) open(r arrow.Record) error {
 		if d, ok := column.(*array.Dictionary); ok {
 			values, index = d.Dictionary(), d.GetValueIndex
 		}
-		if s, ok := values.(interface{ Value(i int) string }); ok {
+		if s, ok := values.(textArray); ok {
 			c.texts[name] = func(row int) Text {
 				if column.IsNull(row) {
 					return Text{}

@@ -44,6 +44,9 @@ func ReadFields(all []config.Field, own ...string) (fields []config.Field) {
 	return fields
 }
 
+// Environ sets what a command without a configuration takes from the environment, beside what the tools of the vendor do: nothing.
+func (o *Options) Environ() {}
+
 // Memory is what parts on their way take, in bytes.
 func (o Options) Memory() int64 { return int64(o.Parallel) * o.PartSize }
 

@@ -76,7 +76,7 @@ func TestFramingAllocatesNothing(t *testing.T) {
 }
 
 func TestTypesAreChecked(t *testing.T) {
-	_, err := New(Options{Types: []string{"response", "reponse"}})
+	_, err := New(Options{Types: []string{"response", "answer"}})
 	if err == nil || !strings.Contains(err.Error(), "types[1]") || !strings.Contains(err.Error(), "response, revisit") {
 		t.Error(err)
 	}

@@ -30,15 +30,18 @@ type File interface {
 	io.Closer
 	Name() string
 	Size() int64
+	// Regular reports whether all bytes are there, as in a file on a disk and an object, and not in a pipe or a device.
+	Regular() bool
 }
 
 // local is a file of this machine.
 type local struct {
 	*os.File
-	size int64
+	info fs.FileInfo
 }
 
-func (l local) Size() int64 { return l.size }
+func (l local) Size() int64   { return l.info.Size() }
+func (l local) Regular() bool { return l.info.Mode().IsRegular() }
 
 // remote is an object.
 type remote struct {
@@ -47,8 +50,9 @@ type remote struct {
 	name              string
 }
 
-func (r remote) Name() string { return r.name }
-func (r remote) Close() error { return r.object.Close() }
+func (r remote) Name() string  { return r.name }
+func (r remote) Regular() bool { return true }
+func (r remote) Close() error  { return r.object.Close() }
 
 // split cuts the address of an object into a place and the name within.
 func split(name string) (place, key string) {
@@ -67,7 +71,7 @@ func (p Places) OpenFile(ctx context.Context, name string) (File, error) {
 		if err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		return local{f, info.Size()}, nil
+		return local{f, info}, nil
 	}
 	s, key, err := p.store(name)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -71,14 +70,8 @@ func New(f places.File) (_ *File, err error) {
 			_ = f.Close()
 		}
 	}()
-	if l, ok := f.(interface{ Stat() (fs.FileInfo, error) }); ok {
-		info, err := l.Stat()
-		if err != nil {
-			return nil, err
-		}
-		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s: a Parquet file has to be a file on disk, since its footer is at the end", f.Name())
-		}
+	if !f.Regular() {
+		return nil, fmt.Errorf("%s: a Parquet file has to be a file on disk, since its footer is at the end", f.Name())
 	}
 	p := &File{f: f, size: f.Size()}
 	if err := p.readFooter(); err != nil {

@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"text/template"
 	"unicode"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -66,9 +65,9 @@ var needs = map[string][]string{
 // view is what the templates are written with.
 type view struct {
 	Options
-	Columns []column // of the view
-	Lacks   []string // what the view would have, and cannot
-	t       *template.Template
+	Columns   []column // of the view
+	Lacks     []string // what the view would have, and cannot
+	templates map[string][]node
 }
 
 // column is a column of the view, and the expression that it is.
@@ -76,12 +75,15 @@ type column struct{ Name, Expr string }
 
 // Write returns the statements of an engine. An error says which column has a type that the engine does not have.
 func Write(o Options) (string, error) {
-	v := &view{Options: o}
-	v.t = template.New("").Option("missingkey=error").Funcs(template.FuncMap{
-		"id": v.id, "table": v.tableID, "c": v.column, "has": v.has, "type": v.typeOf, "lit": literal, "data": v.data, "fields": v.fields, "directories": v.directories, "within": within, "glob": v.glob, "cloud": cloud, "double": double,
-	})
-	if _, err := v.t.ParseFS(engines, "engines/_common"+suffix, "engines/"+o.Engine+suffix); err != nil {
-		return "", err
+	v := &view{Options: o, templates: map[string][]node{}}
+	for _, name := range []string{"_common", o.Engine} {
+		text, err := engines.ReadFile("engines/" + name + suffix)
+		if err == nil {
+			err = v.define(string(text))
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	if err := v.name(); err != nil {
 		return "", err
@@ -92,7 +94,65 @@ func Write(o Options) (string, error) {
 	if err := v.compose(); err != nil {
 		return "", err
 	}
-	return v.expand("statements", v)
+	text, err := v.expand("statements", v.scope())
+	return strings.TrimSpace(text), err
+}
+
+// scope returns the values that all templates have.
+func (v *view) scope() scope {
+	cloud, _, ok := strings.Cut(v.Where.Place, "://")
+	if !ok {
+		cloud = "local"
+	}
+	s := scope{
+		"table": v.Table, "view": v.View, "place": v.Where.Place, "beneath": v.Where.Place + "/", "beneath_all": v.Where.Place + "/*." + v.Where.Format, "glob": v.glob(), "stage": v.Table + "_stage", "cloud_" + cloud: cloud,
+		"params_function": within(v.Table, "urlmill_params"), "decode_function": within(v.Table, "urlmill_decode"), "files": v.Where.Format, "made": "", "partitioned": "", "viewed": "",
+	}
+	if v.Where.Format != "" && v.Where.Table == "" {
+		s["made"] = "a table that this makes"
+	}
+	if len(v.Where.Partitions) > 0 {
+		s["partitioned"] = "by directories"
+	}
+	if len(v.Columns) > 0 {
+		s["viewed"] = "by columns"
+	}
+	return s
+}
+
+// list returns the members of a list of templates, each with what it is.
+func (v *view) list(name string, s scope) (members []scope, err error) {
+	fields := map[string][]arrow.Field{"data": v.data(), "fields": v.fields(), "directories": v.directories(), "partitions": v.Where.Partitions}
+	for _, f := range fields[name] {
+		text, err := v.typeOf(f.Type)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", f.Name, err)
+		}
+		m := scope{"name": f.Name, "type": text}
+		if f.Type.ID() == arrow.STRING {
+			m["is_text"] = "yes"
+		}
+		members = append(members, m)
+	}
+	switch name {
+	case "columns":
+		for _, c := range v.Columns {
+			m := scope{"name": c.Name, "expr": c.Expr}
+			if as, err := v.expand("column", scope{"name": c.Name}); err != nil || as != c.Expr {
+				m["other"] = "another expression than the column of the name"
+			}
+			members = append(members, m)
+		}
+	case "lacks":
+		for _, n := range v.Lacks {
+			members = append(members, scope{"name": n})
+		}
+	case "parts":
+		for i := 0; s[fmt.Sprintf("type%d", i)] != ""; i++ {
+			members = append(members, scope{"name": s[fmt.Sprintf("name%d", i)], "type": s[fmt.Sprintf("type%d", i)]})
+		}
+	}
+	return members, nil
 }
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
@@ -146,7 +206,7 @@ func (v *view) compose() error {
 			v.Lacks = append(v.Lacks, name)
 			continue
 		}
-		expr, err := v.expand(key, v)
+		expr, err := v.expand(key, v.scope())
 		if err != nil {
 			return err
 		}
@@ -157,7 +217,7 @@ func (v *view) compose() error {
 	}
 	for _, f := range slices.Concat(v.Rows[len(v.Keys):], v.Where.Partitions) {
 		if !slices.ContainsFunc(v.Columns, func(c column) bool { return c.Name == f.Name }) {
-			expr, err := v.expand("column", f.Name)
+			expr, err := v.expand("column", scope{"name": f.Name})
 			if err != nil {
 				return err
 			}
@@ -167,15 +227,10 @@ func (v *view) compose() error {
 	return nil
 }
 
-// expand returns a template with its data.
-func (v *view) expand(name string, data any) (string, error) {
-	var b strings.Builder
-	err := v.t.ExecuteTemplate(&b, name, data)
-	return strings.TrimSpace(b.String()), err
-}
-
 // id returns a name as the engine quotes it.
-func (v *view) id(name string) (string, error) { return v.expand("quoted", name) }
+func (v *view) id(name string) (string, error) {
+	return v.expand("quoted", scope{"name": name, "double": double(name, `"`), "backticks": double(name, "`")})
+}
 
 // tableID does so for the name of a table, which may have that of its schema before a dot.
 func (v *view) tableID(name string) (string, error) {
@@ -196,7 +251,7 @@ func (v *view) column(key string) (string, error) {
 	if i < 0 {
 		return "", fmt.Errorf("there is no column %s", key)
 	}
-	return v.expand("column", v.Rows[i].Name)
+	return v.expand("column", scope{"name": v.Rows[i].Name})
 }
 
 // has reports whether the table has the column that is called key without renaming.
@@ -222,15 +277,6 @@ func (v *view) directories() []arrow.Field {
 // glob returns the pattern of the files.
 func (v *view) glob() string {
 	return v.Where.Place + strings.Repeat("/*", len(v.Where.Partitions)) + "/*." + v.Where.Format
-}
-
-// cloud returns the scheme of a place in a bucket, "" for a folder.
-func cloud(place string) string {
-	scheme, _, ok := strings.Cut(place, "://")
-	if !ok {
-		return ""
-	}
-	return scheme
 }
 
 // within returns name in the schema of a table.
@@ -262,7 +308,6 @@ func (v *view) typeOf(t arrow.DataType) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("%s: %w", t, errType)
 	}
-	var fields []typed
 	inner := []arrow.Field(nil)
 	switch t := t.(type) {
 	case *arrow.MapType:
@@ -272,15 +317,16 @@ func (v *view) typeOf(t arrow.DataType) (string, error) {
 	case *arrow.StructType:
 		inner = t.Fields()
 	}
-	for _, f := range inner {
+	parts := scope{}
+	for i, f := range inner {
 		text, err := v.typeOf(f.Type)
 		if err != nil {
 			return "", err
 		}
-		fields = append(fields, typed{f.Name, text})
+		parts[fmt.Sprintf("name%d", i)], parts[fmt.Sprintf("type%d", i)] = f.Name, text
+		if i == 0 && f.Type.ID() == arrow.STRING {
+			parts["of_texts"] = "yes"
+		}
 	}
-	return v.expand(kind, fields)
+	return v.expand(kind, parts)
 }
-
-// typed is a part of a nested type.
-type typed struct{ Name, Type string }

@@ -2,6 +2,7 @@ package readers
 
 import (
 	_ "embed"
+	"encoding/json"
 	"testing"
 )
 
@@ -35,6 +36,33 @@ func RunSQL(tb testing.TB, engine string, files []string, tableAndView ...string
 	runPython(tb, &r, sqlScript, args...)
 	if r.Unavailable != "" {
 		without(tb, engine, r.Unavailable)
+	}
+	return r
+}
+
+//go:embed evolve.py
+var evolveScript string
+
+// Evolved is what a library made of files whose columns have changed.
+type Evolved struct {
+	Version     string  `json:"version"`
+	Rows        [][]any `json:"rows"`    // by the column record, with the columns that were asked for
+	Refused     string  `json:"refused"` // its error
+	Unavailable string  `json:"unavailable"`
+}
+
+// Evolve has a library read the Parquet files of a folder as one table: one of pyarrow, polars, datafusion, clickhouse and spark, as it does by
+// itself, or with "-merged" behind as the documentation says.
+func Evolve(tb testing.TB, reader, folder string, columns []string) Evolved {
+	tb.Helper()
+	names, err := json.Marshal(columns)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var r Evolved
+	runPython(tb, &r, evolveScript, reader, folder, string(names))
+	if r.Unavailable != "" {
+		without(tb, reader, r.Unavailable)
 	}
 	return r
 }
