@@ -33,6 +33,9 @@ type compactFlags struct {
 	json        bool
 	compression string
 	level       int
+	watch       time.Duration
+	load        int
+	table       tableFlags
 }
 
 func newCompact(a *app) *cobra.Command {
@@ -53,10 +56,20 @@ A reader that lists the directory sees the rows of one merged file twice for a m
 go that it replaces; no row is ever missing. A reader that has listed it before may find that a file is gone, and has to list it
 again. "urlmill files PLACE" lists the files that have every row exactly once at any moment.
 
+Where an Iceberg table names the files, the table is compacted: the merged files go below _iceberg/data and take the place of the
+small ones in one snapshot. Snapshots that are too old or too many are removed, and with them the files that no other one needs.
+From then on the table has all rows, and the folder does not. Files of other programs, and those with rows that are deleted by
+files of their own, stay as they are. The catalog is that in the folder, or that of the configuration which --config names.
+--orphan-age also removes what dead processes have left.
+
+With --watch it looks again and again, and merges young files as well, each a few times, so that there are never many. Most of the
+time it rests, as --load says.
+
 Running it again finds nothing to do until there are new files that are old enough.`,
 		Example: `  urlmill compact out/clicks
   urlmill compact out/clicks --target-size 1GiB --min-age 2h
-  urlmill compact s3://lake/clicks --under dt=2026-11-21 --dry-run`,
+  urlmill compact s3://lake/clicks --under dt=2026-11-21 --dry-run
+  urlmill compact lake --config table.yaml --watch 10s --orphan-age 72h`,
 		Args: args(1, 1, "the place of an output"),
 	}
 	flags := cmd.Flags()
@@ -68,6 +81,9 @@ Running it again finds nothing to do until there are new files that are old enou
 	flags.BoolVar(&f.json, "json", false, "print the report as a JSON object")
 	flags.StringVar(&f.compression, "compression", "", "compress pages with none, snappy, lz4, gzip or zstd (default: as the files are)")
 	flags.IntVar(&f.level, "compression-level", 0, "level of the compression (default: 1 for zstd, 6 for gzip)")
+	flags.DurationVar(&f.watch, "watch", 0, "look again and again, after this time at least")
+	flags.IntVar(&f.load, "load", 20, "percent of the time that --watch works at most")
+	f.table.add(flags)
 	completeFlag(cmd, "compression", "none", "snappy", "lz4", "gzip", "zstd")
 	cmd.RunE = func(cmd *cobra.Command, places []string) error { return a.compact(cmd.Context(), places[0], f) }
 	return cmd
@@ -104,6 +120,10 @@ func (f compactFlags) options() (compact.Options, error) {
 		return compact.Options{}, usagef("--min-age: %s is in the future; give 0s or more", f.minAge)
 	case f.minFiles < 2:
 		return compact.Options{}, usagef("--min-files: %d is too few; give 2 or more", f.minFiles)
+	case f.watch < 0 || f.watch > 0 && f.watch < time.Second:
+		return compact.Options{}, usagef("--watch: %s is too often; give 1s or more", f.watch)
+	case f.load < 1 || f.load > 100:
+		return compact.Options{}, usagef("--load: %d is no percentage; give 1 to 100", f.load)
 	case strings.HasPrefix(path.Clean(f.under), "..") || path.IsAbs(f.under):
 		return compact.Options{}, usagef("--under: %s is not below PLACE; give a directory such as dt=2026-11-21", f.under)
 	}
@@ -132,19 +152,32 @@ func (a *app) compact(parent context.Context, place string, f compactFlags) erro
 	}
 	defer stop()
 	o.Root, o.Open, o.Log = root, open, a.flagLogger()
+	switch err := commit.CheckUnregistered(ctx, root); {
+	case errors.Is(err, commit.ErrRegistered):
+		return a.compactTable(ctx, o, f)
+	case err != nil:
+		return err
+	case f.table != (tableFlags{MaxSnapshots: maxSnapshots}):
+		return usagef("no Iceberg table names the files of %s: leave out --config, --snapshot-age, --max-snapshots and --orphan-age", place)
+	}
 	if !f.json {
 		o.Progress = a.compactProgress()
 	}
-	r, err := compact.Run(ctx, o)
-	if f.json {
-		err = errors.Join(err, json.NewEncoder(a.out).Encode(r))
-	} else if err == nil {
-		a.printCompaction(r, f)
-	}
-	if err == nil && len(r.Skipped) > 0 {
-		err = &codeError{code: exitDamaged}
-	}
-	return err
+	return a.watch(ctx, f, func(ctx context.Context) error {
+		if o.Root, err = open(place, a.flagLogger()); err != nil { // a store is closed when it has been compacted
+			return err
+		}
+		r, err := compact.Run(ctx, o)
+		if f.json {
+			err = errors.Join(err, json.NewEncoder(a.out).Encode(r))
+		} else if err == nil && (f.watch == 0 || r.Merged > 0) {
+			a.printCompaction(r, f)
+		}
+		if err == nil && len(r.Skipped) > 0 {
+			err = &codeError{code: exitDamaged}
+		}
+		return err
+	})
 }
 
 // compactProgress returns what logs how far it is, every few seconds.

@@ -15,6 +15,7 @@ import (
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
+	"github.com/urlmill/urlmill/sinks/compact"
 	"github.com/urlmill/urlmill/sinks/database/clickhouse"
 	"github.com/urlmill/urlmill/sinks/database/duckdb"
 	"github.com/urlmill/urlmill/sinks/kafka"
@@ -46,6 +47,7 @@ type Components struct {
 	tracing func() Tracing
 	stores  map[string]func() Buckets // by the names of their parts
 	inspect verify.TableReader
+	keep    compact.OpenTable
 	tables  []parquet.TableKind
 	buckets []objstore.Kind // whose objects the source of files reads
 
@@ -95,6 +97,14 @@ func (r Components) codec(c *Config) (codec.Factory, error) {
 		options = codec.LinesKind.New()
 	}
 	return options.Factory()
+}
+
+// OpenTable is a [compact.OpenTable] of Iceberg tables. In a binary without them it is an error.
+func (r Components) OpenTable(ctx context.Context, o compact.TableOptions) (compact.TableKeeper, error) {
+	if r.keep == nil {
+		return nil, errWithout("iceberg")
+	}
+	return r.keep(ctx, o)
 }
 
 // InspectTable is a [verify.TableReader] of Iceberg tables. In a binary without them it is an error that there is one.

@@ -34,6 +34,9 @@ func laneName(id pipeline.LaneID) string {
 	return path.Join(stream, strconv.Itoa(int(id.Partition)))
 }
 
+// LaneName returns the name that a lane has in records.
+func LaneName(id pipeline.LaneID) string { return laneName(id) }
+
 // CutLane returns the parts of the name of a directory that laneName has made: the stream, still escaped, and the session. ok
 // is false for a lane without a session.
 func CutLane(dir string) (stream, session string, ok bool) {

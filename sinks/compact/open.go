@@ -12,12 +12,9 @@ import (
 )
 
 // open opens a file when every byte of it has been found to be what was committed: what is damaged must not be given a
-// new checksum, and some decoders end the process at it. Files of distant places are fetched by that, once.
-func (r *runner) open(ctx context.Context, f commit.Live) (store.Object, error) {
-	s, err := r.places.Get(ctx, f.Place)
-	if err != nil {
-		return nil, err
-	}
+// new checksum, and some decoders end the process at it. Files of distant places are fetched by that, once. A file whose checksum is
+// not known is fetched all the same; its pages have their own.
+func open(ctx context.Context, s store.Store, f commit.Live, tempDir string) (store.Object, error) {
 	o, err := s.Open(ctx, f.Name)
 	if err != nil {
 		return nil, err
@@ -25,7 +22,7 @@ func (r *runner) open(ctx context.Context, f commit.Live) (store.Object, error) 
 	var copied *temporary
 	to := io.Discard
 	if remote(s) {
-		if copied, err = newTemporary(r.TempDir, o.Size()); err != nil {
+		if copied, err = newTemporary(tempDir, o.Size()); err != nil {
 			return nil, errors.Join(err, o.Close())
 		}
 		to = copied
@@ -48,6 +45,9 @@ func check(ctx context.Context, o store.Object, f commit.Live, w io.Writer) erro
 	if o.Size() != f.Bytes {
 		return fmt.Errorf("it has %d bytes, and had %d when it was committed", o.Size(), f.Bytes)
 	}
+	if w == io.Discard && f.Checksum == "" {
+		return nil
+	}
 	sum := store.NewChecksum()
 	buf := make([]byte, min(o.Size(), 1<<20))
 	for at := int64(0); at < o.Size(); {
@@ -64,7 +64,7 @@ func check(ctx context.Context, o store.Object, f commit.Live, w io.Writer) erro
 		}
 		at += n
 	}
-	if got := sum.String(); got != f.Checksum {
+	if got := sum.String(); f.Checksum != "" && got != f.Checksum {
 		return fmt.Errorf("its checksum is %s, and was %s when it was committed: it is damaged", got, f.Checksum)
 	}
 	return nil

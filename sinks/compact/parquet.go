@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/commit"
 	"github.com/urlmill/urlmill/sinks/parquet"
 	"github.com/urlmill/urlmill/sinks/parquet/encode"
@@ -143,6 +144,9 @@ func (m *merging) add(ctx context.Context, f Input, r *parquet.Reader) error {
 	case err != nil:
 		return &InputError{f.Path(), err}
 	}
+	if len(f.Positions) == 0 { // whoever wants them merged does not know
+		f.Positions = positionsOf(r.Metadata())
+	}
 	m.files = append(m.files, f.Live)
 	m.describe(r.Metadata())
 	return nil
@@ -206,7 +210,11 @@ func (m *merging) provenance() ([]encode.KeyValue, error) {
 			kvs = append(kvs, kv)
 		}
 	}
+	kvs = append(kvs, encode.KeyValue{Key: parquet.KeyMerged, Value: strconv.Itoa(len(m.files))})
 	positions := Stretches(m.files)
+	if len(positions) == 0 {
+		return kvs, nil
+	}
 	text, err := json.Marshal(positions)
 	if err != nil {
 		return nil, err
@@ -218,7 +226,24 @@ func (m *merging) provenance() ([]encode.KeyValue, error) {
 			encode.KeyValue{Key: keyFirst, Value: strconv.FormatInt(p.First, 10)},
 			encode.KeyValue{Key: keyNext, Value: strconv.FormatInt(p.Next, 10)})
 	}
-	return append(kvs,
-		encode.KeyValue{Key: keyPositions, Value: string(text)},
-		encode.KeyValue{Key: parquet.KeyMerged, Value: strconv.Itoa(len(m.files))}), nil
+	return append(kvs, encode.KeyValue{Key: keyPositions, Value: string(text)}), nil
+}
+
+// positionsOf returns what a file says of the positions that its rows are of, nil if it says nothing of them.
+func positionsOf(kvs []encode.KeyValue) (all []commit.Stretch) {
+	said := map[string]string{}
+	for _, kv := range kvs {
+		said[kv.Key] = kv.Value
+	}
+	if json.Unmarshal([]byte(said[keyPositions]), &all) == nil {
+		return all
+	}
+	partition, err := strconv.ParseInt(said[keyPartition], 10, 32)
+	first, err2 := strconv.ParseInt(said[keyFirst], 10, 64)
+	next, err3 := strconv.ParseInt(said[keyNext], 10, 64)
+	if errors.Join(err, err2, err3) != nil {
+		return nil
+	}
+	lane := pipeline.LaneID{Stream: said[keyStream], Partition: int32(partition)}
+	return []commit.Stretch{{Lane: commit.LaneName(lane), Stream: lane.Stream, Partition: lane.Partition, First: first, Next: next}}
 }

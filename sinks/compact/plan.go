@@ -28,7 +28,7 @@ type limits struct {
 const full = 3.0 / 4
 
 func (l limits) small(f commit.Live) bool {
-	return strings.TrimPrefix(path.Ext(f.Name), ".") == l.ext && float64(f.Bytes) < full*float64(l.target) && f.Time.Before(l.before)
+	return strings.TrimPrefix(path.Ext(f.Name), ".") == l.ext && Small(f.Bytes, l.target) && f.Time.Before(l.before)
 }
 
 // plan divides the small files of an output into bins. Files of a lane in one bin follow each other in their directory,
@@ -68,7 +68,7 @@ func (l limits) pack(files []commit.Live) []bin {
 		now = bin{}
 	}
 	for _, f := range files {
-		if !l.small(f) {
+		if l.ext != "" && !l.small(f) {
 			if slices.ContainsFunc(now.files, func(in commit.Live) bool { return sameLanes(in, f) }) {
 				end()
 			}
@@ -84,6 +84,25 @@ func (l limits) pack(files []commit.Live) []bin {
 	}
 	end()
 	return bins
+}
+
+// Small reports whether a file is to be merged with others, when files are to have target bytes.
+func Small(bytes, target int64) bool { return float64(bytes) < full*float64(target) }
+
+// Pack divides files of one directory, in the order in which their rows come, into those that are to become one file each: of
+// about target bytes, few at least. Files that are large enough are left out.
+func Pack(files []commit.Live, target int64, few int) (all [][]commit.Live) {
+	var small []commit.Live
+	for _, f := range files {
+		if Small(f.Bytes, target) {
+			small = append(small, f)
+		}
+	}
+	l := limits{target: target, few: few}
+	for _, b := range l.pack(small) {
+		all = append(all, b.files)
+	}
+	return all
 }
 
 // sameLanes reports whether two files have rows of the same lane.

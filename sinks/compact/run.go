@@ -338,15 +338,31 @@ func (r *runner) mergeFiles(ctx context.Context, files []commit.Live, number int
 	if err != nil {
 		return nil, 0, err
 	}
+	file, taken, err := Merge(ctx, s, name, r.Format, files, r.TempDir)
+	if err != nil || file == nil {
+		return nil, taken, err
+	}
+	g := &commit.Group{File: *file, Positions: Stretches(files[:taken])}
+	for _, f := range files[:taken] {
+		g.Replaces = append(g.Replaces, commit.Replaced{Name: f.Name, Rows: f.Rows, Bytes: f.Bytes, Checksum: f.Checksum})
+	}
+	return g, taken, nil
+}
+
+// Merge writes one file of those of a store that can be in one: the first, and taken-1 after it. It is finished and has its name in
+// the store only when it is published. The file is nil, and nothing is written, if that is only the first. Errors of single files are
+// each an [*InputError].
+func Merge(ctx context.Context, s store.Store, name string, format Format, files []commit.Live, tempDir string) (_ *commit.File, taken int, err error) {
+	first := files[0]
 	out, err := s.Begin(ctx, name)
 	if err != nil {
 		return nil, 0, err
 	}
 	inputs := make([]Input, len(files))
 	for i, f := range files {
-		inputs[i] = Input{Live: f, Open: func(ctx context.Context) (store.Object, error) { return r.open(ctx, f) }}
+		inputs[i] = Input{Live: f, Open: func(ctx context.Context) (store.Object, error) { return open(ctx, s, f, tempDir) }}
 	}
-	taken, rows, err := r.Format.Merge(ctx, inputs, out)
+	taken, rows, err := format.Merge(ctx, inputs, out)
 	if out.Err() != nil {
 		err = out.Err() // says more than what a format makes of it
 	}
@@ -357,22 +373,17 @@ func (r *runner) mergeFiles(ctx context.Context, files []commit.Live, number int
 	if err != nil {
 		return nil, 0, errors.Join(err, out.Discard())
 	}
-	g := &commit.Group{
-		File: commit.File{
-			Table: first.Table, Place: first.Place, Name: pending.Name, Rows: rows, Bytes: pending.Bytes, Checksum: pending.Checksum, Token: pending.Token,
-		},
-		Positions: Stretches(files[:taken]),
-	}
 	want := int64(0)
 	for _, f := range files[:taken] {
 		want += f.Rows
-		g.Replaces = append(g.Replaces, commit.Replaced{Name: f.Name, Rows: f.Rows, Bytes: f.Bytes, Checksum: f.Checksum})
 	}
 	if rows != want {
 		return nil, 0, errors.Join(fmt.Errorf("%d rows were merged of %s and %d more files, which have %d", rows, first.Path(), taken-1, want),
 			s.Discard(ctx, []store.Pending{pending}))
 	}
-	return g, taken, nil
+	return &commit.File{
+		Table: first.Table, Place: first.Place, Name: pending.Name, Rows: rows, Bytes: pending.Bytes, Checksum: pending.Checksum, Token: pending.Token,
+	}, taken, nil
 }
 
 // remote reports whether reading a part of a file there is a request over the network.

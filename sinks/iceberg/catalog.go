@@ -51,6 +51,7 @@ type change struct {
 	lastColumn int             // the greatest identifier of a column, with schema
 	properties map[string]string
 	snapshot   *snapshot // the new current one, nil if that stays
+	expired    []int64   // snapshots that are forgotten: no ref may be one of them
 }
 
 // tableFiles are where metadata is read and written.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"unicode/utf8"
@@ -28,23 +29,16 @@ type column struct {
 	bounded       bool   // lower and upper are of all row groups
 }
 
-// dataFile describes a file of the chain, by what its record and its footer say. Its rows are not read.
-func dataFile(ctx context.Context, s store.Store, base string, f commit.File, schema *iceberg.Schema, spec iceberg.PartitionSpec) (iceberg.DataFile, error) {
-	columns, err := footer(ctx, s, f.Name, schema)
+// dataFile describes a file of the chain, by what its record and its footer say. Its rows are not read. It is put into the first
+// partition spec of the layout of which all its rows have one partition.
+func dataFile(ctx context.Context, s store.Store, base string, f commit.File, l *layout) (iceberg.DataFile, error) {
+	columns, err := footer(ctx, s, f.Name, l.columns)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
-	values, logical := map[int]any{}, map[int]string{}
-	for i := range spec.NumFields() {
-		p := spec.Field(i)
-		v, err := partitionValue(p, columns[p.SourceIDs[0]])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
-		}
-		values[p.FieldID] = v
-		if _, isDate := v.(iceberg.Date); isDate {
-			logical[p.FieldID] = "date"
-		}
+	spec, values, logical, err := l.place(columns)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	b, err := iceberg.NewDataFileBuilder(spec, iceberg.EntryContentData, base+"/"+f.Name, iceberg.ParquetFile, values, logical, nil, f.Rows, f.Bytes)
 	if err != nil {
@@ -68,8 +62,20 @@ func dataFile(ctx context.Context, s store.Store, base string, f commit.File, sc
 	return b.Build(), nil
 }
 
+// place returns the first partition spec that a file with the given columns fits, and what it has in its fields.
+func (l *layout) place(columns map[int]*column) (s iceberg.PartitionSpec, values map[int]any, logical map[int]string, err error) {
+	err = errSpread
+	for _, s = range l.specs {
+		if values, logical, err = partitionOf(s, columns); !errors.Is(err, errSpread) {
+			return s, values, logical, err
+		}
+	}
+	return s, nil, nil, fmt.Errorf("the file fits none of the partition specs of the table, whose fields have one value in all rows of a file; "+
+		"partition_by was another when the table was made: give the table another name, or add a partition spec that fits (%w)", err)
+}
+
 // footer reads what a file says of those of its columns that are not within others, by their identifiers.
-func footer(ctx context.Context, s store.Store, name string, schema *iceberg.Schema) (map[int]*column, error) {
+func footer(ctx context.Context, s store.Store, name string, fields map[string]iceberg.NestedField) (map[int]*column, error) {
 	o, err := s.Open(ctx, name)
 	if err != nil {
 		return nil, err
@@ -84,7 +90,7 @@ func footer(ctx context.Context, s store.Store, name string, schema *iceberg.Sch
 		for i := range groups[g].Columns {
 			chunk := &groups[g].Columns[i].MetaData
 			path := chunk.PathInSchema
-			field, ok := schema.FindFieldByName(path[0])
+			field, ok := fields[path[0]]
 			if len(path) != 1 || !ok {
 				continue
 			}
@@ -108,16 +114,44 @@ func (c *column) add(chunk *format.ColumnMetaData) {
 	if stats.NullCount == chunk.NumValues {
 		return
 	}
-	if stats.MinValue == nil || stats.MaxValue == nil {
+	lower, upper := c.widen(stats.MinValue), c.widen(stats.MaxValue)
+	if lower == nil || upper == nil {
 		c.bounded = false
 		return
 	}
-	if c.lower == nil || c.less(stats.MinValue, c.lower) {
-		c.lower = bytes.Clone(stats.MinValue)
+	if c.lower == nil || c.less(lower, c.lower) {
+		c.lower = lower
 	}
-	if c.upper == nil || c.less(c.upper, stats.MaxValue) {
-		c.upper = bytes.Clone(stats.MaxValue)
+	if c.upper == nil || c.less(c.upper, upper) {
+		c.upper = upper
 	}
+}
+
+// widen returns a copy of a value as the column's type has it, which may be wider than that of the file; nil if it has none.
+func (c *column) widen(b []byte) []byte {
+	width := 0
+	switch c.field.Type.(type) {
+	case iceberg.Int64Type:
+		if len(b) == 4 {
+			return binary.LittleEndian.AppendUint64(nil, uint64(int64(int32(binary.LittleEndian.Uint32(b)))))
+		}
+		width = 8
+	case iceberg.Float64Type:
+		if len(b) == 4 {
+			return binary.LittleEndian.AppendUint64(nil, math.Float64bits(float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))))
+		}
+		width = 8
+	case iceberg.TimestampType, iceberg.TimestampTzType:
+		width = 8
+	case iceberg.Int32Type, iceberg.DateType, iceberg.Float32Type:
+		width = 4
+	case iceberg.BooleanType:
+		width = 1
+	}
+	if b == nil || width > 0 && len(b) != width {
+		return nil
+	}
+	return append([]byte{}, b...)
 }
 
 // less compares two values of the column.
@@ -182,50 +216,4 @@ func raised(b []byte, n int) []byte {
 		}
 	}
 	return nil
-}
-
-const microsOfDay = 24 * 60 * 60 * 1_000_000
-
-// partitionValue returns the value that all rows of a file have, or the day that they are of. The column may be null in all
-// of them; the file is of one directory, so that nothing else is possible.
-func partitionValue(p iceberg.PartitionField, c *column) (any, error) {
-	if c == nil || c.values == c.nulls {
-		return nil, nil
-	}
-	if !c.bounded || c.lower == nil || c.nulls > 0 {
-		return nil, fmt.Errorf("the file does not say what its rows have in the column %s, by which the table is partitioned", c.field.Name)
-	}
-	lo, hi := valueOf(c.field.Type, c.lower), valueOf(c.field.Type, c.upper)
-	if _, isDay := p.Transform.(iceberg.DayTransform); isDay {
-		lo, hi = dayOf(lo), dayOf(hi)
-	}
-	if lo != hi {
-		return nil, fmt.Errorf("the rows have more than one value in the column %s, by which the table is partitioned: "+
-			"partition_by was another when the table was made; give the table another name", c.field.Name)
-	}
-	return lo, nil
-}
-
-// valueOf decodes a value that a table may be partitioned by.
-func valueOf(t iceberg.Type, b []byte) any {
-	switch t.(type) {
-	case iceberg.BooleanType:
-		return b[0] != 0
-	case iceberg.Int32Type:
-		return int32(binary.LittleEndian.Uint32(b))
-	case iceberg.DateType:
-		return iceberg.Date(binary.LittleEndian.Uint32(b))
-	}
-	return int64(binary.LittleEndian.Uint64(b))
-}
-
-func dayOf(v any) any {
-	if micros, ok := v.(int64); ok {
-		day := micros / microsOfDay
-		if micros%microsOfDay < 0 {
-			day--
-		}
-		return iceberg.Date(day)
-	}
-	return v
 }

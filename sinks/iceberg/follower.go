@@ -24,6 +24,8 @@ import (
 const (
 	// maxAttempts is how often a commit is tried that others are in the way of.
 	maxAttempts = 20
+	// fewAttempts is how often the files of a table are looked for that another process may have removed since it was loaded.
+	fewAttempts = 3
 	// maxFiles bounds the files that a snapshot adds.
 	maxFiles = 2000
 	// lastTimeout bounds the last attempt when the sink is closed.
@@ -140,7 +142,7 @@ func (r *Follower) flush(ctx context.Context) error {
 	for {
 		more, err := r.step(ctx)
 		switch {
-		case errors.Is(err, errConflict) && conflicts < maxAttempts:
+		case errors.Is(err, errConflict) && conflicts < maxAttempts, errors.Is(err, fs.ErrNotExist) && conflicts < fewAttempts:
 			conflicts++
 			pause := min(maxWait, wait<<min(conflicts, 10))
 			if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {
@@ -280,14 +282,14 @@ func (r *Follower) add(ctx context.Context, now *state, held map[string]int64, b
 	if err != nil {
 		return err
 	}
-	spec, err := now.meta.spec(now.meta.DefaultSpec)
+	layout, err := now.meta.layout(schema)
 	if err != nil {
 		return err
 	}
 	var added []iceberg.DataFile
 	var gone []string
 	for _, f := range b.files {
-		d, err := dataFile(ctx, r.store, r.table.base, f, schema, spec)
+		d, err := dataFile(ctx, r.store, r.table.base, f, layout)
 		if errors.Is(err, fs.ErrNotExist) {
 			r.log.Warn("a committed file is not there any more and is left out of the Iceberg table; this is fine if it was moved away or deleted on purpose", "file", f.Name)
 			gone = append(gone, f.Name)
@@ -310,12 +312,7 @@ func (r *Follower) add(ctx context.Context, now *state, held map[string]int64, b
 		err = r.table.catalog.commit(ctx, r.table.id, now, c)
 	}
 	if err != nil {
-		// What was written is removed only if it is certain that nobody has committed it.
-		if a != nil && (c.snapshot == nil || errors.Is(err, errConflict) && !errors.Is(err, errUncertain)) {
-			for _, at := range a.written {
-				_ = r.table.remove(context.WithoutCancel(ctx), at) // costs space, and nothing else
-			}
-		}
+		r.table.withdraw(ctx, a, c.snapshot != nil, err)
 		return err
 	}
 	r.snapshots.Add(1)

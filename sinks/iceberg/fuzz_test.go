@@ -113,7 +113,7 @@ func TestBadMetadata(t *testing.T) {
 	for name, c := range map[string]struct{ raw, want string }{
 		"good":           {`{` + good + `}`, ""},
 		"refs null":      {`{` + good + `,"refs":null,"snapshots":null}`, ""},
-		"refs a number":  {`{` + good + `,"refs":5}`, "refs: "},
+		"refs a number":  {`{` + good + `,"refs":5}`, "refs"},
 		"null schema":    {`{` + good + `,"schemas":[null]}`, "null is among its schemas"},
 		"null spec":      {`{` + good + `,"partition-specs":[null]}`, "null is among its partition-specs"},
 		"null snapshot":  {`{` + good + `,"snapshots":[null]}`, "null is among its snapshots"},

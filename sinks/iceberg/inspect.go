@@ -93,6 +93,9 @@ func (t *tableOf) newest(ctx context.Context) (*state, error) {
 	var found *state
 	for _, at := range candidates {
 		raw, err := t.read(ctx, at)
+		if err == nil {
+			raw, err = uncompressed(at, raw)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -118,42 +121,55 @@ func (s *state) compare(o *state) int {
 
 // catalogued returns what the catalog in the folder names there, none without one. Nothing of it is changed.
 func (t *tableOf) catalogued(ctx context.Context) (found []string, err error) {
-	file := filepath.Join(t.store.Location(), catalogFile)
 	if strings.Contains(t.store.Location(), "://") {
 		return nil, nil
 	}
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	err = t.query(ctx, `SELECT metadata_location FROM iceberg_tables WHERE metadata_location IS NOT NULL`, func(rows *sql.Rows) error {
+		var at string
+		err := rows.Scan(&at)
+		if _, keyErr := keyOf(t.base, at); err == nil && keyErr == nil {
+			found = append(found, at)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return found, err
+}
+
+// query asks the catalog in the folder, and calls each with every row. Nothing of the catalog is changed. The error is
+// [fs.ErrNotExist] if there is none.
+func (t *tableOf) query(ctx context.Context, text string, each func(*sql.Rows) error) (err error) {
+	file := filepath.Join(t.store.Location(), catalogFile)
+	if _, err := os.Stat(file); err != nil {
+		return err
 	}
 	dsn, err := sqliteName(file, "mode=ro&_pragma=busy_timeout(20000)")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	rows, err := db.QueryContext(ctx, `SELECT metadata_location FROM iceberg_tables WHERE metadata_location IS NOT NULL`)
+	rows, err := db.QueryContext(ctx, text)
 	if err != nil {
-		return nil, fmt.Errorf("the catalog %s: %w", file, err)
+		return fmt.Errorf("the catalog %s: %w", file, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var at string
-		if err := rows.Scan(&at); err != nil {
-			return nil, err
-		}
-		if _, err := keyOf(t.base, at); err == nil {
-			found = append(found, at)
+		if err := each(rows); err != nil {
+			return err
 		}
 	}
-	return found, rows.Err()
+	return rows.Err()
 }
 
 // listed returns all metadata in the folder, where it is put by us and where others put it who do not know of that.
 func (t *tableOf) listed(ctx context.Context) (found []string, err error) {
-	for _, dir := range []string{metadataDir, "metadata"} {
+	for _, dir := range []string{metadataDir, foreignMetadata} {
 		entries, err := t.store.List(ctx, dir, "")
 		if err != nil {
 			return nil, err

@@ -1,10 +1,15 @@
 package iceberg
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	iceberg "github.com/apache/iceberg-go"
@@ -31,7 +36,29 @@ type metadata struct {
 	Properties    map[string]string  `json:"properties"`
 	Current       *int64             `json:"current-snapshot-id"`
 	Snapshots     []*snapshot        `json:"snapshots"`
+	Refs          map[string]*ref    `json:"refs"`
+	Statistics    []*statistics      `json:"statistics"`
+	PartStats     []*statistics      `json:"partition-statistics"`
 	Log           []*logEntry        `json:"metadata-log"`
+}
+
+// mainBranch is the branch whose last snapshot is the current one.
+const mainBranch = "main"
+
+// ref is a branch or a tag.
+type ref struct {
+	Snapshot int64  `json:"snapshot-id"`
+	Type     string `json:"type"` // branch or tag
+	// Keep and Age are how many snapshots of a branch stay at least, and for how many milliseconds; nil: as for the table.
+	Keep   *int   `json:"min-snapshots-to-keep,omitempty"`
+	Age    *int64 `json:"max-snapshot-age-ms,omitempty"`
+	RefAge *int64 `json:"max-ref-age-ms,omitempty"`
+}
+
+// statistics is a file with statistics of a snapshot.
+type statistics struct {
+	Snapshot int64  `json:"snapshot-id"`
+	Path     string `json:"statistics-path"`
 }
 
 // logEntry is an earlier metadata file.
@@ -48,6 +75,18 @@ type snapshot struct {
 	ManifestList string            `json:"manifest-list"`
 	Summary      map[string]string `json:"summary"`
 	Schema       int               `json:"schema-id"`
+}
+
+// uncompressed returns metadata as JSON, by the name of its file.
+func uncompressed(at string, raw []byte) ([]byte, error) {
+	if !strings.Contains(path.Base(at), ".gz.") {
+		return raw, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(z, maxAnswer))
 }
 
 // parseMetadata reads the metadata, found at a location, of a table that can be written to. What it returns has no nil in its slices.
@@ -67,6 +106,8 @@ func parseMetadata(at string, raw []byte) (*metadata, error) {
 		{"partition-specs", slices.Contains(m.Specs, nil)},
 		{"snapshots", slices.Contains(m.Snapshots, nil)},
 		{"metadata-log", slices.Contains(m.Log, nil)},
+		{"refs", slices.Contains(slices.Collect(maps.Values(m.Refs)), nil)},
+		{"statistics", slices.Contains(slices.Concat(m.Statistics, m.PartStats), nil)},
 	} {
 		if list.null {
 			return nil, m.damaged("null is among its %s", list.key)
@@ -96,10 +137,7 @@ func (m *metadata) schema() (*iceberg.Schema, error) {
 // spec returns a partition spec by its number.
 func (m *metadata) spec(id int) (iceberg.PartitionSpec, error) {
 	for _, raw := range m.Specs {
-		var head struct {
-			ID int `json:"spec-id"`
-		}
-		if err := json.Unmarshal(*raw, &head); err != nil || head.ID != id {
+		if specID(*raw) != id {
 			continue
 		}
 		var s iceberg.PartitionSpec
@@ -107,6 +145,17 @@ func (m *metadata) spec(id int) (iceberg.PartitionSpec, error) {
 		return s, err
 	}
 	return iceberg.PartitionSpec{}, m.damaged("it does not have its partition spec %d", id)
+}
+
+// specID returns the number of a partition spec, -1 if it has none.
+func specID(raw json.RawMessage) int {
+	var head struct {
+		ID *int `json:"spec-id"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil || head.ID == nil {
+		return -1
+	}
+	return *head.ID
 }
 
 // snapshot returns a snapshot, nil if there is none of that number.
@@ -117,6 +166,16 @@ func (m *metadata) snapshot(id *int64) *snapshot {
 		}
 	}
 	return nil
+}
+
+// mainRef returns the branch main as it is to be when a snapshot is its last: how long others stay in it is for those who have said so.
+func (m *metadata) mainRef(id int64) ref {
+	r := ref{}
+	if there := m.Refs[mainBranch]; there != nil {
+		r = *there
+	}
+	r.Snapshot, r.Type = id, "branch"
+	return r
 }
 
 // history returns the current snapshot and its ancestors that are still there, the newest first.
@@ -190,7 +249,7 @@ func apply(base *state, c change) (_ []byte, err error) {
 		if refs == nil { // some write null for none
 			refs = map[string]json.RawMessage{}
 		}
-		refs["main"] = encode(map[string]any{"snapshot-id": s.ID, "type": "branch"})
+		refs[mainBranch] = encode(base.meta.mainRef(s.ID))
 		m["refs"], m["current-snapshot-id"], m["last-sequence-number"] = encode(refs), encode(s.ID), encode(s.Sequence)
 		if err := appendTo(m, "snapshots", s); err != nil {
 			return nil, err
@@ -198,6 +257,9 @@ func apply(base *state, c change) (_ []byte, err error) {
 		if err := appendTo(m, "snapshot-log", map[string]any{"snapshot-id": s.ID, "timestamp-ms": s.Time}); err != nil {
 			return nil, err
 		}
+	}
+	if err := forget(m, c.expired); err != nil {
+		return nil, err
 	}
 	if err := appendTo(m, "metadata-log", map[string]any{"metadata-file": base.location, "timestamp-ms": base.meta.LastUpdated}); err != nil {
 		return nil, err
@@ -209,6 +271,40 @@ func apply(base *state, c change) (_ []byte, err error) {
 	m["metadata-log"] = encode(log[max(0, len(log)-maxLog):])
 	m["last-updated-ms"] = encode(max(now, base.meta.LastUpdated))
 	return encode(m), nil
+}
+
+// forget takes snapshots from metadata, with the statistics of them. Of the log of snapshots, what is before one of them goes too, as
+// the specification has it.
+func forget(m map[string]json.RawMessage, ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	for _, key := range []string{"snapshots", "snapshot-log", "statistics", "partition-statistics"} {
+		var list []json.RawMessage
+		if err := json.Unmarshal(orNull(m[key]), &list); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		if list == nil {
+			continue
+		}
+		kept := []json.RawMessage{}
+		for _, raw := range list {
+			var of struct {
+				Snapshot int64 `json:"snapshot-id"`
+			}
+			if err := json.Unmarshal(raw, &of); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+			switch {
+			case !slices.Contains(ids, of.Snapshot):
+				kept = append(kept, raw)
+			case key == "snapshot-log":
+				kept = kept[:0]
+			}
+		}
+		m[key] = encode(kept)
+	}
+	return nil
 }
 
 // forgotten returns the metadata files that the log has no place for any more after a change.

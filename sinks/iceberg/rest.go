@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -136,7 +138,7 @@ func (c *rest) create(ctx context.Context, table []string, n creation) error {
 func (c *rest) commit(ctx context.Context, table []string, base *state, ch change) error {
 	type object = map[string]any
 	requirements := []object{{"type": "assert-table-uuid", "uuid": base.meta.UUID}}
-	var updates []object
+	var updates []any
 	if ch.schema != nil {
 		requirements = append(requirements,
 			object{"type": "assert-current-schema-id", "current-schema-id": base.meta.CurrentSchema},
@@ -145,9 +147,18 @@ func (c *rest) commit(ctx context.Context, table []string, base *state, ch chang
 			object{"action": "set-current-schema", "schema-id": -1})
 	}
 	if ch.snapshot != nil {
-		requirements = append(requirements, object{"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": base.meta.Current})
-		updates = append(updates, object{"action": "add-snapshot", "snapshot": ch.snapshot},
-			object{"action": "set-snapshot-ref", "ref-name": "main", "type": "branch", "snapshot-id": ch.snapshot.ID})
+		requirements = append(requirements, object{"type": "assert-ref-snapshot-id", "ref": mainBranch, "snapshot-id": base.meta.Current})
+		updates = append(updates, object{"action": "add-snapshot", "snapshot": ch.snapshot}, struct {
+			Action string `json:"action"`
+			Name   string `json:"ref-name"`
+			ref
+		}{"set-snapshot-ref", mainBranch, base.meta.mainRef(ch.snapshot.ID)})
+	}
+	if len(ch.expired) > 0 {
+		for _, name := range slices.Sorted(maps.Keys(base.meta.Refs)) {
+			requirements = append(requirements, object{"type": "assert-ref-snapshot-id", "ref": name, "snapshot-id": base.meta.Refs[name].Snapshot})
+		}
+		updates = append(updates, object{"action": "remove-snapshots", "snapshot-ids": ch.expired})
 	}
 	if len(ch.properties) > 0 {
 		updates = append(updates, object{"action": "set-properties", "updates": ch.properties})

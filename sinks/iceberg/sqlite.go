@@ -80,7 +80,10 @@ func (c *sqlite) load(ctx context.Context, table []string) (*state, error) {
 		return nil, err
 	}
 	s := &state{location: at.String}
-	if s.raw, err = c.files.read(ctx, at.String); err != nil {
+	if s.raw, err = c.files.read(ctx, at.String); err == nil {
+		s.raw, err = uncompressed(at.String, s.raw)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the metadata of the table %s, %s: %w", dotted(table), at.String, err)
 	}
 	s.meta, err = parseMetadata(s.location, s.raw)

@@ -41,6 +41,9 @@ type tableOf struct {
 	catalog Catalog
 	store   store.Store
 	base    string // location of the folder, which is the table's too
+
+	// entries are those of the manifests that were read, by location, for who reads them again and again. Nil: they are not kept.
+	entries map[string][]iceberg.ManifestEntry
 }
 
 // metadata returns the location of the metadata that is written here.
@@ -77,27 +80,32 @@ func openTable(ctx context.Context, o Options, s store.Store, rows *arrow.Schema
 		return nil, err
 	}
 	t := &tableOf{id: o.identifier(), store: s, base: base}
-	switch file := o.CatalogFile; {
-	case o.Connect != nil:
-		t.catalog, err = o.Connect()
-	case o.REST != nil:
-		t.catalog, err = openREST(ctx, *o.REST)
-	default:
-		if file == "" && strings.Contains(s.Location(), "://") {
-			return nil, errors.New("the catalog cannot be a file in an output that is in a bucket: give the path of one on a disk, or a REST catalog")
-		}
-		if file == "" {
-			file = filepath.Join(s.Location(), catalogFile)
-		}
-		t.catalog, err = openSQLite(ctx, file, o.CatalogName, t)
-	}
-	if err != nil {
+	if err := t.connect(ctx, o); err != nil {
 		return nil, err
 	}
 	if err := t.prepare(ctx, o, rows); err != nil {
 		return nil, errors.Join(fmt.Errorf("table %s: %w", o.Table, err), t.catalog.Close())
 	}
 	return t, nil
+}
+
+// connect opens the catalog.
+func (t *tableOf) connect(ctx context.Context, o Options) (err error) {
+	switch file := o.CatalogFile; {
+	case o.Connect != nil:
+		t.catalog, err = o.Connect()
+	case o.REST != nil:
+		t.catalog, err = openREST(ctx, *o.REST)
+	default:
+		if file == "" && strings.Contains(t.store.Location(), "://") {
+			return errors.New("the catalog cannot be a file in an output that is in a bucket: give the path of one on a disk, or a REST catalog")
+		}
+		if file == "" {
+			file = filepath.Join(t.store.Location(), catalogFile)
+		}
+		t.catalog, err = openSQLite(ctx, file, o.CatalogName, t)
+	}
+	return err
 }
 
 // prepare makes the table if it is missing, and otherwise the columns that it does not have.
@@ -124,6 +132,12 @@ func (t *tableOf) prepare(ctx context.Context, o Options, rows *arrow.Schema) er
 		if err != nil {
 			return err
 		}
+		if now.meta.Properties[dataKey] == "" { // somebody else has made the table
+			if c == nil {
+				c = &change{properties: map[string]string{}}
+			}
+			c.properties[dataKey] = t.base + "/" + dataDir
+		}
 		if c == nil {
 			return nil
 		}
@@ -148,43 +162,6 @@ func (t *tableOf) make(ctx context.Context, o Options, schema *iceberg.Schema) e
 			metadataKey: t.metadata(), dataKey: t.base + "/" + dataDir, "write.format.default": "parquet",
 		},
 	})
-}
-
-// widened returns the change by which a table gets the columns of rows that it lacks, nil if it has them all.
-func widened(m *metadata, rows *arrow.Schema) (*change, error) {
-	have, err := m.schema()
-	if err != nil {
-		return nil, err
-	}
-	fields := have.Fields()
-	ids := idSource{last: m.LastColumn}
-	for _, f := range rows.Fields() {
-		want, err := new(idSource).fields([]arrow.Field{f})
-		if err != nil {
-			return nil, err
-		}
-		if there, ok := have.FindFieldByName(f.Name); ok {
-			if got, want := shape(there.Type), shape(want[0].Type); got != want {
-				return nil, fmt.Errorf("its column %s is of type %s, and the rows have %s there: give the column another name with columns.rename, "+
-					"or another table", f.Name, got, want)
-			}
-			continue
-		}
-		added, err := ids.fields([]arrow.Field{f})
-		if err != nil {
-			return nil, err
-		}
-		fields = append(fields, added...)
-	}
-	if len(fields) == len(have.Fields()) {
-		return nil, nil
-	}
-	next := 0
-	for _, s := range m.Schemas {
-		next = max(next, s.ID+1)
-	}
-	schema := iceberg.NewSchema(next, fields...)
-	return &change{schema: schema, lastColumn: ids.last, properties: map[string]string{mappingKey: string(encode(schema.NameMapping()))}}, nil
 }
 
 // shape writes a type without the identifiers in it.

@@ -43,6 +43,14 @@ type tableOf struct {
 	made    Table // nil before [Options.With]
 }
 
+// Table returns the options of the table that a configuration has, nil if it has none.
+func (o *Options) Table() TableOptions {
+	if o.table == nil {
+		return nil
+	}
+	return o.table.options
+}
+
 func (t *tableOf) validate() error {
 	if t == nil || t.made == nil {
 		return nil

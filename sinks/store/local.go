@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -328,6 +329,18 @@ func (l *Local) Delete(_ context.Context, key string) error {
 		return err
 	}
 	return nil
+}
+
+// Modified implements [Store].
+func (l *Local) Modified(_ context.Context, key string) (time.Time, error) {
+	if err := check(key); err != nil {
+		return time.Time{}, err
+	}
+	info, err := l.fs.Stat(l.path(key))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
 }
 
 // Sync implements [Objects].

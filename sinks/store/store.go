@@ -15,6 +15,8 @@ type Store interface {
 	Files
 	// Location is the path or URL of the place, for messages.
 	Location() string
+	// Modified returns when an object or file was written, by the clock of the place.
+	Modified(ctx context.Context, key string) (time.Time, error)
 	// Prepare makes ready for writing: it makes the place if only its last element is missing, and claims an
 	// identifier. It is called before the first Create or Begin. An error says what to do about it.
 	Prepare(ctx context.Context) error

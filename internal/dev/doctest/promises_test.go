@@ -16,7 +16,7 @@ import (
 
 // promising are the pages that promise something, each with a table at its end of what proves that.
 var promising = []string{
-	"docs/reliability.md", "docs/dedupe.md", "docs/warehouse.md", "docs/files.md",
+	"docs/reliability.md", "docs/dedupe.md", "docs/warehouse.md", "docs/iceberg.md", "docs/files.md",
 	"docs/design/kafka.md", "docs/design/commit-chain.md", "docs/design/delivery.md",
 }
 

@@ -73,7 +73,7 @@ func Start(tb testing.TB) (url string) {
 		testproc.Missing(tb, EnvRequire, fmt.Sprintf("no Iceberg REST catalog: %v", err))
 	}
 	port, dir := strconv.Itoa(testproc.Ports(tb, 1)[0]), tb.TempDir()
-	cmd := exec.Command(dist.java, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+	cmd := exec.Command(dist.java, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
 		"-cp", filepath.Join(dist.libs, "*"), dist.source, port, dir)
 	cmd.Dir = dir
 	log := new(testproc.Log)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urlmill/urlmill/sinks/store"
 )
@@ -57,6 +58,15 @@ func (s *Store) Open(ctx context.Context, key string) (store.Object, error) {
 	}
 	head.Key = key
 	return &object{store: s, ctx: context.WithoutCancel(ctx), Info: head}, nil
+}
+
+// Modified implements [store.Store].
+func (s *Store) Modified(ctx context.Context, key string) (time.Time, error) {
+	if err := check(key); err != nil {
+		return time.Time{}, err
+	}
+	head, err := s.client.Head(ctx, key)
+	return head.Modified, err
 }
 
 // object implements [store.Object]. Each ReadAt is a request; those who read many small pieces should buffer.

@@ -165,3 +165,20 @@ func typed(kind string, content any) any {
 	}
 	return float(f)
 }
+
+// DatasetRows returns the number of rows of a folder of Parquet files with Hive partitions, as pyarrow's datasets read it.
+func DatasetRows(tb testing.TB, folder string) int {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), python(), "-c", "import sys, pyarrow.dataset as d; print(d.dataset(sys.argv[1], format='parquet', partitioning='hive').count_rows())", folder)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		without(tb, "pyarrow", err.Error()+"\n"+stderr.String())
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}
