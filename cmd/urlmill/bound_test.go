@@ -19,6 +19,34 @@ import (
 	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
+// stable reports whether readers of committed records find the end of each partition at next or behind it.
+func stable(t *testing.T, client *kgo.Client, topic string, partitions int, next int64) bool {
+	t.Helper()
+	ask := kmsg.NewPtrListOffsetsRequest()
+	ask.IsolationLevel = 1
+	of := kmsg.NewListOffsetsRequestTopic()
+	of.Topic = topic
+	for i := range partitions {
+		p := kmsg.NewListOffsetsRequestTopicPartition()
+		p.Partition, p.Timestamp = int32(i), -1
+		of.Partitions = append(of.Partitions, p)
+	}
+	ask.Topics = append(ask.Topics, of)
+	answer, err := ask.RequestWith(t.Context(), client)
+	if err != nil {
+		t.Fatalf("the ends of the partitions cannot be read: %v", err)
+	}
+	found := 0
+	for _, topic := range answer.Topics {
+		for _, p := range topic.Partitions {
+			if p.ErrorCode == 0 && p.Offset >= next {
+				found++
+			}
+		}
+	}
+	return found == partitions
+}
+
 // TestKillBounded kills bounded runs at random moments, and has the last one come to its end: it says so, and every record is
 // there once. The records are in transactions, so that every partition ends with a marker.
 func TestKillBounded(t *testing.T) {
@@ -36,6 +64,10 @@ func TestKillBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		perPartition += step
+		// The markers come after the answer. Until then the records are behind the end for those who read what is committed.
+		for !stable(t, client, "bounded", partitions, int64(perPartition)) {
+			time.Sleep(10 * time.Millisecond)
+		}
 	}
 	dir := t.TempDir()
 	out, config := filepath.Join(dir, "out"), filepath.Join(dir, "kill.yaml")
