@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -256,7 +257,7 @@ func (p *plan) damage(dir string, n int) error {
 			}
 			_, err = f.WriteAt(b[:], at.offset+at.length/2)
 		}
-		if err = f.Close(); err != nil {
+		if err := errors.Join(err, f.Close()); err != nil {
 			return err
 		}
 		p.damaged = append(p.damaged, at)

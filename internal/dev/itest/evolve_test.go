@@ -35,12 +35,18 @@ func evolve(t *testing.T) (folder string, columns []string, want [][]any) {
 		rows    string
 		refused string
 	}{
-		{[]arrow.Field{record, field("host", text), field("n", i32), field("f", arrow.PrimitiveTypes.Float32)},
-			`[{"record":0,"host":"a","n":1,"f":0.5},{"record":1,"host":"b","n":2,"f":1.5}]`, ""},
-		{[]arrow.Field{record, field("host", text), field("n", i64), field("f", arrow.PrimitiveTypes.Float64), campaign, tags},
-			`[{"record":2,"host":"c","n":1099511627776,"f":0.1,"campaign":"x","tags":["t"]},{"record":3,"host":"d","n":4,"f":2.5}]`, ""},
-		{[]arrow.Field{record, field("hostname", text), field("n", i32), field("f", arrow.PrimitiveTypes.Float64), campaign, tags},
-			`[{"record":4,"hostname":"e","n":5,"f":0.25,"campaign":"y","tags":["t","u"]}]`, ""},
+		{
+			[]arrow.Field{record, field("host", text), field("n", i32), field("f", arrow.PrimitiveTypes.Float32)},
+			`[{"record":0,"host":"a","n":1,"f":0.5},{"record":1,"host":"b","n":2,"f":1.5}]`, "",
+		},
+		{
+			[]arrow.Field{record, field("host", text), field("n", i64), field("f", arrow.PrimitiveTypes.Float64), campaign, tags},
+			`[{"record":2,"host":"c","n":1099511627776,"f":0.1,"campaign":"x","tags":["t"]},{"record":3,"host":"d","n":4,"f":2.5}]`, "",
+		},
+		{
+			[]arrow.Field{record, field("hostname", text), field("n", i32), field("f", arrow.PrimitiveTypes.Float64), campaign, tags},
+			`[{"record":4,"hostname":"e","n":5,"f":0.25,"campaign":"y","tags":["t","u"]}]`, "",
+		},
 		{[]arrow.Field{record, field("n", text)}, `[{"record":5,"n":"6"}]`, "give it another name with columns.rename, or deliver to another folder"},
 	} {
 		schema := arrow.NewSchema(s.fields, nil)
