@@ -165,7 +165,7 @@ func (o options) killed(dir string) (kills int, err error) {
 		case <-moment:
 			kills++
 			_ = cmd.Process.Kill()
-			_ = <-ended // killed
+			<-ended //nolint:errcheck // it was killed
 		}
 	}
 }
