@@ -46,7 +46,7 @@ type index struct {
 	letters string // of the header line, "" without one
 	json    *codec.PlaceReader
 	row     appender
-	scratch []byte
+	scratch unescaped
 	values  [64][]byte // of a line of CDX
 }
 
@@ -91,7 +91,7 @@ func (x *index) decodeJSON(b *pipeline.Batch, key, time, object []byte, start in
 		x.row.fault.Note(code, -1)
 		b.URLs.AppendNull()
 	} else {
-		b.URLs.Append(x.text(object, p))
+		b.URLs.Append(x.scratch.text(object, p))
 	}
 	x.row.add(key)
 	x.row.add(time)
@@ -104,7 +104,7 @@ func (x *index) decodeJSON(b *pipeline.Batch, key, time, object []byte, start in
 			x.row.add(nil)
 			continue
 		}
-		value := noDash(x.text(object, p))
+		value := noDash(x.scratch.text(object, p))
 		if i == 3 { // the digest
 			value = plainDigest(value)
 		}
@@ -112,19 +112,6 @@ func (x *index) decodeJSON(b *pipeline.Batch, key, time, object []byte, start in
 	}
 	x.row.fault.AddTo(b)
 	return true
-}
-
-// text returns the text of a value, valid until the next call.
-func (x *index) text(object []byte, p codec.Place) []byte {
-	value := object[p.Start:p.End]
-	if p.Escaped {
-		if cap(x.scratch) > maxKept {
-			x.scratch = nil
-		}
-		x.scratch = codec.AppendUnescaped(x.scratch[:0], value)
-		return x.scratch
-	}
-	return value
 }
 
 // decodeFields decodes a line of CDX.

@@ -63,7 +63,7 @@ type pages struct {
 	frame   *reader // nil for records that come alone
 	json    *codec.PlaceReader
 	row     appender
-	scratch []byte
+	scratch unescaped
 }
 
 // Opening implements [codec.Framer].
@@ -86,13 +86,13 @@ func (p *pages) Decode(b *pipeline.Batch, record []byte) bool {
 	}
 	p.row.reset(b)
 	if url := p.json.At(0); url.Text() {
-		b.URLs.Append(p.text(record, url))
+		b.URLs.Append(p.scratch.text(record, url))
 	} else {
 		p.row.fault.Note(pipeline.FaultFieldMissing, -1)
 		b.URLs.AppendNull()
 	}
 	if base := p.json.At(1); base.Text() {
-		b.Bases.Append(p.text(record, base))
+		b.Bases.Append(p.scratch.text(record, base))
 	} else {
 		b.Bases.AppendNull()
 	}
@@ -102,7 +102,7 @@ func (p *pages) Decode(b *pipeline.Batch, record []byte) bool {
 			p.row.add(nil)
 			continue
 		}
-		value := p.text(record, at)
+		value := p.scratch.text(record, at)
 		if i == 7 { // the media type
 			value, _ = mediaType(value)
 		}
@@ -112,15 +112,18 @@ func (p *pages) Decode(b *pipeline.Batch, record []byte) bool {
 	return true
 }
 
+// unescaped has the room for a text that JSON has with escapes.
+type unescaped []byte
+
 // text returns the text of a value, valid until the next call.
-func (p *pages) text(record []byte, at codec.Place) []byte {
-	value := record[at.Start:at.End]
-	if at.Escaped {
-		if cap(p.scratch) > maxKept {
-			p.scratch = nil
+func (u *unescaped) text(object []byte, p codec.Place) []byte {
+	value := object[p.Start:p.End]
+	if p.Escaped {
+		if cap(*u) > maxKept {
+			*u = nil
 		}
-		p.scratch = codec.AppendUnescaped(p.scratch[:0], value)
-		return p.scratch
+		*u = codec.AppendUnescaped((*u)[:0], value)
+		return *u
 	}
 	return value
 }
