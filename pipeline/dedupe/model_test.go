@@ -314,8 +314,8 @@ func cutOff(fs *vfs.MemFS, sink *Sink, power bool) {
 	}
 	// The store has to be closed for its goroutines and its lock. Where the power is lost that leaves nothing behind.
 	if sink.state != nil {
-		if k, ok := sink.state.seen.(*keys); ok {
-			_ = k.close() // writes nothing
+		if k := sink.state.runs; k != nil {
+			_ = k.set.Close() // writes nothing but what is being written
 		}
 		_ = sink.state.db.Close()
 	}
