@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -209,7 +210,7 @@ func (s *state) checkIdentity() error {
 		return s.db.Set([]byte{metaKey}, []byte(want), pebble.Sync)
 	case string(got) != want:
 		return fmt.Errorf("the state in %s is of other keys: it was made for %q, and the configuration is for %q; "+
-			"give back the old settings, or another folder to begin anew", s.opts.Path, got, want)
+			"give back the old settings, or another folder to begin anew", s.opts.Path, strings.TrimSuffix(string(got), inRuns), s.opts.describe())
 	}
 	return nil
 }
@@ -250,6 +251,9 @@ func (s *state) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	err := await(ctx, s.failed, func() error { s.calls.Wait(); return nil })
+	if err != nil && s.runs != nil {
+		s.runs.set.Stop()
+	}
 	if err == nil {
 		err = s.do(context.Background(), func() error {
 			return errors.Join(s.seen.close(), s.db.Close(), s.closeFS.Close())

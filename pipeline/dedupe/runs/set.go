@@ -251,6 +251,9 @@ func (s *Set) suspects(keys []Key, found []bool) (asked []sought) {
 	return asked
 }
 
+// Stop ends what is done in the background, without waiting for it: for a set whose files do not answer any more, which cannot be closed.
+func (s *Set) Stop() { s.stop() }
+
 // Close ends what is done in the background. Keys that are in no run are gone.
 func (s *Set) Close() error {
 	s.stop()
