@@ -248,6 +248,7 @@ func TestModel(t *testing.T) {
 
 func model(t *rapid.T, opts Options) {
 	d := &disk{t: t}
+	opts.table = rapid.SampledFrom([]int{0, 1, 4}).Draw(t, "keys in memory")
 	keys := rapid.Int64Range(-1, 12)
 	for range rapid.IntRange(1, 3).Draw(t, "lanes") {
 		l := &diskLane{}

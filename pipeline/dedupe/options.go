@@ -72,7 +72,8 @@ type Options struct {
 	// and of approximate states "snapshot" and "snapshotted".
 	Step func(string) error
 
-	fs vfs.FS // default vfs.Default
+	fs    vfs.FS // default vfs.Default
+	table int    // of how many keys in memory a run is made; 0 for what the memory allows
 }
 
 // Approximate describes filters, which take some rows for duplicates that are none.

@@ -43,7 +43,7 @@ func openRuns(opts Options, db *pebble.DB, fs vfs.FS, failed *failure) (*runKeys
 	if err != nil {
 		return nil, err
 	}
-	k.set, err = runs.Open(runs.Options{Files: files, Memory: opts.setMemory(), Name: k.name, Commit: k.commit, Failed: failed.note}, list)
+	k.set, err = runs.Open(runs.Options{Files: files, Memory: opts.setMemory(), Table: opts.table, Name: k.name, Commit: k.commit, Failed: failed.note}, list)
 	if err != nil {
 		return nil, fmt.Errorf("opening the keys in %s: %w", files.folder, err)
 	}

@@ -51,6 +51,8 @@ type Options struct {
 	// Memory is for filters, hot keys, and keys that are in no run. The indexes of runs come on top, with three quarters of a
 	// bit a key.
 	Memory int64
+	// Table, if not 0, is of how many keys in memory a run is made, instead of as many as the memory allows.
+	Table int
 	// Name returns the name of another run.
 	Name func() string
 	// Commit makes a change durable: when it has returned nil, the set is opened with these runs and no others. The set then removes the
@@ -114,6 +116,9 @@ func Open(opts Options, files []File) (*Set, error) {
 	s := &Set{
 		opts: opts, all: NewFilter(part * shareAll), hot: newHot(part * shareHot), table: &table{},
 		limit: int(max(part*shareTable/tableBytes, minTable)), spare: part * shareRuns,
+	}
+	if opts.Table > 0 {
+		s.limit = opts.Table
 	}
 	s.changed = sync.NewCond(&s.mu)
 	s.ctx, s.stop = context.WithCancel(context.Background())
