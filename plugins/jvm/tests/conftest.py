@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -35,6 +36,7 @@ def spark() -> Iterator[Any]:
         missing("PySpark or Java is missing: pip install pyspark, apt-get install openjdk-17-jre-headless")
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.jars": str(jar()), "spark.sql.extensions": EXTENSIONS, "spark.ui.enabled": "false", "spark.driver.memory": "2g",
         "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "2",

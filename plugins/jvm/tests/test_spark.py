@@ -46,7 +46,7 @@ def test_page(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_functions_are_in_the_table(spark: Any) -> None:
     named = set(re.findall(r"`(url\w+)\(", PAGE.read_text().split("### Functions")[1].split("```")[0]))
-    there = {r[0] for r in spark.sql("SHOW SYSTEM FUNCTIONS LIKE 'url*'").collect()}
+    there = {r[0] for r in spark.sql("SHOW FUNCTIONS LIKE 'url*'").collect()}
     assert named == there - {"url_decode", "url_encode"}
     assert "the first value of a parameter" in str(spark.sql("DESCRIBE FUNCTION url_param").collect())
 
@@ -126,18 +126,11 @@ def test_the_jar_of_another_scala_is_refused_at_the_start(spark: Any) -> None:
 
 
 def test_a_jar_that_does_not_fit_is_refused_at_the_start(spark: Any, tmp_path: Path) -> None:
-    for how, says in [("without", "the jar lacks /io/github/urlmill/native/"), ("damaged", "the jar or the disk is damaged")]:
-        file = tmp_path / f"{how}.jar"
-        with zipfile.ZipFile(jar()) as old, zipfile.ZipFile(file, "w") as new:
-            for name in old.namelist():
-                data = old.read(name)
-                if name.endswith(".so"):
-                    if how == "without":
-                        continue
-                    data = data[:-1] + bytes([data[-1] ^ 1])
-                new.writestr(name, data)
-        assert says in start(file)
-    nowhere = tmp_path / "nowhere"
+    file, nowhere = tmp_path / "without.jar", tmp_path / "nowhere"
+    with zipfile.ZipFile(jar()) as old, zipfile.ZipFile(file, "w") as new:
+        for name in (n for n in old.namelist() if not n.endswith(".so")):
+            new.writestr(name, old.read(name))
+    assert "the jar lacks /io/github/urlmill/native/" in start(file)
     assert f"cannot be unpacked into {nowhere}" in start(jar(), f"-Durlmill.tmpdir={nowhere}")
     assert list(tmp_path.glob("urlmill-*")) == []
 
