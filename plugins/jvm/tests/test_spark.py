@@ -60,7 +60,7 @@ def lines(rows: int) -> Iterator[str]:
 
 
 def test_many_rows_are_those_of_urlmill_parse(spark: Any, program: str, tmp_path: Path) -> None:
-    rows = int(os.environ.get("URLMILL_SPARK_ROWS") or 1_000_000)
+    rows = int(os.environ.get("URLMILL_SPARK_ROWS") or 200_000)
     with open(tmp_path / "urls.txt", "w") as f:
         f.writelines(lines(rows))
     subprocess.run([program, "parse", "-q", tmp_path / "urls.txt", "-o", tmp_path / "out", "--codec", "lines"], check=True)
