@@ -1,9 +1,13 @@
 package dedupe
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/urlmill/urlmill/pipeline/dedupe/runs"
+)
 
 // Key is the key of a row.
-type Key [16]byte
+type Key = runs.Key
 
 // entry is a key with the bucket of its row's time, 0 without a time window.
 type entry struct {

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble"
+
+	"github.com/urlmill/urlmill/pipeline/dedupe/runs"
 )
 
 // keys are the keys of committed rows in the store itself, by bucket.
@@ -17,7 +19,7 @@ type keys struct {
 	buckets atomic.Pointer[[]int64] // that there are, in order; the slice is never changed
 	// sieve is asked before the store. It is nil where there are windows: keys cannot be taken out of it. Without windows
 	// there is one bucket, 0, whose number is left out.
-	sieve *sieve
+	sieve *runs.Filter
 	hot   *hot // is there where the sieve is
 	// sieved is how far the sieve has the keys that were there at the start: those whose first bits are less, or all when it is
 	// the highest number.
@@ -39,7 +41,7 @@ func openKeys(opts Options, db *pebble.DB) (*keys, error) {
 			return nil, err
 		}
 		k.buckets.Store(&[]int64{0})
-		k.beginSieve(newSieve(opts.sieveMemory()), newHot(opts.hotMemory()), empty, opts.Log)
+		k.beginSieve(runs.NewFilter(opts.sieveMemory()), newHot(opts.hotMemory()), empty, opts.Log)
 		return k, nil
 	}
 	var all []int64
@@ -56,7 +58,7 @@ func openKeys(opts Options, db *pebble.DB) (*keys, error) {
 }
 
 // beginSieve gives a store, which is empty or not, its sieve and hot keys.
-func (k *keys) beginSieve(s *sieve, h *hot, empty bool, log *slog.Logger) {
+func (k *keys) beginSieve(s *runs.Filter, h *hot, empty bool, log *slog.Logger) {
 	k.sieve, k.hot = s, h
 	if empty {
 		k.sieved.Store(math.MaxUint64)
@@ -86,7 +88,7 @@ func (k *keys) fill() error {
 		n, done := 0, uint64(0)
 		for ok := it.First(); ok && n < fillKeys; ok = it.Next() {
 			key := Key(it.Key()[1:])
-			k.sieve.add(&key)
+			k.sieve.Add(&key)
 			from, done = append(from[:0], it.Key()...), binary.BigEndian.Uint64(key[:])
 			n++
 		}
@@ -115,7 +117,7 @@ func (k *keys) seek(asked []question) []question {
 	for i := range asked {
 		q := &asked[i]
 		inSieve := sieved == math.MaxUint64 || binary.BigEndian.Uint64(q.key[:]) < sieved
-		if inSieve && !k.sieve.has(&q.key) {
+		if inSieve && !k.sieve.Has(&q.key) {
 			continue
 		}
 		if q.seen = k.hot.has(&q.key); !q.seen {
@@ -149,7 +151,7 @@ func (k *keys) newest() int64 {
 // one iterator, which goes on from where it is, and asks the filters of the levels first: of all but the last one, where
 // most keys are, or without a sieve of that one as well, which [pebble.DB.Get] never asks.
 func (k *keys) find(asked []question) error {
-	sortByKey(asked, func(q *question) *Key { return &q.key })
+	runs.Sort(asked, func(q *question) *Key { return &q.key })
 	if asked = k.seek(asked); len(asked) == 0 {
 		return nil
 	}
@@ -186,7 +188,7 @@ func (k *keys) add(b *pebble.Batch, entries []entry, from []byte) (func() error,
 			return nil, err
 		}
 		if k.sieve != nil {
-			k.sieve.add(&e.key)
+			k.sieve.Add(&e.key)
 		}
 		if i, found := slices.BinarySearch(all, e.bucket); !found {
 			all = slices.Insert(slices.Clone(all), i, e.bucket)
