@@ -166,6 +166,13 @@ type KeptObject interface {
 	Size() int64
 }
 
+// Finisher is a [Writer] that holds more for its lane than what was written since the last commit: that of dedupe where each lane has
+// a state of its own. [Run] tells it that the lane has ended in good order. A writer without it holds nothing then.
+type Finisher interface {
+	// Finish is called in place of Abandon, after the last commit. No other call follows it.
+	Finish() error
+}
+
 // Resumer is a [Source] that wants to know what the sink holds of its lanes: Kafka and files. [Run] asks for it. A source without
 // it does without.
 type Resumer interface {
@@ -265,6 +272,17 @@ type FileCounts struct{ Files, Bytes int64 }
 type DuplicateCounts struct {
 	Rows    int64
 	Dropped bool
+	Shards  *ShardCounts // nil where all lanes have one state
+}
+
+// ShardCounts are those of states of duplicates that each belong to a lane.
+type ShardCounts struct {
+	// Lanes are those that have their state here, Keys what they know, and Runs the number of files with the keys.
+	Lanes, Keys, Runs int64
+	// Restores is how many states were read from the output, and Fetched how many bytes of it were copied for that. Restoring is how
+	// long it took, all taken together.
+	Restores, Fetched int64
+	Restoring         time.Duration
 }
 
 // LoadCounts are the loads into a database, how often one was tried again, and the values that the database cannot hold, which

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/dedupe"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 func init() {
@@ -22,11 +23,16 @@ type duplicates struct {
 	timestamp string // the column of the times that a window is measured by, unless the options name one
 }
 
-func (d *duplicates) State() string { return d.Path }
+func (d *duplicates) State() string {
+	if d.Shard != "" {
+		return "the output"
+	}
+	return d.Path
+}
 
 func (d *duplicates) InFolder(dir string) Dedupe {
 	c := *d
-	c.Path = dir
+	c.Path, c.Shard = dir, "" // there are no commits that could name a state
 	return &c
 }
 
@@ -41,6 +47,7 @@ func (d *duplicates) Memory() int64 {
 func (d *duplicates) With(e DedupeEnv) Dedupe {
 	c := *d
 	c.KeyColumn, c.timestamp, c.Identity, c.HideKey, c.Log, c.Step = e.Key, e.Timestamp, e.Identity, e.HideKey, e.Log, e.Step
+	c.Keeps, c.Bucket, c.Topics = e.Sink.Keeps, store.Scheme(e.Sink.Place) != "", e.Topics
 	if !e.AnyOutput {
 		c.Output, c.Positions, c.Recorded = e.Sink.Place, e.Sink.Positions, e.Objects
 	}
@@ -68,5 +75,8 @@ func (d *duplicates) Validate(rows *arrow.Schema) (*arrow.Schema, error) {
 
 // Open implements [Dedupe].
 func (d *duplicates) Open(inner pipeline.Sink) (pipeline.Sink, error) {
+	if d.Shard != "" {
+		return dedupe.NewSharded(inner, d.Options)
+	}
 	return dedupe.New(inner, d.Options)
 }

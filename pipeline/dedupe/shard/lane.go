@@ -79,7 +79,7 @@ func (s *States) Lane(ctx context.Context, name string, k pipeline.Keeper, next 
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the keys of %s: %w", name, err), l.close())
 	}
-	l.keeper, l.files, l.at, l.swept, l.replaced = k, k.KeptFiles(), at, false, nil
+	l.keeper, l.files, l.at, l.swept = k, k.KeptFiles(), at, false
 	if known := l.known(); known < next {
 		s.opts.Log.Warn("rows of this lane were committed without their keys: their pages are new once more", "lane", name, "from", max(known, 0), "to", next)
 	}
@@ -271,12 +271,12 @@ func (l *Lane) own(ctx context.Context, at pipeline.Kept, content []byte, keys i
 	return l.states.copies.open(ctx, l.files, listed, false)
 }
 
-// Committed says that the commit was made. An error means that what comes after it cannot be done; it is committed.
-func (l *Lane) Committed(ctx context.Context) error {
+// Committed says that the commit was made.
+func (l *Lane) Committed(ctx context.Context) {
 	s := l.staged
 	l.staged = nil
 	if s.kept.Name == "" {
-		return nil
+		return
 	}
 	before := l.at
 	l.at = &s.kept
@@ -296,7 +296,6 @@ func (l *Lane) Committed(ctx context.Context) error {
 		l.states.opts.Log.Warn("cannot remove old files of keys; trying again later", "lane", l.name, "error", err)
 	}
 	l.begin()
-	return nil
 }
 
 // replace takes a merged run in the place of what it has merged.
@@ -306,9 +305,7 @@ func (l *Lane) replace(m *merge) {
 	l.add(m.out)
 	for _, r := range m.in {
 		_ = r.close(true) // a copy that stays is removed when it was not used for long
-		if r.Name != l.at.Name {
-			l.replaced = append(l.replaced, gone{r.Name, time.Now()})
-		}
+		l.replaced = append(l.replaced, gone{r.Name, time.Now()})
 	}
 }
 

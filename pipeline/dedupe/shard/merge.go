@@ -39,7 +39,7 @@ func (l *Lane) begin() {
 		defer close(m.done)
 		m.out, m.err = l.mergeRuns(ctx, in, next)
 	}()
-	if l.states.opts.wait {
+	if l.states.opts.Wait {
 		<-m.done
 	}
 }
@@ -51,7 +51,7 @@ func (l *Lane) enough() []*run {
 		for first > 0 && sizeOf(l.runs[first-1]) == sizeOf(l.runs[end-1]) {
 			first--
 		}
-		if end-first >= l.states.opts.many {
+		if end-first >= l.states.opts.Many {
 			return append([]*run(nil), l.runs[first:end]...)
 		}
 		end = first

@@ -31,15 +31,16 @@ type Options struct {
 	// Step, if not nil, is asked before every step that changes the output, and its error ends it there. It is for tests of crashes.
 	Step func(string) error
 
-	wait bool // merges are waited for; for tests
-	many int  // runs of a size that are merged; for tests
+	// Many is how many runs of a size are merged into one. Default 8: a key is rewritten once for each time that the state has become
+	// so many times as large.
+	Many int
+	// Wait has commits wait for merges, so that tests can repeat what they do.
+	Wait bool
 }
 
 const (
 	grace = time.Hour
-	// many is how many runs of a size are merged into one: a key is rewritten once for each time that the state has become so many
-	// times as large.
-	many = 8
+	many  = 8
 	// unused is after what time a copy that no lane has opened is removed.
 	unused = 7 * 24 * time.Hour
 )
@@ -67,8 +68,8 @@ func Open(opts Options) (*States, error) {
 	if opts.Grace == 0 {
 		opts.Grace = grace
 	}
-	if opts.many == 0 {
-		opts.many = many
+	if opts.Many == 0 {
+		opts.Many = many
 	}
 	if opts.Step == nil {
 		opts.Step = func(string) error { return nil }
