@@ -10,11 +10,14 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/dedupe"
+	"github.com/urlmill/urlmill/pipeline/dedupe/shard"
 	"github.com/urlmill/urlmill/sinks/store"
 )
 
 func init() {
-	add("dedupe", func(r *Components) { r.dedupe = func() Dedupe { return &duplicates{Options: dedupe.Default()} } })
+	add("dedupe", func(r *Components) {
+		r.dedupe, r.kept = func() Dedupe { return &duplicates{Options: dedupe.Default()} }, shard.Files
+	})
 }
 
 // duplicates implements [Dedupe].

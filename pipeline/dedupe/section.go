@@ -21,7 +21,7 @@ func (o *Options) Section() config.Section {
 		{Name: "window", Doc: "How far back duplicates are found: by time or by number of keys; for ever without.", Value: config.Map(o.window())},
 	}, Check: func(c *config.Check) {
 		if o.Path == "" && o.Shard == "" {
-			c.Conflict("", []string{"path"}, "%s has no \"path\"; add it, such as path: seen", c.Path(""))
+			c.Conflict("", []string{"path"}, "the state has no folder; add path: seen, or shard: %s", ByPartition)
 		}
 	}}
 }

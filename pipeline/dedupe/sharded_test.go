@@ -69,7 +69,7 @@ type memberLane struct {
 func (m *member) dead() bool { return !m.process.Alive() }
 
 // join starts a process.
-func join(d *storetest.Disk, tune func(*shard.Options)) (*member, error) {
+func join(d *storetest.Disk, tune func(*shard.Options), change ...func(*Options)) (*member, error) {
 	m := &member{process: d.Process(), left: -1, lanes: map[int]*memberLane{}}
 	sys := storetest.Wrap(m.process, func(storetest.Call) error {
 		if m.left == 0 {
@@ -84,8 +84,11 @@ func join(d *storetest.Disk, tune func(*shard.Options)) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.sink, err = NewSharded(inner, Options{Shard: ByPartition, Keeps: true, Topics: true, KeyColumn: "url_key", HideKey: true, Identity: "test"})
-	if err != nil {
+	o := Options{Shard: ByPartition, Keeps: true, Topics: true, KeyColumn: "url_key", HideKey: true, Identity: "test"}
+	for _, f := range change {
+		f(&o)
+	}
+	if m.sink, err = NewSharded(inner, o); err != nil {
 		return nil, err
 	}
 	m.sink.tune = tune

@@ -57,7 +57,7 @@ func (c *copies) open(ctx context.Context, files pipeline.KeptFiles, l Listed, a
 		if err != nil {
 			return nil, err
 		}
-		return openRun(in, in.Size(), l, "")
+		return openRun(in, l, "")
 	}
 	at := c.path(l)
 	in, err := os.Open(at)
@@ -77,13 +77,19 @@ func (c *copies) open(ctx context.Context, files pipeline.KeptFiles, l Listed, a
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
-	return openRun(in, info.Size(), l, at)
+	return openRun(localFile{in, info.Size()}, l, at)
 }
 
-func openRun(in interface {
-	io.ReaderAt
-	io.Closer
-}, size int64, l Listed, copied string) (*run, error) {
+// localFile is a copy that is open.
+type localFile struct {
+	*os.File
+	size int64
+}
+
+func (f localFile) Size() int64 { return f.size }
+
+func openRun(in pipeline.KeptObject, l Listed, copied string) (*run, error) {
+	size := in.Size()
 	err := fmt.Errorf("%w: it has %d bytes, and had %d when it was committed", runs.ErrDamaged, size, l.Bytes)
 	var r *runs.Run
 	if size == l.Bytes {

@@ -94,10 +94,14 @@ func (l list) check() error {
 }
 
 // Files returns the files that count, of the list that a commit names: first the one that has the list.
-func Files(in io.ReaderAt, at pipeline.Kept) ([]Listed, error) {
-	l, length, err := readList(in, at.Bytes)
+func Files(in io.ReaderAt, at pipeline.Kept) ([]pipeline.Kept, error) {
+	l, _, err := readList(in, at.Bytes)
 	if err != nil {
 		return nil, err
 	}
-	return append([]Listed{{Name: at.Name, Offset: length, Bytes: at.Bytes, Keys: l.Keys, Checksum: at.Checksum}}, l.Runs...), nil
+	all := []pipeline.Kept{at}
+	for _, r := range l.Runs {
+		all = append(all, pipeline.Kept{Name: r.Name, Bytes: r.Bytes, Checksum: r.Checksum})
+	}
+	return all, nil
 }
