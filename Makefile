@@ -130,7 +130,7 @@ wheels: $(WHEELS_VENV)/.installed ## bin/wheels: the Python wheels for Linux on 
 DUCKDB := $(BIN)/duckdb
 
 .PHONY: duckdb
-duckdb: $(WHEELS_VENV)/.installed ## bin/duckdb/linux_*/urlmill.duckdb_extension: the extension of DuckDB for Linux on amd64 and arm64, not in releases yet (python3); PLATFORMS=linux/amd64
+duckdb: $(WHEELS_VENV)/.installed ## bin/duckdb/linux_*/urlmill.duckdb_extension: the extension of DuckDB for Linux on amd64 and arm64, as in a release (python3); PLATFORMS=linux/amd64
 	rm -rf $(DUCKDB)
 	$(if $(PLATFORMS),PLATFORMS='$(PLATFORMS)') PYTHON=$(WHEELS_VENV)/bin/python3 plugins/duckdb/release.sh $(DUCKDB) $(RELEASE)
 
@@ -170,7 +170,7 @@ duckdb-10m: build duckdb $(PLUGINS_VENV)/.installed ## what DuckDB makes of ten 
 	cd plugins/duckdb/tests && $(DUCKDB_TEST) URLMILL_DUCKDB_ROWS=$(or $(ROWS),10000000) $(PLUGINS_PYTHON) -m pytest -q -s -p no:cacheprovider -k many
 
 .PHONY: plugins
-plugins: build wheel hosts $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library and the Python package, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; the queries of docs/sessions.md; Telegraf (C compiler, python3, Java 17, Maven)
+plugins: build wheel hosts plugins-duckdb $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library, the Python package and DuckDB's extension, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; the queries of docs/sessions.md; Telegraf (C compiler, python3, Node.js, Java 17, Maven)
 	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
 	URLMILL_REQUIRE_CHDB=1 URLMILL_CHDB_PYTHON=$(PLUGINS_PYTHON) $(GO) test -timeout 30m ./cmd/urlmill/internal/udf
 	URLMILL_REQUIRE_HOSTS=1 URLMILL_HOSTS=$(HOSTS) $(GO) test -timeout 30m -run 'Telegraf|Logstash|Redpanda|Vector' ./internal/dev/doctest

@@ -32,13 +32,17 @@ import (
 	"github.com/urlmill/urlmill/sinks/store/gcs"
 )
 
-// upload puts objects into the bucket of a server.
-func upload(t *testing.T, server s3test.Server, objects map[string][]byte) {
-	t.Helper()
-	client := s3.New(s3.Options{
+func clientOf(server s3test.Server) *s3.Client {
+	return s3.New(s3.Options{
 		BaseEndpoint: &server.Endpoint, Region: server.Region, UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
 	})
+}
+
+// upload puts objects into the bucket of a server.
+func upload(t *testing.T, server s3test.Server, objects map[string][]byte) {
+	t.Helper()
+	client := clientOf(server)
 	var group sync.WaitGroup
 	turns := make(chan struct{}, 16)
 	for key, content := range objects {
@@ -52,6 +56,22 @@ func upload(t *testing.T, server s3test.Server, objects map[string][]byte) {
 		})
 	}
 	group.Wait()
+}
+
+// supply puts objects of ten records each into a bucket, under keys in no order.
+type supply struct {
+	server s3test.Server
+	n      int // records that were put
+}
+
+func (s *supply) put(t *testing.T, objects int) {
+	t.Helper()
+	contents := map[string][]byte{}
+	for range objects {
+		contents[fmt.Sprintf("logs/%03d.log", s.n/10*271%1000)] = numberedLines(s.n, 10)
+		s.n += 10
+	}
+	upload(t, s.server, contents)
 }
 
 // numberedLines returns n records, compressed for every second i.
@@ -237,21 +257,9 @@ func TestObjectsShared(t *testing.T) {
 		return slices.Sorted(maps.Values(has))
 	}
 	divided := func(want ...int) func() bool { return func() bool { return slices.Equal(lanes(), want) } }
-	want := 0
-	more := func() {
-		objects := map[string][]byte{}
-		for range 80 {
-			objects[fmt.Sprintf("logs/%03d.log", want/10*271%1000)] = numberedLines(want, 10)
-			want += 10
-		}
-		upload(t, gateway.Server, objects)
-	}
-	rows := func() (n int) {
-		for _, name := range parquetIn(t, out) {
-			n += eachRecord(t, name, func(arrow.Record) {})
-		}
-		return n
-	}
+	records := supply{server: gateway.Server}
+	more := func() { records.put(t, 80) }
+	rows := func() int { return countRowsIn(t, out) }
 	more()
 	first, second := startRun(t, config), startRun(t, config)
 	first.waitFor(t, "two processes", divided(8, 8))
@@ -266,9 +274,9 @@ func TestObjectsShared(t *testing.T) {
 	}
 	first.waitFor(t, "the lanes of the one that has ended", divided(16))
 	more()
-	first.finish(t, "all records", func() bool { return rows() >= want })
-	if counts := recordsIn(t, out); len(counts) != want || rows() != want {
-		t.Errorf("%d rows of %d records, want %d", rows(), len(counts), want)
+	first.finish(t, "all records", func() bool { return rows() >= records.n })
+	if counts := recordsIn(t, out); len(counts) != records.n || rows() != records.n {
+		t.Errorf("%d rows of %d records, want %d", rows(), len(counts), records.n)
 	}
 	verify := process(t, "verify", "s3://"+gateway.Bucket+"/_out")
 	verify.Env = append(os.Environ(), "AWS_ENDPOINT_URL_S3="+gateway.Endpoint)
@@ -335,37 +343,27 @@ func TestObjectsAsleep(t *testing.T) {
 	if err := os.WriteFile(config, fmt.Appendf(nil, objectsConfig, "s3://"+gateway.Bucket, section, out), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := 0
-	more := func() {
-		objects := map[string][]byte{}
-		for range 60 {
-			objects[fmt.Sprintf("logs/%03d.log", want/10*271%1000)] = numberedLines(want, 10)
-			want += 10
-		}
-		upload(t, gateway.Server, objects)
-	}
-	rows := func() (n int) {
-		for _, name := range parquetIn(t, out) {
-			n += eachRecord(t, name, func(arrow.Record) {})
-		}
-		return n
-	}
+	records := supply{server: gateway.Server}
+	more := func() { records.put(t, 60) }
+	rows := func() int { return countRowsIn(t, out) }
 	more()
 	asleep := startRun(t, config)
-	asleep.waitFor(t, "rows", func() bool { return rows() == want })
+	asleep.waitFor(t, "rows", func() bool { return rows() == records.n })
 	asleep.Signal(syscall.SIGSTOP)
 	more()
 	other := startRun(t, config)
-	other.waitFor(t, "rows of another process", func() bool { return rows() == want })
+	other.waitFor(t, "rows of another process", func() bool { return rows() == records.n })
 	asleep.Signal(syscall.SIGCONT)
-	asleep.waitOrEnd(t, "the one that has slept to end", func() bool { return false })
+	if asleep.waitOrEnd(t, "the one that has slept to end", func() bool { return rows() > records.n }) {
+		t.Errorf("%d rows of %d records: both have committed what they read", rows(), records.n)
+	}
 	if err := asleep.end(syscall.SIGTERM); err == nil || !strings.Contains(asleep.log.String(), "another process reads these objects into the same output") {
 		t.Errorf("%v\n%s", err, asleep.log)
 	}
 	if err := other.end(syscall.SIGTERM); err != nil {
 		t.Errorf("%v\n%s", err, other.log)
 	}
-	if counts := recordsIn(t, out); len(counts) != want || rows() != want {
-		t.Errorf("%d rows of %d records, want %d", rows(), len(counts), want)
+	if counts := recordsIn(t, out); len(counts) != records.n || rows() != records.n {
+		t.Errorf("%d rows of %d records, want %d", rows(), len(counts), records.n)
 	}
 }

@@ -1,7 +1,8 @@
 // Package dedupe finds rows whose key was there before, in a [Sink] around another sink.
 //
 //	pipeline ──> dedupe.Sink ──> sink            State: DIR/db      keys of committed rows, journals (Pebble)
-//	               │  claims: keys of rows               DIR/filter  snapshot of the filters, where they are approximate
+//	               │  claims: keys of rows               DIR/runs    keys of committed rows, where there is no window
+//	               │                                     DIR/filter  snapshot of the filters, where they are approximate
 //	               └─ that are not committed yet
 //
 // A row is a duplicate if its key is that of a committed row, of an earlier row of the same commit, or of a row that

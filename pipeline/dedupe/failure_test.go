@@ -211,8 +211,10 @@ func TestFullDiskBesidePromotion(t *testing.T) {
 		}
 		return nil
 	}
+	// The first one may not come to hear of it: its journal is durable, and a run is written beside it.
 	for lane := range 2 {
-		if err := until(t, "a commit", func() error { return p.commit(lane) }); !errors.Is(err, syscall.ENOSPC) {
+		err := until(t, "a commit", func() error { return p.commit(lane) })
+		if !errors.Is(err, syscall.ENOSPC) && (lane == 1 || err != nil) {
 			t.Errorf("lane %d: %v", lane, err)
 		}
 	}

@@ -135,8 +135,6 @@ func (f *filters) drop(_ *pebble.Batch, first int64) error {
 	return nil
 }
 
-func (f *filters) forgotten() {} // it cannot be: see [state.rewind]
-
 func (f *filters) close() error {
 	if f.pending == 0 {
 		return nil

@@ -65,11 +65,15 @@ func (s *state) journals() (map[pipeline.LaneID][]journal, error) {
 	}
 	for ok := it.First(); ok; ok = it.Next() {
 		number := binary.BigEndian.Uint64(it.Key()[1:])
+		if done, err := s.get(numbered(doneKey, number)); err != nil {
+			return nil, errors.Join(err, it.Close())
+		} else if done != nil {
+			continue // decided: it is there for its keys
+		}
 		j, _, err := parseChunk(it.Value())
 		if err != nil {
 			return nil, errors.Join(err, it.Close())
 		}
-		s.numbers.Store(max(s.numbers.Load(), number)) // nobody else has the state yet
 		j.number = number
 		if known := all[j.lane]; len(known) == 0 || known[len(known)-1].number != number {
 			all[j.lane] = append(known, j)
@@ -88,11 +92,62 @@ func (s *state) forget(j journal) error {
 	return s.db.DeleteRange(numbered(journalKey, j.number), numbered(journalKey, j.number+1), pebble.Sync)
 }
 
-// promote makes the journaled keys those of committed rows, a chunk at a time. What a crash leaves of the journal is
-// promoted when its lane is opened again, so nothing has to be synced here.
+// promote makes the journaled keys those of committed rows. What a crash leaves of the journal is promoted when its lane is opened again, so
+// nothing has to be synced here.
 func (s *state) promote(j journal) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	promote := s.promoteChunks
+	if s.runs != nil {
+		promote = s.promoteRun
+	}
+	err := promote(j)
+	s.promotions.Add(1)
+	if err != nil {
+		return err
+	}
+	return s.opts.Step("promoted")
+}
+
+// promoteRun notes that the keys of a journal are those of committed rows. The journal stays until they are in a run.
+func (s *state) promoteRun(j journal) error {
+	if err := s.opts.Step("promote"); err != nil {
+		return err
+	}
+	keys, err := journalKeys(s.db, j.number)
+	if err != nil {
+		return err
+	}
+	b := s.db.NewBatch()
+	defer b.Close()
+	from, err := s.advance(b, j)
+	if err == nil {
+		err = errors.Join(s.runs.promoted(b, j.number, keys, from), b.Commit(pebble.NoSync))
+	}
+	if err != nil {
+		return err
+	}
+	return s.runs.add(j.number, keys)
+}
+
+// journalKeys returns the keys of a journal.
+func journalKeys(db *pebble.DB, number uint64) (keys []Key, err error) {
+	it, err := db.NewIter(&pebble.IterOptions{LowerBound: numbered(journalKey, number), UpperBound: numbered(journalKey, number+1)})
+	if err != nil {
+		return nil, err
+	}
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		var entries []entry
+		_, entries, err = parseChunk(it.Value())
+		for i := range entries {
+			keys = append(keys, entries[i].key)
+		}
+	}
+	return keys, errors.Join(err, it.Close())
+}
+
+// promoteChunks adds the keys of a journal a chunk at a time, each with its part of the journal in one batch.
+func (s *state) promoteChunks(j journal) error {
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: numbered(journalKey, j.number), UpperBound: numbered(journalKey, j.number+1)})
 	if err != nil {
 		return err
@@ -103,11 +158,7 @@ func (s *state) promote(j journal) error {
 			err = s.promoteChunk(j, it.Key(), entries)
 		}
 	}
-	s.promotions.Add(1)
-	if err = errors.Join(err, it.Close()); err != nil {
-		return err
-	}
-	return s.opts.Step("promoted")
+	return errors.Join(err, it.Close())
 }
 
 func (s *state) promoteChunk(j journal, key []byte, entries []entry) error {
@@ -127,12 +178,12 @@ func (s *state) promoteChunk(j journal, key []byte, entries []entry) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.seen.add(b, entries, from)
+	done, err := s.chunks.add(b, entries, from)
 	if err != nil {
 		return err
 	}
 	if newest > s.newest && s.opts.buckets() > 1 {
-		err = s.seen.drop(b, newest-parts)
+		err = s.chunks.drop(b, newest-parts)
 	}
 	if err := errors.Join(err, b.Delete(key, nil)); err != nil {
 		return err

@@ -301,6 +301,11 @@ func (s *state) setMarks(all map[pipeline.LaneID]laneMark, gone map[uint64]int64
 // forgetKeys deletes the keys whose origin is among gone and whose commit ended beyond the position there, and returns how
 // many those were. A part of it may be done when ctx ends; it can be done again.
 func (s *state) forgetKeys(ctx context.Context, gone map[uint64]int64) (n int, err error) {
+	if s.runs != nil {
+		s.mu.Lock() // no keys are added
+		defer s.mu.Unlock()
+		return s.runs.forget(ctx, gone)
+	}
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{seenKey}, UpperBound: []byte{seenKey + 1}})
 	if err != nil {
 		return 0, err
@@ -321,11 +326,5 @@ func (s *state) forgetKeys(ctx context.Context, gone map[uint64]int64) (n int, e
 			err = flush()
 		}
 	}
-	if err = errors.Join(err, it.Close(), flush(), b.Close()); err != nil {
-		return n, err
-	}
-	s.answers.Lock()
-	defer s.answers.Unlock()
-	s.seen.forgotten()
-	return n, nil
+	return n, errors.Join(err, it.Close(), flush(), b.Close())
 }

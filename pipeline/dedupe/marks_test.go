@@ -1,6 +1,7 @@
 package dedupe
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/vfs"
 
 	"github.com/urlmill/urlmill/pipeline"
+	"github.com/urlmill/urlmill/pipeline/dedupe/runs"
 )
 
 // deliver has a process write the rows of a lane up to end, in commits of ten, and ends it.
@@ -97,7 +99,7 @@ func TestRestoredOutputIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if opts.Approximate == nil {
-			makeLegacy(t, fs, opts)
+			makeOlder(t, fs, opts, false)
 		}
 		if err := deliver(d, fs, opts, 0, 40); err != nil {
 			t.Fatal(err)
@@ -118,24 +120,84 @@ func TestRestoredOutputIsRefused(t *testing.T) {
 	}
 }
 
-// makeLegacy takes from a state what it did not have before there were origins.
-func makeLegacy(t *testing.T, fs vfs.FS, opts Options) {
+// makeOlder makes of a state without windows one of a version that had keys in the store and, if origins is false, did not say where they are
+// from.
+func makeOlder(t *testing.T, fs vfs.FS, opts Options, origins bool) {
 	t.Helper()
 	opts.fs = fs
 	s, err := openState(t.Context(), opts.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{seenKey}, UpperBound: []byte{seenKey + 1}})
+	from := map[uint64][]byte{}
+	err = errors.Join(s.runs.set.Flush(), s.runs.numbered(fromKey, func(number uint64, text []byte) error {
+		from[number] = bytes.Clone(text)
+		return nil
+	}))
+	list, listErr := s.runs.list()
+	if err = errors.Join(err, listErr, s.close()); err != nil {
+		t.Fatal(err)
+	}
+	db, err := pebble.Open("/seen/db", &pebble.Options{FS: fs, Comparer: comparer()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for ok := it.First(); ok; ok = it.Next() {
-		err = errors.Join(err, s.db.Set(it.Key(), nil, nil))
+	for _, f := range list {
+		in, err := runFiles{fs, "/seen/runs"}.Open(f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := runs.OpenRun(in, in.Size())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = r.Each(t.Context(), func(keys []Key, values []uint64) error {
+			for i, k := range keys {
+				value := from[values[i]]
+				if !origins {
+					value = nil
+				}
+				if err := db.Set(append([]byte{seenKey}, k[:]...), value, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err = errors.Join(err, in.Close()); err != nil {
+			t.Fatal(err)
+		}
 	}
-	err = errors.Join(err, it.Close(), s.db.Delete([]byte{originKey}, nil), s.db.DeleteRange([]byte{laneKey}, []byte{laneKey + 1}, nil), s.close())
+	gone := []byte{runsKey, doneKey, fromKey}
+	if !origins {
+		gone = append(gone, originKey, laneKey)
+	}
+	for _, kind := range gone {
+		err = errors.Join(err, db.DeleteRange([]byte{kind}, []byte{kind + 1}, nil))
+	}
+	err = errors.Join(err, db.Set([]byte{metaKey}, []byte(opts.describe()), nil), db.Close(), fs.RemoveAll("/seen/runs"))
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestCarriedOver opens states of an older version: their keys are there, and forgotten where the output has lost their rows.
+func TestCarriedOver(t *testing.T) {
+	for _, positions := range []bool{true, false} {
+		opts := Options{Path: "/seen", Mode: Drop, KeyColumn: "url_key", Memory: 8 << 20, Positions: positions}
+		fs, d := vfs.NewMem(), &disk{t: t, lanes: []*diskLane{laneOf(60), laneOf(60)}}
+		if err := deliver(d, fs, opts, 0, 40); err != nil {
+			t.Fatal(err)
+		}
+		makeOlder(t, fs, opts, true)
+		if positions {
+			d.lanes[0].next, d.lanes[0].committed = 10, d.lanes[0].committed[:10]
+		}
+		for lane := range d.lanes {
+			if err := deliver(d, fs, opts, lane, 60); err != nil {
+				t.Fatal(err)
+			}
+		}
+		checkTruth(t, d, Drop)
 	}
 }
 

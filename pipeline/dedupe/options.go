@@ -83,7 +83,8 @@ type Options struct {
 	// and of approximate states "snapshot" and "snapshotted".
 	Step func(string) error
 
-	fs vfs.FS // default vfs.Default
+	fs    vfs.FS // default vfs.Default
+	table int    // of how many keys in memory a run is made; 0 for what the memory allows
 }
 
 // Approximate describes filters, which take some rows for duplicates that are none.
@@ -214,21 +215,16 @@ const claimBytes = int64(unsafe.Sizeof(Key{})+unsafe.Sizeof(claim{})+1)*16/7 + 2
 // claimsMemory is the share of the memory that claims have; the store has the rest.
 func (o Options) claimsMemory() int64 { return o.Memory / 16 * 3 }
 
-// sieveMemory is the share of the memory that the sieve has, where there is one: nine bits for each of 75 million keys of
-// 256 MiB.
-func (o Options) sieveMemory() int64 {
-	if o.Approximate != nil || o.windows() {
-		return 0
-	}
-	return o.Memory / 16 * 5
-}
+// inRuns reports whether keys are in sorted runs.
+func (o Options) inRuns() bool { return o.Approximate == nil && !o.windows() }
 
-// hotMemory is the share of the memory for keys that were found lately.
-func (o Options) hotMemory() int64 {
-	if o.sieveMemory() == 0 {
+// setMemory is the share of the memory for filters of keys, and for keys that are in no run yet, where keys are in runs: eleven bits for each of 75
+// million keys of 256 MiB are the filter that is asked first. The store has an eighth then.
+func (o Options) setMemory() int64 {
+	if !o.inRuns() {
 		return 0
 	}
-	return o.Memory / 32
+	return o.Memory - o.claimsMemory() - o.Memory/8
 }
 
 // maxClaims is how many claims fit into their share of the memory.

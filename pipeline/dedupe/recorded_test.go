@@ -236,6 +236,7 @@ func TestRecordedModel(t *testing.T) {
 
 func recordedModel(t *rapid.T, opts Options) {
 	s := &shelf{disk: disk{t: t}}
+	opts.table = rapid.SampledFrom([]int{0, 1, 4}).Draw(t, "keys in memory")
 	for range rapid.IntRange(1, 2).Draw(t, "lanes") {
 		var objects [][]row
 		for o := range rapid.IntRange(0, 8).Draw(t, "objects") {

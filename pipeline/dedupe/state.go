@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,7 +25,10 @@ const (
 	commitKey  = 'h' // number of an origin (8), end of a commit (8): sum of its mark; where [Options.Recorded]
 	countKey   = 'c' // bucket being filled (8), keys in it (8); of a window of keys
 	journalKey = 'j' // number (8), chunk (4): end (8), length of the lane's name (4), lane, entries of 24 bytes
-	seenKey    = 'k' // bucket (8), key (16): where it is from, see [appendFrom]; of an exact state
+	seenKey    = 'k' // bucket (8), key (16): where it is from, see [appendFrom]; of an exact state with windows. Older versions: without, key (16)
+	runsKey    = 'r' // list of runs; of an exact state without windows, as the next two
+	doneKey    = 'd' // number (8): the keys of that journal are those of committed rows, and in no run
+	fromKey    = 'f' // number (8): where keys of that journal are from, see [appendFrom]; where positions are kept
 	logKey     = 'l' // number (8): entries since the snapshot; of an approximate state
 )
 
@@ -36,14 +40,17 @@ const chunkEntries = 1024
 type seenSet interface {
 	// find notes in asked what is there; it may change the order.
 	find(asked []question) error
+	close() error
+}
+
+// chunkSet is one that gets its keys a chunk at a time.
+type chunkSet interface {
+	seenSet
 	// add puts entries into b, to be there once b is applied: then done is called. It may change the order of entries.
 	// from says where they are from, and is kept with them if it can be.
 	add(b *pebble.Batch, entries []entry, from []byte) (done func() error, err error)
 	// drop forgets the buckets before first.
 	drop(b *pebble.Batch, first int64) error
-	// forgotten is called when keys were deleted from the store.
-	forgotten()
-	close() error
 }
 
 // question is whether a key is there in a bucket from low to high, and the answer.
@@ -60,13 +67,12 @@ type state struct {
 	db      *pebble.DB
 	closeFS io.Closer
 	seen    seenSet
+	chunks  chunkSet // as which the state has them; nil where it has runs
+	runs    *runKeys // as which the state has them; nil where it has chunks
 	failed  *failure
 	calls   sync.WaitGroup
 	legacy  bool // there are keys of which it is not known where they are from
 
-	// answers is held for reading while questions are answered: what a rewind has taken away is in no answer that is
-	// remembered once it has been locked.
-	answers   sync.RWMutex
 	rewinding sync.Mutex
 
 	// promotions is how many there were, counted before the claims of their keys are released.
@@ -98,13 +104,16 @@ func (s *state) open() (err error) {
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
-	if s.db, s.closeFS, err = openStore(s.opts, s.failed); err != nil {
+	storeFS, closeFS := watched(s.opts, s.failed)
+	s.closeFS = closeFS
+	if s.db, err = openStore(s.opts, s.failed, storeFS); err != nil {
+		err = errors.Join(err, closeFS.Close())
 		return fmt.Errorf("opening the state in %s: %w; one process at a time may use it", path, err)
 	}
 	// A loss of power must not take the folder away, with what was synced in it.
 	err = errors.Join(syncFolder(fs, path), syncFolder(fs, fs.PathDir(path)))
 	if err == nil {
-		err = s.load()
+		err = s.load(storeFS)
 	}
 	if err != nil {
 		return errors.Join(err, s.db.Close(), s.closeFS.Close())
@@ -144,13 +153,18 @@ func syncFolder(fs vfs.FS, path string) error {
 }
 
 // load reads what is there.
-func (s *state) load() error {
+func (s *state) load(storeFS vfs.FS) error {
 	if err := s.checkIdentity(); err != nil {
 		return err
 	}
 	if err := s.loadOrigins(); err != nil {
 		return err
 	}
+	last, err := lastNumber(s.db)
+	if err != nil {
+		return err
+	}
+	s.numbers.Store(last)
 	if text, err := s.get([]byte{countKey}); err != nil {
 		return err
 	} else if len(text) == 16 {
@@ -158,32 +172,45 @@ func (s *state) load() error {
 	}
 	if s.opts.Approximate != nil {
 		f, err := openFilters(s.opts, s.db)
-		s.seen = f
+		s.seen, s.chunks = f, f
 		if f != nil {
 			s.newest = max(s.newest, f.newest())
 		}
 		return err
 	}
-	k, err := openKeys(s.opts, s.db)
+	if s.opts.inRuns() {
+		s.runs, err = openRuns(s.opts, s.db, storeFS, s.failed)
+		s.seen = s.runs
+		return err
+	}
+	k, err := openKeys(s.db)
 	if err != nil {
 		return err
 	}
-	s.seen, s.newest = k, max(s.newest, k.newest())
+	s.seen, s.chunks, s.newest = k, k, max(s.newest, k.newest())
 	return nil
 }
 
+// inRuns is added to the identity of a state with its keys in runs.
+const inRuns = ", in sorted runs"
+
 // checkIdentity refuses a state of other keys, with which everything would look new or nothing.
 func (s *state) checkIdentity() error {
-	want := s.opts.describe()
+	want, older := s.opts.describe(), ""
+	if s.opts.inRuns() { // which an older version does not find, and so must not open
+		older, want = want, want+inRuns
+	}
 	got, err := s.get([]byte{metaKey})
 	switch {
 	case err != nil:
 		return err
 	case got == nil:
 		return errors.Join(s.db.Set([]byte{originKey}, make([]byte, 8), nil), s.db.Set([]byte{metaKey}, []byte(want), pebble.Sync))
+	case older != "" && string(got) == older: // before its keys are carried over, which can be done again
+		return s.db.Set([]byte{metaKey}, []byte(want), pebble.Sync)
 	case string(got) != want:
 		return fmt.Errorf("the state in %s is of other keys: it was made for %q, and the configuration is for %q; "+
-			"give back the old settings, or another folder to begin anew", s.opts.Path, got, want)
+			"give back the old settings, or another folder to begin anew", s.opts.Path, strings.TrimSuffix(string(got), inRuns), s.opts.describe())
 	}
 	return nil
 }
@@ -215,8 +242,6 @@ func (s *state) find(asked []question) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	s.answers.RLock()
-	defer s.answers.RUnlock()
 	return s.seen.find(asked)
 }
 
@@ -226,6 +251,9 @@ func (s *state) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	err := await(ctx, s.failed, func() error { s.calls.Wait(); return nil })
+	if err != nil && s.runs != nil {
+		s.runs.set.Stop()
+	}
 	if err == nil {
 		err = s.do(context.Background(), func() error {
 			return errors.Join(s.seen.close(), s.db.Close(), s.closeFS.Close())

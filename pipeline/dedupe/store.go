@@ -1,7 +1,6 @@
 package dedupe
 
 import (
-	"errors"
 	"io"
 	"log/slog"
 	"time"
@@ -14,11 +13,23 @@ import (
 // slowDisk is how long a call to the disk takes to be worth a warning.
 const slowDisk = 5 * time.Second
 
-// openStore opens the store, and makes it when there is none. closeFS is closed after the store.
-func openStore(opts Options, failed *failure) (db *pebble.DB, closeFS io.Closer, err error) {
-	memtable := min(max(opts.Memory/12, 1<<20), 64<<20)
+// watched returns the file system of the state, and what is closed after it.
+func watched(opts Options, failed *failure) (vfs.FS, io.Closer) {
+	fs, closeFS := vfs.WithDiskHealthChecks(opts.fs, slowDisk, func(info vfs.DiskSlowInfo) {
+		opts.Log.Warn("the disk of the state of dedupe is slow", "path", info.Path, "call", info.OpType.String(), "since", info.Duration)
+	})
+	return haltingFS{fs, failed}, closeFS
+}
+
+// openStore opens the store, and makes it when there is none.
+func openStore(opts Options, failed *failure, fs vfs.FS) (*pebble.DB, error) {
+	share, memtables := opts.Memory-opts.claimsMemory()-opts.setMemory(), int64(12)
+	if opts.inRuns() {
+		memtables = 32 // of journals alone
+	}
+	memtable := min(max(opts.Memory/memtables, 1<<20), 64<<20)
 	// The store takes its memtables off the cache, but for one that it keeps to use again.
-	cache := pebble.NewCache(opts.Memory - opts.claimsMemory() - opts.sieveMemory() - opts.hotMemory() - memtable)
+	cache := pebble.NewCache(max(share-memtable, 1<<20))
 	defer cache.Unref() // the store has its own reference
 	// A table's filter is one block, a twentieth of the table. It has to fit into a shard of the cache, of which
 	// there are four to a CPU, or it is read again and again.
@@ -32,15 +43,8 @@ func openStore(opts Options, failed *failure) (db *pebble.DB, closeFS io.Closer,
 			Compression: pebble.NoCompression, // keys are hashes
 		}
 	}
-	if opts.sieveMemory() > 0 {
-		// What gets through the sieve is there, and the last level is where it is if it is at no other one.
-		levels[6].FilterPolicy = nil
-	}
-	watched, closeFS := vfs.WithDiskHealthChecks(opts.fs, slowDisk, func(info vfs.DiskSlowInfo) {
-		opts.Log.Warn("the disk of the state of dedupe is slow", "path", info.Path, "call", info.OpType.String(), "since", info.Duration)
-	})
 	o := &pebble.Options{
-		FS: haltingFS{watched, failed}, EventListener: listener(opts.Log, failed), Cache: cache, Comparer: comparer(), Levels: levels, MaxOpenFiles: 500,
+		FS: fs, EventListener: listener(opts.Log, failed), Cache: cache, Comparer: comparer(), Levels: levels, MaxOpenFiles: 500,
 		// Keys are hashes, so that every compaction of the first level rewrites all of
 		// the next one: the more it begins with, the fewer times each key is rewritten.
 		MemTableSize:          uint64(memtable),
@@ -50,10 +54,7 @@ func openStore(opts Options, failed *failure) (db *pebble.DB, closeFS io.Closer,
 		FormatMajorVersion: pebble.FormatNewest, Logger: storeLog{opts.Log},
 	}
 	o.Experimental.ReadSamplingMultiplier = -1 // look-ups do not ask for compactions
-	if db, err = pebble.Open(opts.fs.PathJoin(opts.Path, "db"), o); err != nil {
-		return nil, nil, errors.Join(err, closeFS.Close())
-	}
-	return db, closeFS, nil
+	return pebble.Open(opts.fs.PathJoin(opts.Path, "db"), o)
 }
 
 // listener hears what the store does by itself. What goes wrong there it would try again at once and for ever.

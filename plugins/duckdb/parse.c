@@ -71,14 +71,22 @@ static fault make(struct processor *p) {
 	return why;
 }
 
-/* processor_for returns one that makes these columns; where there are very many already, one that makes all. */
+static struct processor *find(uint32_t columns, int form, bool bases) {
+	struct processor *p = processors, *end = processors + processor_count;
+	while (p < end && (p->columns != columns || p->form != form || p->bases != bases)) p++;
+	return p;
+}
+
+/* processor_for returns one that makes these columns alone; where there are very many already and none of them does, one that makes all. */
 static fault processor_for(uint32_t columns, int form, bool bases, const struct processor **out) {
 	fault why = NULL;
 	pthread_mutex_lock(&processors_lock);
-	if (processor_count >= most_processors - FORMS - 1) columns = (BIT(STRUCT_COLUMNS) - 1) | (bases ? 0 : BIT(SURT_KEY)) | (form ? BIT(CANONICAL_URL) : 0);
-	struct processor *p = processors, *end = processors + processor_count;
-	while (p < end && (p->columns != columns || p->form != form || p->bases != bases)) p++;
-	if (p == end) {
+	struct processor *p = find(columns, form, bases);
+	if (p == processors + processor_count && processor_count >= most_processors - FORMS - 1) {
+		columns = (BIT(STRUCT_COLUMNS) - 1) | (bases ? 0 : BIT(SURT_KEY)) | (form ? BIT(CANONICAL_URL) : 0);
+		p = find(columns, form, bases);
+	}
+	if (p == processors + processor_count) {
 		memset(p, 0, sizeof *p);
 		p->columns = columns, p->form = form, p->bases = bases;
 		why = make(p);
@@ -92,8 +100,10 @@ static fault processor_for(uint32_t columns, int form, bool bases, const struct 
 fault struct_schema(const struct ArrowSchema **out) {
 	const struct processor *p;
 	fault why = processor_for(BIT(STRUCT_COLUMNS) - 1, 0, false, &p);
-	if (!why) *out = &p->schema;
-	return why;
+	if (why) return why;
+	*out = &p->schema;
+	/* A field that the functions do not write would be memory that nobody has written. */
+	return p->schema.n_children == STRUCT_COLUMNS ? NULL : say("urlmill: the struct has %lld fields, not %d", (long long)p->schema.n_children, STRUCT_COLUMNS);
 }
 
 /* Threads. */

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -184,12 +185,12 @@ func (o Options) Validate() error {
 	if len(o.Paths) == 0 {
 		p.Add("paths", "empty").Advise("give at least one file, directory or pattern, or - for standard input")
 	}
-	objects := o.objects()
-	if objects {
+	queue, objects := o.validateNoQueue(&p), o.objects()
+	if objects && !queue {
 		o.validateObjects(&p)
 	}
 	for i, path := range o.Paths {
-		if objects {
+		if objects || queue {
 			break
 		}
 		if path == "" {
@@ -210,6 +211,27 @@ func (o Options) Validate() error {
 		p.Value("on_changed", o.OnChanged, "is not known").Advise("use %s, %s or %s", Stop, Whole, Skip)
 	}
 	return p.Err()
+}
+
+// queueForm is how addresses of queues begin that stores write notifications into.
+var queueForm = regexp.MustCompile(`^https://(?:(sqs)\.[^/]+\.amazonaws\.com(?:\.cn)?|[^/]+\.queue\.core\.[^/]+)/`)
+
+// validateNoQueue reports whether a path is the queue with the notifications of a bucket, and adds what would be right.
+func (o *Options) validateNoQueue(p *pipeline.Problems) (is bool) {
+	for i, path := range o.Paths {
+		m := queueForm.FindStringSubmatch(path)
+		if m == nil {
+			continue
+		}
+		scheme, key := "az://account/container/prefix", "azure.queue"
+		if m[1] != "" {
+			scheme, key = "s3://bucket/prefix", "s3.queue"
+		}
+		p.Value(pathKey(i), path, "is a queue, which names objects and has none").
+			Advise("give the path of the objects, such as %s; with the queue as source.file.%s, urlmill run reads new ones as they come, and urlmill parse reads what is there", scheme, key)
+		is = true
+	}
+	return is
 }
 
 // elsewhere returns what is wrong with a path that is the address of a place elsewhere, and what would be right.

@@ -78,6 +78,9 @@ var broken = storeFault{"body broken in the middle", func(p *storeProxy, w http.
 // to be read.
 const large, late = ".large.gz", ".late.gz"
 
+// fencedWithin is how long two processes may read the same objects before one of them finds its positions taken, on the slowest machine.
+const fencedWithin = 30 * time.Second
+
 // objectSource reads a bucket with two processes while objects appear in it in no order, requests fail, the server is restarted, and
 // the processes are killed. One of them sleeps in the middle of its work while a third one does that. A record names its object and its
 // number.
@@ -161,12 +164,11 @@ func objectSource(r *run) {
 	put(0) // the first listing finds something
 	mills := []*mill{r.start(configs[0]), r.start(configs[1])}
 	for round := range rounds {
-		proxy.fail(&faults[round%len(faults)], 0.3)
-		if round%2 == 1 { // the second one was started long enough ago to be at work
-			r.asleep(mills[1], configs[1], dir, func() { put(round + 1) })
-		} else {
-			put(round + 1)
+		if round%2 == 1 { // without faults, with which the third process would come to nothing
+			mills[1] = r.asleep(mills[1], configs[1], dir, func() { put(round + 1) })
 		}
+		proxy.fail(&faults[round%len(faults)], 0.3)
+		put(round + 1)
 		time.Sleep(r.randomly(time.Second))
 		victim := round % len(mills)
 		mills[victim].Kill()
@@ -227,12 +229,14 @@ func objectSource(r *run) {
 	r.out.Rows = int64(len(got))
 }
 
-// secondShare is in the names of the commits of lanes that are of the second share of two.
-var secondShare = regexp.MustCompile(`objects\d*[02468]of16`)
+// secondShare is what the names of the records of lanes end with that are of the second share of two.
+var secondShare = regexp.MustCompile(`objects\d*[02468]of16/0/\d+\.json$`)
 
-// asleep stops a process, has another one with the same share read and commit what put makes, and wakes the first one up, which then reads
-// the same.
-func (r *run) asleep(m *mill, config, dir string, put func()) {
+// asleep stops the process of the second share at its work, starts another one with the same share, which reads and commits what put makes,
+// and wakes the first one up. That one reads the same, so that one of the two has to find its positions taken, and end. asleep returns the
+// first process, or the one that was started in its place before.
+func (r *run) asleep(m *mill, config, dir string, put func()) *mill {
+	r.Helper()
 	commits := func() (n int) {
 		_ = filepath.WalkDir(filepath.Join(dir, "_commits"), func(path string, _ fs.DirEntry, _ error) error {
 			if secondShare.MatchString(path) {
@@ -242,19 +246,26 @@ func (r *run) asleep(m *mill, config, dir string, put func()) {
 		})
 		return n
 	}
-	within := func(reached func() bool) {
-		for end := time.Now().Add(10 * time.Second); !reached() && time.Now().Before(end); {
-			time.Sleep(20 * time.Millisecond)
-		}
+	if m.Ended() {
+		m = r.start(config)
 	}
-	m.Signal(syscall.SIGSTOP)
-	other, before := r.start(config), commits()
+	before := commits()
 	put()
-	within(func() bool { return commits() > before || other.Ended() })
+	r.await("the process that is to sleep to commit", func() bool { return commits() >= before+3 })
+	m.Signal(syscall.SIGSTOP)
+	other := r.start(config)
+	before = commits()
+	put()
+	r.await("another process to do the work of one that sleeps", func() bool { return commits() >= before+3 })
 	m.Signal(syscall.SIGCONT)
 	r.fault("SIGSTOP while another process does the work")
-	within(func() bool { return m.Ended() || other.Ended() })
+	for end := time.Now().Add(fencedWithin); !m.Ended() && !other.Ended(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.Fatalf("a process that has slept reads the objects of another one, and after %v neither has found its positions taken", fencedWithin)
+		}
+	}
 	other.Kill()
+	return m
 }
 
 // hrefs counts the rows of an output by their URL.

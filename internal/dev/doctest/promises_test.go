@@ -17,14 +17,14 @@ import (
 // promising are the pages that promise something, each with a table at its end of what proves that.
 var promising = []string{
 	"docs/reliability.md", "docs/dedupe.md", "docs/warehouse.md", "docs/iceberg.md", "docs/files.md",
-	"docs/design/kafka.md", "docs/design/commit-chain.md", "docs/design/delivery.md",
+	"docs/design/kafka.md", "docs/design/commit-chain.md", "docs/design/delivery.md", "docs/design/objects.md",
 }
 
 const proofsHeading, proofsHead = "## What proves it", "| promise | proved by |"
 
 var (
 	spanned   = regexp.MustCompile("`([^`]*)`")
-	testName  = regexp.MustCompile(`^([a-z0-9_]+(?:/[a-z0-9_]+)*)\.(Test[A-Z]\w*)(?:/(.+))?$`)
+	testName  = regexp.MustCompile(`^([a-z0-9_]+(?:/[a-z0-9_]+)*)\.((?:Test|Fuzz)[A-Z]\w*)(?:/(.+))?$`)
 	chaosName = regexp.MustCompile(`^make chaos: (\S+)$`)
 )
 
@@ -143,7 +143,7 @@ func (n *testNames) add(node ast.Node) bool {
 	return true
 }
 
-// isTest reports whether a function takes what go test gives a test, and not what it gives a benchmark or a helper.
+// isTest reports whether a function takes what go test gives a test or a fuzz target, and not what it gives a benchmark or a helper.
 func isTest(f *ast.FuncType) bool {
 	if f.Results != nil || len(f.Params.List) != 1 || len(f.Params.List[0].Names) > 1 {
 		return false
@@ -153,7 +153,7 @@ func isTest(f *ast.FuncType) bool {
 		return false
 	}
 	sel, ok := star.X.(*ast.SelectorExpr)
-	return ok && sel.Sel.Name == "T"
+	return ok && (sel.Sel.Name == "T" || sel.Sel.Name == "F")
 }
 
 // scenarios returns the names of what make chaos does, out of its source: it is a program.
@@ -242,7 +242,7 @@ func TestPromisesThatNothingProves(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"sinks/x/x_test.go": "//go:build never\n\npackage x\n\nfunc TestKept(t *testing.T) { t.Run(\"in the rain\", nil) }\n\n" +
-			"func BenchmarkKept(b *testing.B) {}\n\nfunc TestHelper(t *testing.T, n int) {}\n\nfunc (w world) TestMethod(t *testing.T) {}\n",
+			"func BenchmarkKept(b *testing.B) {}\n\nfunc FuzzKept(f *testing.F) {}\n\nfunc TestHelper(t *testing.T, n int) {}\n\nfunc (w world) TestMethod(t *testing.T) {}\n",
 		"sinks/x/testdata/script/act.txtar": "",
 		"internal/dev/chaos/main.go":        "package main\n\nvar scenarios = []scenario{{\"storm\", \"all at once\", storm}}\n",
 	} {
@@ -256,7 +256,7 @@ func TestPromisesThatNothingProves(t *testing.T) {
 		return "# Page\n\nWe promise.\n\n" + proofsHeading + "\n\n" + proofsHead + "\n| --- | --- |\n" + strings.Join(rows, "\n") + "\n"
 	}
 	for text, want := range map[string]string{
-		page("| kept | `sinks/x.TestKept`, `sinks/x.TestKept/in the rain`, `sinks/x.TestKept/act`, `make chaos: storm` |"): "",
+		page("| kept | `sinks/x.TestKept`, `sinks/x.FuzzKept`, `sinks/x.TestKept/in the rain`, `sinks/x.TestKept/act`, `make chaos: storm` |"): "",
 
 		page("| kept | `sinks/x.TestKept` |", "| once | `sinks/x.TestKpet` |"): "p.md:10: the promise \"once\" is to be proved by `sinks/x.TestKpet`: no test of sinks/x is called TestKpet",
 

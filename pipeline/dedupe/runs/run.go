@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -19,6 +21,8 @@ type Run struct {
 	firsts []number
 	ends   []int64 // of the blocks
 	filter *Filter // of its keys; nil where every key has to be sought
+	// filtered is how far the filter has the keys: those whose first bits are less, or all when it is the highest number.
+	filtered atomic.Uint64
 }
 
 // OpenRun opens the run that in has, of size bytes. It reads the index. in may be a section of a larger file.
@@ -105,7 +109,7 @@ func (r *Run) Find(keys []Key, found []bool) error {
 			asked = append(asked, sought{numberOf(&keys[i]), i})
 		}
 	}
-	_, err := r.find(asked, found)
+	_, err := r.find(asked, found, nil)
 	return err
 }
 
@@ -115,15 +119,16 @@ type sought struct {
 	at int
 }
 
-// find sets found for the keys that the run has, and returns those that it does not have, in the room of asked.
-func (r *Run) find(asked []sought, found []bool) ([]sought, error) {
+// find sets found for the keys that the run has, which become hot, and returns those that it does not have, in the room of asked.
+func (r *Run) find(asked []sought, found []bool, h *hot) ([]sought, error) {
+	filtered := r.filtered.Load()
 	room := blocks.Get().(*[maxBlock]byte)
 	defer blocks.Put(room)
 	left := asked[:0]
 	var read block
 	has := -1 // the block that was read
 	for _, q := range asked {
-		if r.filter != nil && !r.filter.has(q.number) {
+		if r.filter != nil && (filtered == math.MaxUint64 || q.hi < filtered) && !r.filter.has(q.number) {
 			left = append(left, q)
 			continue
 		}
@@ -142,6 +147,9 @@ func (r *Run) find(asked []sought, found []bool) ([]sought, error) {
 		// A key that is there several times, with other values, may begin in a block before; here are the others of it.
 		if i >= 0 && read.has(r.firsts[i], q.number) {
 			found[q.at] = true
+			if h != nil {
+				h.add(q.number)
+			}
 		} else {
 			left = append(left, q)
 		}

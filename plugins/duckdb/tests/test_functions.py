@@ -103,11 +103,27 @@ def test_functions_of_several_columns_do_not_mix(con: duckdb.DuckDBPyConnection)
             assert row[3:] == tuple(want[of[c]].get(FUNCTIONS[f]) for f, c in calls)
 
 
-def test_more_sets_of_columns_than_processors(con: duckdb.DuckDBPyConnection) -> None:
+def ask_for_many_sets(con: duckdb.DuckDBPyConnection) -> None:
+    """Asks for more sets of columns than there may be processors in a process."""
     con.execute("SET threads = 1")
     con.execute("CREATE TABLE t AS SELECT 'https://h' || i || '.example/p?q=1' AS u FROM range(3000) r(i)")
     for some in itertools.islice(itertools.combinations(FUNCTIONS, 3), 80):
         assert len(con.sql(f"SELECT DISTINCT url_host(u), {', '.join(some)} FROM t").fetchall()) == 3000
+
+
+def test_more_sets_of_columns_than_processors(con: duckdb.DuckDBPyConnection) -> None:
+    ask_for_many_sets(con)
+
+
+FIELDS = ("href VARCHAR, scheme VARCHAR, has_username BOOLEAN, host VARCHAR, port INTEGER, origin VARCHAR, registrable_domain VARCHAR, public_suffix VARCHAR, path VARCHAR, "
+          'query VARCHAR, params STRUCT("key" VARCHAR, "value" VARCHAR)[], fragment VARCHAR, url_error VARCHAR, url_error_pos INTEGER')  # fmt: skip
+
+
+def test_a_later_load_has_the_same_fields(extension: Path) -> None:
+    """The struct has the fields that are written and no other, in a database that is opened when there are many processors already, too."""
+    ask_for_many_sets(connect(extension))
+    later = connect(extension).execute("SELECT return_type FROM duckdb_functions() WHERE function_name = 'urlmill_parse'").fetchall()
+    assert later == [(f"STRUCT({FIELDS})",)] * 2
 
 
 def test_as_urlmill_parse(con: duckdb.DuckDBPyConnection, program: str, tmp_path: Path) -> None:

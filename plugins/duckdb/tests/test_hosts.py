@@ -41,6 +41,26 @@ def test_python(extension: Path) -> None:
     assert got == [(wanted(),)]
 
 
+POISONED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from conftest import connect
+from test_functions import ask_for_many_sets
+ask_for_many_sets(connect())
+con = connect()
+for statement in sys.stdin.read().split(";\\n"):
+    if statement.strip():
+        rows = con.execute(statement).fetchall()
+print(rows[0][0])
+"""
+
+
+def test_memory_is_written_before_it_is_read(extension: Path) -> None:
+    """The memory that DuckDB hands out is filled: a text that nobody wrote is one of gigabytes at an address that is none."""
+    got = run([sys.executable, "-c", POISONED, str(HERE)], statements(extension), DUCKDB_JE_MALLOC_CONF="junk:true", MALLOC_PERTURB_="90", URLMILL_DUCKDB_EXTENSION=str(extension))
+    assert got == wanted()
+
+
 def test_cli(extension: Path) -> None:
     program = Path(sys.executable).parent / "duckdb"
     if not program.is_file():

@@ -65,14 +65,20 @@ func TestReaderErrors(t *testing.T) {
 		is     error
 		want   string
 	}{
+		"InvalidAuthenticationInfo":       {401, nil, "or they have expired"},
+		"clock":                           {403, nil, "the clock of this machine is wrong"},
 		"AuthorizationPermissionMismatch": {403, fs.ErrPermission, "give them the role Storage Blob Data Reader"},
 		"BlobArchived":                    {409, objstore.ErrUnreadable, "rehydrate it"},
 		"AuthenticationFailed":            {403, nil, "correct AZURE_STORAGE_KEY"},
 		"ServerBusy":                      {503, nil, "lower source.file.parallel"},
 	} {
 		t.Run(code, func(t *testing.T) {
+			answer := says(tc.status, code)
+			if code == "clock" {
+				answer = skewed
+			}
 			server, direct := azuretest.Direct()
-			o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) { return says(tc.status, code)(r, direct) }))
+			o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) { return answer(r, direct) }))
 			o.Attempts, o.Endpoint = 2, "http://store.invalid"
 			_, err := newReader(t, o, server.Place).Open(t.Context(), objstore.Object{Key: "k", ETag: "1"}, 0, -1)
 			if err == nil || tc.is != nil && !errors.Is(err, tc.is) || !strings.Contains(err.Error(), tc.want) {

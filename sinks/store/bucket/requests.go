@@ -258,11 +258,15 @@ func (q *Requests) explain(c Call, err error, again bool) error {
 // clockSkew is more than services let pass.
 const clockSkew = 5 * time.Minute
 
+// skewed reports whether the server refuses a request, whatever it is about, because its clock is another.
+func (e *StatusError) skewed() bool {
+	return (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden) && e.skew.Abs() > clockSkew
+}
+
 // advice says what to do about an error.
 func (q *Requests) advice(c Call, err error) string {
 	var answer *StatusError
-	refused := errors.As(err, &answer) && (answer.Status == http.StatusUnauthorized || answer.Status == http.StatusForbidden)
-	if refused && answer.skew.Abs() > clockSkew {
+	if errors.As(err, &answer) && answer.skewed() {
 		return "the clock of this machine is wrong: set it"
 	}
 	if advice := q.Advise(c.Operation, err); advice != "" {

@@ -42,7 +42,7 @@ func (q *Requests) Open(ctx context.Context, d Download) (io.ReadCloser, error) 
 	switch {
 	case errors.As(err, &answer) && answer.Status == http.StatusPreconditionFailed:
 		return nil, objstore.ErrChanged
-	case answer != nil && d.Alone(answer.Code):
+	case answer != nil && d.Alone(answer.Code) && !answer.skewed():
 		return nil, fmt.Errorf("%w: %w", objstore.ErrUnreadable, err)
 	case err != nil:
 		return nil, err

@@ -68,6 +68,8 @@ func TestReaderErrors(t *testing.T) {
 		is     error
 		want   string
 	}{
+		"authError":           {401, nil, "they have expired: renew them"},
+		"clock":               {403, nil, "the clock of this machine is wrong"},
 		"forbidden":           {403, fs.ErrPermission, "the credentials do not allow this"},
 		customerKey:           {400, objstore.ErrUnreadable, "leave it out of the paths"},
 		"cloudKmsDisabledKey": {400, objstore.ErrUnreadable, "its key of encryption cannot be used"},
@@ -77,8 +79,12 @@ func TestReaderErrors(t *testing.T) {
 		"backendError":        {503, nil, "failed after 2 attempts"},
 	} {
 		t.Run(code, func(t *testing.T) {
+			answer := says(tc.status, code)
+			if code == "clock" {
+				answer = skewed
+			}
 			server, direct := gcstest.Direct()
-			o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) { return says(tc.status, code)(r, direct) }))
+			o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) { return answer(r, direct) }))
 			o.Attempts, o.Endpoint = 2, "http://store.invalid"
 			_, err := newReader(t, o, Scheme+server.Bucket).Open(t.Context(), objstore.Object{Key: "k", ETag: "1"}, 0, -1)
 			if err == nil || tc.is != nil && !errors.Is(err, tc.is) || !strings.Contains(err.Error(), tc.want) {
