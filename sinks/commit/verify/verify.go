@@ -58,7 +58,7 @@ type verifier struct {
 	named map[string]bool // path of a file, relative to the root
 	files []named
 	kept  []*commit.Record // the last of each lane, if it names a file beside those with rows
-	dirs  []string // of places, ascending; "" is the root
+	dirs  []string         // of places, ascending; "" is the root
 	mu    sync.Mutex
 
 	compacted *commit.Compactions
