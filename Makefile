@@ -169,8 +169,33 @@ plugins-duckdb: build hosts-duckdb duckdb ## the extension of DuckDB, built and 
 duckdb-10m: build duckdb $(PLUGINS_VENV)/.installed ## what DuckDB makes of ten million URLs is what urlmill parse makes of them (2 GB of disk)
 	cd plugins/duckdb/tests && $(DUCKDB_TEST) URLMILL_DUCKDB_ROWS=$(or $(ROWS),10000000) $(PLUGINS_PYTHON) -m pytest -q -s -p no:cacheprovider -k many
 
+JVM := $(BIN)/jvm
+MAVEN := $(AGAIN) mvn -q -B -f plugins/jvm/pom.xml -Durlmill.native=$(abspath $(JVM)/native) -Dproject.build.outputTimestamp=$(shell git log -1 --format=%cI 2>/dev/null || echo 2026-01-01T00:00:00Z)
+SPARK_JAR := $(CURDIR)/$(JVM)/urlmill-spark_2.13.jar
+
+.PHONY: jvm-native
+jvm-native: $(WHEELS_VENV)/.installed
+	@command -v mvn >/dev/null && command -v javac >/dev/null || { echo "there is no mvn or no javac: apt-get install maven openjdk-17-jdk-headless"; exit 1; }
+	rm -rf $(JVM)
+	$(if $(PLATFORMS),PLATFORMS='$(PLATFORMS)') PYTHON=$(WHEELS_VENV)/bin/python3 plugins/jvm/native.sh $(JVM)/native $(RELEASE)
+
+.PHONY: spark
+spark: jvm-native ## bin/jvm/urlmill-spark_*.jar: SQL functions for Spark 3.5 and 4, with sources and javadoc, and urlmill-core.jar (python3, JDK 17, Maven); PLATFORMS=linux/amd64
+	$(MAVEN) -DskipTests package
+	plugins/jvm/collect.sh $(JVM) $(RELEASE)
+
+.PHONY: plugins-spark
+plugins-spark: build jvm-native $(PLUGINS_VENV)/.installed ## the jars for Spark, built and tested in Spark 3.5 and 4.0 (JUnit) and in PySpark
+	$(MAVEN) package
+	plugins/jvm/collect.sh $(JVM) $(RELEASE)
+	cd plugins/jvm/tests && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill URLMILL_SPARK_JARS=$(CURDIR)/$(JVM) $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider
+
+.PHONY: spark-10m
+spark-10m: build spark $(PLUGINS_VENV)/.installed ## what Spark's functions make of ten million URLs is what urlmill parse makes of them (4 GB of disk)
+	cd plugins/jvm/tests && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill URLMILL_SPARK_JARS=$(CURDIR)/$(JVM) URLMILL_SPARK_ROWS=$(or $(ROWS),10000000) $(PLUGINS_PYTHON) -m pytest -q -s -p no:cacheprovider -k many
+
 .PHONY: plugins
-plugins: build wheel hosts plugins-duckdb $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library, the Python package and DuckDB's extension, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; the queries of docs/sessions.md; Telegraf (C compiler, python3, Node.js, Java 17, Maven)
+plugins: build wheel hosts plugins-duckdb plugins-spark $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library, the Python package, DuckDB's extension and Spark's jars, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; the queries of docs/sessions.md; Telegraf (C compiler, python3, Node.js, JDK 17, Maven)
 	@command -v java >/dev/null || { echo "there is no java, which Spark needs: apt-get install openjdk-17-jre-headless"; exit 1; }
 	URLMILL_REQUIRE_CHDB=1 URLMILL_CHDB_PYTHON=$(PLUGINS_PYTHON) $(GO) test -timeout 30m ./cmd/urlmill/internal/udf
 	URLMILL_REQUIRE_HOSTS=1 URLMILL_HOSTS=$(HOSTS) $(GO) test -timeout 30m -run 'Telegraf|Logstash|Redpanda|Vector' ./internal/dev/doctest
@@ -242,9 +267,9 @@ plugins-windows: $(WINDOWS)/.installed ## the Python package with pyarrow in a P
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=pyarrow,command,wheel URLMILL_COMMAND=Z:$(CURDIR)/$(BIN)/windows/urlmill.exe timeout 30m $(WINDOWS)/python3 -m pytest -q -rs -p no:cacheprovider $(ALONE)
 
 .PHONY: bench-spark
-bench-spark: build wheel ## ten million rows backfilled by Spark, compared with urlmill parse and measured beside parse_url and tldextract; QUICK=1
+bench-spark: build wheel spark ## ten million rows backfilled by Spark, compared with urlmill parse and measured beside the SQL functions, parse_url and tldextract; QUICK=1
 	$(PLUGINS_PYTHON) $(PIP_INSTALL) --no-deps --no-index --force-reinstall $(BIN)/dist/*.whl
-	$(PLUGINS_PYTHON) plugins/python/bench/spark.py --urlmill $(BIN)/urlmill --conf spark.python.unix.domain.socket.enabled=true $(if $(QUICK),--quick,--out benchmarks/results/spark.json)
+	$(PLUGINS_PYTHON) plugins/python/bench/spark.py --urlmill $(BIN)/urlmill --jar $(SPARK_JAR) --conf spark.python.unix.domain.socket.enabled=true $(if $(QUICK),--quick,--out benchmarks/results/spark.json)
 
 .PHONY: bench-duckdb
 bench-duckdb: duckdb $(PLUGINS_VENV)/.chdb ## the functions in DuckDB beside its regular expressions and ClickHouse's functions, and what the border costs (python3); QUICK=1

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/urlmill/urlmill/internal/arrowtext"
 	"github.com/urlmill/urlmill/internal/decoded"
 	"github.com/urlmill/urlmill/internal/dev/alloctest"
 )
@@ -83,7 +84,7 @@ func readAny(data []byte) (rows string, err error) {
 	each := func(r arrow.Record) {
 		for _, c := range r.Columns() {
 			for i := range c.Len() {
-				out.WriteString(c.ValueStr(i))
+				out.WriteString(arrowtext.Value(c, i))
 			}
 		}
 	}

@@ -215,11 +215,11 @@ func checkFields(t table, i, depth int, budget *int) error {
 	}
 	for k := range n {
 		f := table{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at + flatbuffers.UOffsetT(4*k))}}
-		name := f.field(0)
-		if name == 0 {
-			continue
+		*budget -= 8
+		if name := f.field(0); name != 0 { // the library reads the rest of a field without a name as well
+			*budget -= len(f.ByteVector(name))
 		}
-		if *budget -= len(f.ByteVector(name)) + 8; *budget < 0 {
+		if *budget < 0 {
 			return errShared
 		}
 		if err := checkMetadata(f, 6, budget); err != nil {

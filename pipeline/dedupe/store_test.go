@@ -2,7 +2,9 @@ package dedupe
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble/vfs"
@@ -65,6 +67,35 @@ func addKeys(t *testing.T, s *state, entries []entry) {
 	}
 	if err := s.promote(j); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestOrphans opens a state whose last process has died while it wrote a run: the file is removed.
+func TestOrphans(t *testing.T) {
+	opts := Options{Path: "/seen", Memory: 8 << 20, table: 100, fs: vfs.NewMem()}.withDefaults()
+	known := randomKeys(1, 1000)
+	for range 2 {
+		s, err := openState(t.Context(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, err := opts.fs.List("/seen/runs")
+		list, listErr := s.runs.list()
+		if err := errors.Join(err, listErr); err != nil || len(names) != len(list) {
+			t.Errorf("files %v for the runs %v: %v", names, list, err)
+		}
+		addKeys(t, s, slices.Clone(known))
+		for _, e := range known {
+			if seen, err := has(s, e); !seen || err != nil {
+				t.Fatalf("a key that was added is not there (%v)", err)
+			}
+		}
+		if err := errors.Join(s.runs.set.Flush(), s.close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeFile(opts.fs, "/seen/runs/0000000000ff", "cut off"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

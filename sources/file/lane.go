@@ -232,8 +232,12 @@ func (l *lane) end(ctx context.Context, err error) error {
 	case errors.Is(err, io.EOF), errors.As(err, &short), errors.As(err, &changed), ctx.Err() != nil:
 		return err
 	}
+	offset := l.stream.snapshot.n
+	if l.stream.err != nil { // else the codec has failed, and the stream's goroutine may go on
+		offset = l.stream.offset
+	}
 	return &ReadError{
-		Path: l.in.path, Format: l.stream.format, Offset: l.stream.offset, Size: l.in.size,
+		Path: l.in.path, Format: l.stream.format, Offset: offset, Size: l.in.size,
 		Record: l.at, Rest: len(l.lines.Rest()), Err: err,
 	}
 }

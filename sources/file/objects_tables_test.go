@@ -117,9 +117,9 @@ func TestObjectsTablesKilled(t *testing.T) {
 	for i := range files {
 		c.put(fmt.Sprintf("p/%d.parquet", i), string(tableOf(t, rows, 1, 7000)))
 	}
-	n := 0
+	var n atomic.Int64 // several requests at a time
 	c.cut = func(objstore.Object, int64) int64 {
-		if n++; n%3 == 0 {
+		if n.Add(1)%3 == 0 {
 			return 1000
 		}
 		return -1

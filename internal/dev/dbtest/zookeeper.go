@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
@@ -38,6 +39,9 @@ func ClickHouseReplicas(tb testing.TB, n int) (addresses []string) {
 			return err
 		}
 		defer c.Close()
+		if err := c.SetDeadline(time.Now().Add(5 * time.Second)); err != nil { // who asks while it starts may never have an answer
+			return err
+		}
 		if _, err := c.Write([]byte("srvr")); err != nil {
 			return err
 		}

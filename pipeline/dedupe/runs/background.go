@@ -136,7 +136,10 @@ func (s *Set) write(sources []source, filter *Filter, keep func(uint64) bool) (*
 		return w.add(e)
 	})
 	if err != nil {
-		return nil, err // the file is removed when the set is opened again
+		if s.ctx.Err() != nil { // the set is being closed, and nothing is wrong with the file
+			err = errors.Join(err, out.Finish(), s.opts.Files.Remove(name))
+		}
+		return nil, err
 	}
 	info, err := w.Finish()
 	if err := errors.Join(err, out.Finish()); err != nil {

@@ -24,7 +24,7 @@ func readAll(data []byte, asked []Key) error {
 
 // TestDamage changes every byte of a run, and cuts it off everywhere: it is refused.
 func TestDamage(t *testing.T) {
-	keys := randomKeys(1, 600)
+	keys := randomKeys(1, 300)
 	_, data := runOf(t, keys, func(i int) uint64 { return uint64(i) })
 	for i := range data {
 		data[i] ^= 1 << (i % 8)

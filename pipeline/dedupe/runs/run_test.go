@@ -17,7 +17,7 @@ func randomKeys(seed uint64, n int) []Key {
 	for i := range keys {
 		keys[i] = number{rng.Uint64(), rng.Uint64()}.key()
 	}
-	slices.SortFunc(keys, func(a, b Key) int { return Compare(&a, &b) })
+	Sort(keys, func(k *Key) *Key { return k })
 	return keys
 }
 

@@ -155,7 +155,7 @@ func must(t *testing.T, err error) {
 // TestSet adds keys, in batches of any size, while others are looked for; opens the set again where it was left, as after a crash and after
 // a close; and deletes batches.
 func TestSet(t *testing.T) {
-	const n, batches = 300_000, 150
+	const n, batches = 150_000, 150
 	known, unknown := randomKeys(1, n), randomKeys(2, 20_000)
 	slices.SortFunc(known, func(a, b Key) int {
 		return Compare((*Key)(slices.Concat(a[8:], a[:8])), (*Key)(slices.Concat(b[8:], b[:8])))

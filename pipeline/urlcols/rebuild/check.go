@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"github.com/urlmill/urlmill/internal/arrowtext"
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/urlcols"
 	"github.com/urlmill/urlmill/urlcore"
@@ -142,7 +143,7 @@ func value(a arrow.Array, row int) string {
 	if a.IsNull(row) {
 		return "null"
 	}
-	return fmt.Sprintf("%q", a.ValueStr(row))
+	return fmt.Sprintf("%q", arrowtext.Value(a, row))
 }
 
 // Href returns href of row i of the record that was checked last, and false for a row without.

@@ -1,7 +1,7 @@
-"""A backfill of Parquet files by Spark: compared row by row with the command urlmill, and measured beside Spark's own parse_url and
-a Python UDF on tldextract.
+"""A backfill of Parquet files by Spark: compared row by row with the command urlmill, and measured beside the SQL functions of the jar, Spark's
+own parse_url and a Python UDF on tldextract.
 
-    python bench/spark.py --urlmill ../../bin/urlmill [--rows 10000000] [--quick] [--out results.json]
+    python bench/spark.py --urlmill ../../bin/urlmill --jar ../../bin/jvm/urlmill-spark_2.13.jar [--rows 10000000] [--quick] [--out results.json]
 
 CPU time is that of the JVM and of all Python workers together, in seconds a million rows, so that a Python worker beside the
 JVM counts as what it is: another core. Systems take turns, several times; the median counts. The first four rounds are not
@@ -135,7 +135,7 @@ def same(ours: Path, theirs: Path, rows: int) -> int:
     return compared
 
 
-def session(memory: str, settings: dict[str, str]) -> Any:
+def session(memory: str, jar: str, settings: dict[str, str]) -> Any:
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -146,6 +146,8 @@ def session(memory: str, settings: dict[str, str]) -> Any:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "65536")
+        .config("spark.jars", jar)
+        .config("spark.sql.extensions", "io.github.urlmill.spark.UrlmillExtensions")
     )
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -183,6 +185,9 @@ def systems(spark: Any, source: Path, few: Path, work: Path) -> dict[str, tuple[
     """What is measured: the input, and what does it."""
     df = spark.read.parquet(str(source))
     own = df.selectExpr("try_parse_url(url, 'HOST') host", "try_parse_url(url, 'PATH') path", "try_parse_url(url, 'QUERY') query")
+    functions = ["url_host(url) host", "url_path(url) path", "url_query(url) query"]
+    domain = "url_registrable_domain(url) registrable_domain"
+    filtered = df.where("length(url) > 0")  # rows, where the scan gives columns otherwise
     tld = spark.read.parquet(str(few)).mapInArrow(with_tldextract, "host string, path string, query string, registrable_domain string")
     three: dict[str, Any] = {"columns": PARTS, "carry": []}
 
@@ -198,11 +203,16 @@ def systems(spark: Any, source: Path, few: Path, work: Path) -> dict[str, tuple[
     return {
         "read, nothing else": (source, noop(df)),
         "parse_url, three times": (source, noop(own)),
+        "urlmill, SQL functions": (source, noop(df.selectExpr(*functions))),
+        "urlmill, SQL functions, registrable domain as well": (source, noop(df.selectExpr(*functions, domain))),
+        "read and filter, nothing else": (source, noop(filtered)),
+        "urlmill, SQL functions behind a filter, registrable domain as well": (source, noop(filtered.selectExpr(*functions, domain))),
         "the column three times, mapInArrow": (source, noop(df.mapInArrow(copied, "host string, path string, query string"))),
         "urlmill, mapInArrow": (source, noop(urlmill.spark.parse(df, "url", **three))),
         "urlmill, read_parquet": (source, noop(urlmill.spark.read_parquet(spark, str(source), "url", **three))),
         "urlmill, data source": (source, noop(spark.read.format("urlmill").option("columns", ",".join(PARTS)).load(str(source)))),
         "parse_url to Parquet": (source, parquet(own, "own")),
+        "urlmill, SQL functions to Parquet": (source, parquet(df.selectExpr(*functions), "functions")),
         "urlmill, mapInArrow to Parquet": (source, parquet(urlmill.spark.parse(df, "url", **three), "mapped")),
         "urlmill, backfill": (source, filled("three", **three)),
         "urlmill, backfill, registrable domain as well": (source, filled("four", columns=[*PARTS, "registrable_domain"], carry=[])),
@@ -235,6 +245,7 @@ def report(result: dict[str, dict[str, float]]) -> str:
 def main() -> None:
     flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     flags.add_argument("--urlmill", required=True, help="the command, to compare with")
+    flags.add_argument("--jar", required=True, help="urlmill-spark_2.13.jar")
     flags.add_argument("--rows", type=int, default=10_000_000)
     flags.add_argument("--measured", type=int, default=2_000_000, help="rows of the input that are measured")
     flags.add_argument("--rounds", type=int, default=3)
@@ -254,7 +265,7 @@ def main() -> None:
         for folder, number in [(few, few_rows), (part, measured), (source, rows)]:
             folder.parent.mkdir(exist_ok=True)
             make(folder, number, 1_000_000)
-        spark = session("4g", dict(c.split("=", 1) for c in args.conf))
+        spark = session("4g", args.jar, dict(c.split("=", 1) for c in args.conf))
         options: dict[str, Any] = {"batch_rows": 65_536}
         done = urlmill.spark.backfill(spark, str(source), str(work / "all"), "url", **options)
         print(f"backfilled {done}", file=sys.stderr, flush=True)

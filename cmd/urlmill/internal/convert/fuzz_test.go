@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/urlmill/urlmill/internal/arrowtext"
 	"github.com/urlmill/urlmill/internal/decoded"
 	"github.com/urlmill/urlmill/internal/dev/alloctest"
 	"github.com/urlmill/urlmill/sinks/sinktest"
@@ -42,7 +43,7 @@ func FuzzOpen(f *testing.F) {
 			for rec, err := in.Next(); err == nil; rec, err = in.Next() {
 				for _, c := range rec.Columns() {
 					for i := range c.Len() {
-						_ = c.ValueStr(i)
+						_ = arrowtext.Value(c, i)
 					}
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/urlmill/urlmill/cmd/urlmill/internal/plain"
+	"github.com/urlmill/urlmill/internal/arrowtext"
 )
 
 // CellOf returns value i of an array as it is shown; a null is an empty cell.
@@ -34,14 +35,14 @@ func CellOf(a arrow.Array, i int) Cell {
 	case *array.List:
 		return Cell{Text: pairs(a, i)}
 	}
-	return Cell{Text: plain.Text(a.ValueStr(i))}
+	return Cell{Text: plain.Text(arrowtext.Value(a, i))}
 }
 
 // pairs returns a list of keys and values.
 func pairs(l *array.List, i int) string {
 	entries, ok := l.ListValues().(*array.Struct)
 	if !ok || entries.NumField() != 2 {
-		return plain.Text(l.ValueStr(i))
+		return plain.Text(arrowtext.Value(l, i))
 	}
 	start, end := l.ValueOffsets(i)
 	parts := make([]string, 0, end-start)

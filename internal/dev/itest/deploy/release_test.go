@@ -117,7 +117,10 @@ func TestRelease(t *testing.T) {
 	if !slices.Contains(r.Before.Hooks, "make wheels WHEELS=dist-plugins RELEASE={{ .Version }}") {
 		t.Errorf("no hook makes the wheels: %q", r.Before.Hooks)
 	}
-	plugins := []glob{{"./dist-plugins/*.whl"}, {"./dist-plugins/*.tar.gz"}}
+	if !slices.Contains(r.Before.Hooks, "make spark JVM=dist-plugins/jvm RELEASE={{ .Version }}") {
+		t.Errorf("no hook makes the jars: %q", r.Before.Hooks)
+	}
+	plugins := []glob{{"./dist-plugins/*.whl"}, {"./dist-plugins/*.tar.gz"}, {"./dist-duckdb/*.tar.gz"}, {"./dist-plugins/jvm/*.jar"}}
 	if !slices.Equal(r.Release.ExtraFiles, plugins) || !slices.Equal(r.Checksum.ExtraFiles, plugins) {
 		t.Errorf("released besides: %v, with checksums: %v", r.Release.ExtraFiles, r.Checksum.ExtraFiles)
 	}
