@@ -89,6 +89,8 @@ func (l *laneRun) run(ctx context.Context) (sourceErr, fault error) {
 		if err := l.w.Abandon(); err != nil {
 			fault = errors.Join(fault, fmt.Errorf("abandoning uncommitted rows: %w", err))
 		}
+	} else if f, ok := As[Finisher](l.w); ok {
+		fault = f.Finish()
 	}
 	// The owner of the context has cancelled it, and knows why.
 	if errors.Is(fault, context.Canceled) {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"io"
 	"iter"
 	"time"
 )
@@ -100,6 +101,76 @@ type Claims interface {
 	Read(ctx context.Context, name string) (string, error)
 	// Delete removes a claim. One that is not there is no error.
 	Delete(ctx context.Context, name string) error
+}
+
+// Keeper is a [Writer] with a place for the files of another component, one of which each commit names, together with the rows and
+// at once with them: files with their chain. Dedupe asks for it, where each lane has a state of its own. A writer without it keeps
+// nothing.
+type Keeper interface {
+	// Kept returns the file that the last commit of the lane names, nil if it names none.
+	Kept() *Kept
+	// Keep has the next commit name another file, which is durable, and those after it, until Keep is called again. A lane that is
+	// opened without calling it goes on with the name that it has found.
+	Keep(k Kept)
+	// KeptFiles returns the place of the lane's files, nil where commits name none.
+	KeptFiles() KeptFiles
+}
+
+// Kept is a file that a commit names.
+type Kept struct {
+	Name     string
+	Bytes    int64
+	Checksum string
+	// Next is the position up to which the file is about the rows. It may be behind that of the commit, where rows were committed
+	// without the component.
+	Next int64
+}
+
+// KeptFiles is the place of the files of a lane. Its methods may be called from several goroutines. What is missing gives an error
+// that is [io/fs.ErrNotExist].
+type KeptFiles interface {
+	// Create makes a file with a name of its own, which is durable when it returns. next is the position after which the file is
+	// made: what List returns begins with it.
+	Create(ctx context.Context, next int64, content []byte) (Kept, error)
+	// Begin starts a file that is too large to be held in memory.
+	Begin(ctx context.Context, next int64) (KeptFile, error)
+	// Open returns a file for reading in parts, each of which may be a request.
+	Open(ctx context.Context, name string) (KeptObject, error)
+	// List returns the names of all files, with the positions after which they were made.
+	List(ctx context.Context) ([]KeptName, error)
+	// Modified returns when a file was made, by the clock of the place.
+	Modified(ctx context.Context, name string) (time.Time, error)
+	// Delete removes a file. One that is not there is no error.
+	Delete(ctx context.Context, name string) error
+}
+
+// KeptName is the name of a file, and the position after which it was made.
+type KeptName struct {
+	Name string
+	Next int64
+}
+
+// KeptFile is a file being written, which nobody sees before Finish.
+type KeptFile interface {
+	io.Writer
+	// Finish ends the file and makes it durable under its name.
+	Finish(ctx context.Context) (Kept, error)
+	// Discard removes the file instead. It does nothing after Finish.
+	Discard() error
+}
+
+// KeptObject is a file open for reading.
+type KeptObject interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64
+}
+
+// Finisher is a [Writer] that holds more for its lane than what was written since the last commit: that of dedupe where each lane has
+// a state of its own. [Run] tells it that the lane has ended in good order. A writer without it holds nothing then.
+type Finisher interface {
+	// Finish is called in place of Abandon, after the last commit. No other call follows it.
+	Finish() error
 }
 
 // Resumer is a [Source] that wants to know what the sink holds of its lanes: Kafka and files. [Run] asks for it. A source without
@@ -201,6 +272,17 @@ type FileCounts struct{ Files, Bytes int64 }
 type DuplicateCounts struct {
 	Rows    int64
 	Dropped bool
+	Shards  *ShardCounts // nil where all lanes have one state
+}
+
+// ShardCounts are those of states of duplicates that each belong to a lane.
+type ShardCounts struct {
+	// Lanes are those that have their state here, Keys what they know, and Runs the number of files with the keys.
+	Lanes, Keys, Runs int64
+	// Restores is how many states were read from the output, and Fetched how many bytes of it were copied for that. Restoring is how
+	// long it took, all taken together.
+	Restores, Fetched int64
+	Restoring         time.Duration
 }
 
 // LoadCounts are the loads into a database, how often one was tried again, and the values that the database cannot hold, which

@@ -73,6 +73,8 @@ type Asks struct {
 	Place string
 	// Positions says that it keeps the positions of lanes.
 	Positions bool
+	// Keeps says that its commits can name files of other components: its writers are [pipeline.Keeper]s.
+	Keeps bool
 	// Folders are those that are written to, local or in a bucket.
 	Folders []Folder
 	// Topics are those that are written to.

@@ -91,7 +91,7 @@ func (a *app) verify(parent context.Context, place string, f verifyFlags) error 
 		return err
 	}
 	defer stop()
-	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: a.flagLogger(), Table: a.components.InspectTable}
+	options := verify.Options{Root: root, Open: open, Counters: rowCounters, Shallow: f.shallow, Log: a.flagLogger(), Table: a.components.InspectTable, Kept: a.components.Kept()}
 	if f.deep {
 		options.Inspectors = rebuilders
 	}

@@ -144,6 +144,17 @@ func (m *Monitor) collectSink(c pipeline.Counts, now time.Time, out series) {
 	if c.Late != nil {
 		out.count("late_rows_total", "Rows that came too late for the directories of their time, and are durable in that of late rows.", *c.Late)
 	}
+	if d := c.Duplicates; d != nil {
+		out.count("duplicate_rows_total", "Rows whose page was there before, which are marked or left out.", d.Rows)
+		if s := d.Shards; s != nil {
+			out.gauge("dedupe_lanes", "Partitions whose state of duplicates is here.", float64(s.Lanes))
+			out.gauge("dedupe_keys", "Pages that these states know.", float64(s.Keys))
+			out.gauge("dedupe_runs", "Files that the keys of these pages are in.", float64(s.Runs))
+			out.count("dedupe_restores_total", "How often a state was read from the output, by a process that has taken a partition over.", s.Restores)
+			out.count("dedupe_fetched_bytes_total", "Bytes that were copied from the output for that.", s.Fetched)
+			out.send(prometheus.CounterValue, "dedupe_restore_seconds_total", "How long that took, all taken together.", s.Restoring.Seconds(), nil)
+		}
+	}
 	if l := c.Loads; l != nil {
 		out.count("table_loads_total", "Loads into the tables of a database.", l.Loads)
 		out.count("table_load_retries_total", "How often a load was tried again because the database could not be reached.", l.Retries)

@@ -173,6 +173,9 @@ type writer struct {
 	written []*batch   // since the last commit
 }
 
+// Unwrap returns the writer that it writes to.
+func (w *writer) Unwrap() pipeline.Writer { return w.Writer }
+
 // Write implements [pipeline.Writer].
 func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, span pipeline.Span) error {
 	if w.current == nil {

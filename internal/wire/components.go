@@ -8,10 +8,12 @@ package wire
 
 import (
 	"context"
+	"io"
 	"maps"
 	"slices"
 
 	"github.com/urlmill/urlmill/internal/objstore"
+	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks"
 	"github.com/urlmill/urlmill/sinks/arrowipc"
 	"github.com/urlmill/urlmill/sinks/commit/verify"
@@ -47,6 +49,7 @@ type Components struct {
 	tracing func() Tracing
 	stores  map[string]func() Buckets // by the names of their parts
 	inspect verify.TableReader
+	kept    func(in io.ReaderAt, at pipeline.Kept) ([]pipeline.Kept, error)
 	keep    compact.OpenTable
 	tables  []parquet.TableKind
 	buckets []objstore.Kind // whose objects the source of files reads
@@ -105,6 +108,11 @@ func (r Components) OpenTable(ctx context.Context, o compact.TableOptions) (comp
 		return nil, errWithout("iceberg")
 	}
 	return r.keep(ctx, o)
+}
+
+// Kept returns the files of keys that one of them lists, as [verify.Options] has it; nil in a binary without dedupe.
+func (r Components) Kept() func(in io.ReaderAt, at pipeline.Kept) ([]pipeline.Kept, error) {
+	return r.kept
 }
 
 // InspectTable is a [verify.TableReader] of Iceberg tables. In a binary without them it is an error that there is one.

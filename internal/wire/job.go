@@ -185,7 +185,7 @@ func (j *Job) addDedupe(in carried, problems *problems) {
 	j.dedupe = c.Dedupe.With(DedupeEnv{
 		Log: j.setting.Log, Key: c.Columns.called("url_key"), Timestamp: c.Columns.called("timestamp"), Identity: j.identity, Sink: asks,
 		HideKey: j.setting.HideKey, AnyOutput: j.setting.AnyOutput, Step: j.setting.DedupeStep,
-		Objects: source.Objects,
+		Objects: source.Objects, Topics: source.Origin == sources.Topics,
 	})
 	rows, err := j.dedupe.Validate(j.Rows)
 	problems.note("dedupe", in.sure(j.Rows, err))

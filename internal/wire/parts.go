@@ -48,6 +48,8 @@ type DedupeEnv struct {
 	Sink sinks.Asks
 	// HideKey leaves the key out of the output, and AnyOutput says that the state is not that of one output.
 	HideKey, AnyOutput bool
+	// Topics says that the source reads topics, whose partitions are its lanes.
+	Topics bool
 	// Objects says that the source reads the objects of a bucket.
 	Objects bool
 	// Step is asked before every step of a commit, for tests; see [dedupe.Options].

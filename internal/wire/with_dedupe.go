@@ -10,10 +10,14 @@ import (
 
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/pipeline/dedupe"
+	"github.com/urlmill/urlmill/pipeline/dedupe/shard"
+	"github.com/urlmill/urlmill/sinks/store"
 )
 
 func init() {
-	add("dedupe", func(r *Components) { r.dedupe = func() Dedupe { return &duplicates{Options: dedupe.Default()} } })
+	add("dedupe", func(r *Components) {
+		r.dedupe, r.kept = func() Dedupe { return &duplicates{Options: dedupe.Default()} }, shard.Files
+	})
 }
 
 // duplicates implements [Dedupe].
@@ -22,11 +26,16 @@ type duplicates struct {
 	timestamp string // the column of the times that a window is measured by, unless the options name one
 }
 
-func (d *duplicates) State() string { return d.Path }
+func (d *duplicates) State() string {
+	if d.Shard != "" {
+		return "the output"
+	}
+	return d.Path
+}
 
 func (d *duplicates) InFolder(dir string) Dedupe {
 	c := *d
-	c.Path = dir
+	c.Path, c.Shard = dir, "" // there are no commits that could name a state
 	return &c
 }
 
@@ -41,6 +50,7 @@ func (d *duplicates) Memory() int64 {
 func (d *duplicates) With(e DedupeEnv) Dedupe {
 	c := *d
 	c.KeyColumn, c.timestamp, c.Identity, c.HideKey, c.Log, c.Step = e.Key, e.Timestamp, e.Identity, e.HideKey, e.Log, e.Step
+	c.Keeps, c.Bucket, c.Topics = e.Sink.Keeps, store.Scheme(e.Sink.Place) != "", e.Topics
 	if !e.AnyOutput {
 		c.Output, c.Positions, c.Recorded = e.Sink.Place, e.Sink.Positions, e.Objects
 	}
@@ -68,5 +78,8 @@ func (d *duplicates) Validate(rows *arrow.Schema) (*arrow.Schema, error) {
 
 // Open implements [Dedupe].
 func (d *duplicates) Open(inner pipeline.Sink) (pipeline.Sink, error) {
+	if d.Shard != "" {
+		return dedupe.NewSharded(inner, d.Options)
+	}
 	return dedupe.New(inner, d.Options)
 }

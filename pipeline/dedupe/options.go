@@ -22,6 +22,12 @@ const (
 	Drop Mode = "drop" // they are not written
 )
 
+// Shard says how the state is divided.
+type Shard string
+
+// ByPartition gives each partition of a topic a state of its own, which moves with it.
+const ByPartition Shard = "partition"
+
 // Column is the name of the column that [Mark] adds.
 const Column = "is_duplicate"
 
@@ -36,9 +42,14 @@ const (
 
 // Options says how duplicates are found.
 type Options struct {
-	// Path is the folder of the state; it is made when its parent is there.
+	// Path is the folder of the state; it is made when its parent is there. With Shard it has copies of the state, and may be "".
 	Path string
-	Mode Mode // default Mark
+	// Shard, if not "", keeps a state for each lane, in the output.
+	Shard Shard
+	// Keeps says that the inner sink can keep such states, Bucket that it would read them from a bucket, and Topics that lanes are
+	// partitions of topics.
+	Keeps, Bucket, Topics bool
+	Mode                  Mode // default Mark
 	// KeyColumn is the name of the binary column with keys of 16 bytes.
 	KeyColumn string
 	// HideKey leaves that column out of what is written.
@@ -120,9 +131,12 @@ func (o Options) FalsePositives() float64 {
 // Validate returns every problem, joined, each a [*pipeline.FieldError].
 func (o Options) Validate() error {
 	var p pipeline.Problems
-	if o.Path == "" {
+	if o.Shard != "" {
+		p.Join(o.validateShard())
+	} else if o.Path == "" {
 		p.Add("path", "is empty").Advise("give the folder of the state")
-	} else if reason, advice := config.Misplaced(o.Path, false); reason != "" {
+	}
+	if reason, advice := config.Misplaced(o.Path, false); o.Path != "" && reason != "" {
 		p.Value("path", o.Path, "%s", reason).Advise("%s", advice)
 	}
 	if o.Mode != "" && o.Mode != Mark && o.Mode != Drop {
@@ -145,6 +159,33 @@ func (o Options) Validate() error {
 			p.Add("approximate", "%d bytes for %d keys take %.1f %% of new rows for duplicates", a.Memory, a.Keys, 100*o.FalsePositives()).
 				Advise("give more memory, 10 bits a key is about 1 %%")
 		}
+	}
+	return p.Err()
+}
+
+// validateShard returns what a state for each lane cannot do.
+func (o Options) validateShard() error {
+	var p pipeline.Problems
+	const key = "shard"
+	if o.Shard != ByPartition {
+		p.Value(key, o.Shard, "is not known").Advise("give %s, or leave it out", ByPartition)
+		return p.Err()
+	}
+	if !o.Topics {
+		p.Value(key, o.Shard, "needs partitions, and the source has none").Advise("give source.kafka, or leave it out")
+	}
+	if !o.Keeps {
+		p.Value(key, o.Shard, "keeps the keys in the output, whose commits name them, and the sink cannot do that").
+			Advise("give a sink of files with delivery: exactly_once, or leave it out")
+	}
+	if o.windows() {
+		p.Add("window", "cannot be given with shard: %s, whose keys are known for ever", o.Shard).Advise("take one of the two out")
+	}
+	if o.Approximate != nil {
+		p.Add("approximate", "cannot be given with shard: %s, whose keys are exact", o.Shard).Advise("take one of the two out")
+	}
+	if o.Keeps && o.Bucket && o.Path == "" {
+		p.Add("path", "missing: the output is in a bucket, and keys are looked up in copies").Advise("give a folder on a local disk, which may be empty at each start")
 	}
 	return p.Err()
 }

@@ -13,11 +13,16 @@ func Default() Options { return Options{Mode: defaultMode, Memory: defaultMemory
 // Section binds the options that a user gives to the section of a configuration.
 func (o *Options) Section() config.Section {
 	return config.Section{Fields: []config.Field{
-		{Name: "path", Doc: "Folder of the state, on a local disk. One process at a time uses it.", Value: config.Text(&o.Path, "/var/lib/urlmill/seen"), Example: "path: seen"},
+		{Name: "path", Doc: "Folder of the state, on a local disk. One process at a time uses it. With shard, the folder of copies of it, which an output in a bucket needs.", Value: config.Text(&o.Path, "/var/lib/urlmill/seen")},
+		{Name: "shard", Doc: "partition gives each partition of a topic a state of its own, in the output, which moves with the partition from process to process. Duplicates are then found within a partition. Not set: all partitions of this process have one state, in path.", Value: config.Names(&o.Shard, ByPartition)},
 		{Name: "mode", Doc: "mark writes duplicates with is_duplicate = true; drop does not write them.", Value: config.Names(&o.Mode, Mark, Drop)},
 		{Name: "memory", Doc: "Memory for the store, and for the keys of rows that are not committed; approximate.memory comes on top.", Value: config.Size(&o.Memory, minMemory, 1<<40)},
 		{Name: "approximate", Doc: "Keeps filters instead of keys: less disk, but some new rows are taken for duplicates.", Value: config.Optional(&o.Approximate, func() Approximate { return Approximate{} }, (*Approximate).section)},
 		{Name: "window", Doc: "How far back duplicates are found: by time or by number of keys; for ever without.", Value: config.Map(o.window())},
+	}, Check: func(c *config.Check) {
+		if o.Path == "" && o.Shard == "" {
+			c.Conflict("", []string{"path"}, "the state has no folder; add path: seen, or shard: %s", ByPartition)
+		}
 	}}
 }
 

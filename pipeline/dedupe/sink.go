@@ -17,13 +17,10 @@ import (
 
 // Sink is a [pipeline.Sink] that marks or drops the duplicates among the rows that it hands to another. Dead letters pass.
 type Sink struct {
+	layout
 	inner  pipeline.Sink
-	opts   Options
 	claims *claims
 	state  *state // nil before Start
-	schema *arrow.Schema
-	key    int // columns
-	time   int // -1 without
 
 	duplicates atomic.Int64
 
@@ -52,7 +49,7 @@ func New(inner pipeline.Sink, opts Options) (*Sink, error) {
 	if opts.Within != 0 {
 		near = parts
 	}
-	return &Sink{inner: inner, opts: opts, claims: newClaims(near), doubts: make(map[pipeline.LaneID][]doubt)}, nil
+	return &Sink{layout: layout{opts: opts}, inner: inner, claims: newClaims(near), doubts: make(map[pipeline.LaneID][]doubt)}, nil
 }
 
 // Schema returns the schema of the rows that a sink gets, of those that have schema.
@@ -97,15 +94,10 @@ func (o Options) columns(schema *arrow.Schema) (key, time int, err error) {
 // Start implements [pipeline.Sink]. It opens the state, and decides what a crash has left in doubt: for that it opens
 // the lanes in question, and abandons them at once.
 func (s *Sink) Start(ctx context.Context, schemas pipeline.Schemas) error {
-	schema := schemas[pipeline.Rows]
-	var err error
-	if s.key, s.time, err = s.opts.columns(schema); err != nil {
-		return fmt.Errorf("dedupe: %w", err)
+	err := s.arrange(&schemas)
+	if err != nil {
+		return err
 	}
-	if s.schema, err = s.opts.Schema(schema); err != nil {
-		return fmt.Errorf("dedupe: %w", err)
-	}
-	schemas[pipeline.Rows] = s.schema
 	if err := s.inner.Start(ctx, schemas); err != nil {
 		return err
 	}
@@ -152,7 +144,7 @@ func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, i
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lanes++
-	return &writer{sink: s, inner: inner, id: id, lane: s.lanes, next: next, of: of}, next, nil
+	return &writer{marker: marker{layout: &s.layout}, sink: s, inner: inner, id: id, lane: s.lanes, next: next, of: of}, next, nil
 }
 
 // hold compares the position of a lane with that of the state, when it is known what has become of its last commit. It

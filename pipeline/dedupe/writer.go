@@ -4,17 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/urlmill/urlmill/internal/take"
 	"github.com/urlmill/urlmill/pipeline"
 )
 
 type writer struct {
+	marker
 	sink    *Sink
 	inner   pipeline.Writer
 	id      pipeline.LaneID
@@ -25,12 +22,8 @@ type writer struct {
 	of      string  // what positions are of
 	doubt   *doubt  // the last commit may have been made or not
 
-	entries        []entry // of the record being written
-	keyless, marks []bool
-	seen           []bool // by the state
-	asked          []question
-	kept           []int32 // rows that are no duplicates
-	taker          take.Taker
+	seen  []bool // by the state
+	asked []question
 }
 
 // Size asks for a commit when the keys that are not committed have used up their memory.
@@ -60,39 +53,12 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	return w.inner.Write(ctx, t, out, span)
 }
 
-// output returns r with the column of w.marks, or without the rows that are marked. The caller releases it.
-func (w *writer) output(r arrow.Record, duplicates int) arrow.Record {
-	columns := r.Columns()
-	if k := w.sink.key; w.sink.opts.HideKey {
-		columns = slices.Delete(slices.Clone(columns), k, k+1)
-	}
-	if w.sink.opts.Mode == Mark {
-		b := array.NewBooleanBuilder(memory.DefaultAllocator)
-		defer b.Release()
-		b.AppendValues(w.marks, nil)
-		column := b.NewArray()
-		defer column.Release()
-		return array.NewRecord(w.sink.schema, append(slices.Clip(columns), column), r.NumRows())
-	}
-	all := array.NewRecord(w.sink.schema, columns, r.NumRows())
-	if duplicates == 0 {
-		return all
-	}
-	defer all.Release()
-	w.kept = w.kept[:0]
-	for row, marked := range w.marks {
-		if !marked {
-			w.kept = append(w.kept, int32(row))
-		}
-	}
-	return w.taker.Take(all, w.kept)
-}
-
 // find fills w.marks, and claims the keys of rows that are no duplicates.
 func (w *writer) find(ctx context.Context, r arrow.Record) (duplicates int, err error) {
 	if err := w.read(r); err != nil {
 		return 0, err
 	}
+	w.seen = resize(w.seen, len(w.entries))
 	for done := false; !done; {
 		if done, err = w.claim(ctx); err != nil {
 			return 0, err
@@ -152,61 +118,6 @@ func (w *writer) claim(ctx context.Context) (done bool, err error) {
 	s.claims.release(w.lane, w.claimed[claimed:])
 	w.claimed = w.claimed[:claimed]
 	return false, nil
-}
-
-// read fills w.entries and w.keyless.
-func (w *writer) read(r arrow.Record) error {
-	s := w.sink
-	n := int(r.NumRows())
-	keys, ok := r.Column(s.key).(*array.Binary)
-	if !ok {
-		return fmt.Errorf("column %q is %s, not binary", s.opts.KeyColumn, r.Column(s.key).DataType())
-	}
-	w.entries, w.keyless, w.marks, w.seen = resize(w.entries, n), resize(w.keyless, n), resize(w.marks, n), resize(w.seen, n)
-	var times *array.Timestamp
-	var unit int64
-	if s.time >= 0 {
-		times = r.Column(s.time).(*array.Timestamp)
-		unit = int64(times.DataType().(*arrow.TimestampType).Unit.Multiplier())
-	}
-	now := time.Now().UnixNano()
-	for i := range n {
-		w.marks[i] = false
-		if w.keyless[i] = keys.IsNull(i); w.keyless[i] {
-			continue
-		}
-		key := keys.Value(i)
-		if len(key) != len(Key{}) {
-			return fmt.Errorf("column %q has a key of %d bytes, not of 16", s.opts.KeyColumn, len(key))
-		}
-		e := entry{key: Key(key)}
-		if s.opts.Within != 0 {
-			at := now
-			if times != nil && times.IsValid(i) {
-				if v := int64(times.Value(i)); v < now/unit {
-					at = max(v, -now/unit) * unit
-				}
-			}
-			e.bucket = floorDiv(at, s.opts.bucketWidth())
-		}
-		w.entries[i] = e
-	}
-	return nil
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}
-
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }
 
 func (w *writer) Commit(ctx context.Context) (next int64, err error) {

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -54,6 +55,7 @@ type Chain struct {
 	most   int // bytes after which it ends earlier
 	keep   time.Duration
 	old    time.Duration
+	files  atomic.Uint64 // kept, of this process
 }
 
 // New returns a chain, without looking at the store yet.

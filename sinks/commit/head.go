@@ -19,6 +19,7 @@ type head struct {
 	since   int     // records after it
 	last    *Record // the last of those, nil if there are none
 	of      string  // of the last commit
+	kept    *Kept   // by the last commit
 }
 
 // readHead finds the head of a lane, without changing anything. It takes few calls, however long the chain is: start, the list
@@ -102,8 +103,9 @@ func (h *head) cover(ctx context.Context, s store.Objects, lane string) error {
 	return nil
 }
 
-// identify takes over what the positions of a record are of.
+// identify takes over what the positions of a record are of, and what it names beside its files.
 func (h *head) identify(r *Record) {
+	h.kept = r.Kept
 	if r.Of != "" {
 		h.of = r.Of
 	}

@@ -24,9 +24,10 @@ type Lane struct {
 	covered int64 // position after the last checkpoint that is known
 	since   int   // records after it
 	err     error // nothing can be committed any more
+	kept    *Kept // what the next record names
 }
 
-func (l *Lane) take(h head) { l.next, l.covered, l.since = h.next, h.covered, h.since }
+func (l *Lane) take(h head) { l.next, l.covered, l.since, l.kept = h.next, h.covered, h.since, h.kept }
 
 // Next returns the position that the lane has to be read from, [pipeline.Unknown] if nothing was ever committed.
 func (l *Lane) Next() int64 { return l.next }
@@ -104,7 +105,7 @@ func (l *Lane) prepare(ctx context.Context, span pipeline.Span, files []File) (*
 	}
 	r := &Record{
 		Version: formatVersion, Lane: l.name, Stream: strings.ToValidUTF8(l.id.Stream, "\ufffd"), Partition: l.id.Partition, Of: span.Of,
-		First: l.next, Next: span.Next, Files: files, Origin: l.chain.newOrigin(),
+		First: l.next, Next: span.Next, Files: files, Kept: l.kept, Origin: l.chain.newOrigin(),
 	}
 	if r.Files == nil {
 		r.Files = []File{} // [] in JSON, not null
@@ -139,7 +140,11 @@ func (l *Lane) begin(ctx context.Context, span pipeline.Span) error {
 	if h.next != first {
 		return &FencedError{Lane: l.id, Position: first, Run: h.start.Run, Time: h.start.Time}
 	}
+	kept := l.kept // what Keep was given for this commit
 	l.take(h)
+	if kept != nil {
+		l.kept = kept
+	}
 	return nil
 }
 

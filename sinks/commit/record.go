@@ -33,6 +33,8 @@ type Record struct {
 	Of string `json:"of,omitempty"`
 	// Files may be empty: positions need not hold rows.
 	Files []File `json:"files"`
+	// Kept is the file of another component that belongs to the rows up to here, nil without one; see [pipeline.Keeper].
+	Kept *Kept `json:"kept,omitempty"`
 	Origin
 }
 
@@ -155,6 +157,9 @@ func decodeRecord(at, lane string, first int64, content []byte) (*Record, error)
 		if err := store.CheckChecksum(f.Checksum); err != nil {
 			return nil, &DamagedError{at, err.Error()}
 		}
+	}
+	if err := r.Kept.check(r); err != nil {
+		return nil, &DamagedError{at, err.Error()}
 	}
 	return r, nil
 }

@@ -89,6 +89,7 @@ var scenarios = []scenario{
 	{"partitions", "partitions are added to the topic that is read, with kills", partitionsAdded},
 	{"retention", "the broker deletes records that were not read yet; told to, the process leaves them out", retention},
 	{"dedupe", "the process drops duplicates, exactly and approximately, and is killed at every step of a commit", dropDuplicates},
+	{"sharded", "three members drop duplicates, each partition with its own state in a folder or a bucket, and join, leave, are killed at random and at every step of a commit, and sleep while others have their partitions", shardedDuplicates},
 	{"librdkafka", "librdkafka produces, idempotent and in transactions, with all compressions in one partition, with kills", librdkafka},
 	{"latest", "a process that began at the end is stopped while partitions are added, with kills", addedWhileDown},
 	{"overtaken", "the broker deletes what a running process that cannot reach it has not read; told to, it leaves it out", overtaken},

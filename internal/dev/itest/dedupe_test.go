@@ -65,7 +65,7 @@ func dedupeRun(t *testing.T, db *sql.DB, dir, dedupe, more string) (said []byte)
 source:
   file: {paths: ["%[1]s/*.ndjson"], parallel: 1}
   codec: {ndjson: {url: /url, carry: [{name: fetched_at, pointer: /fetched_at, type: timestamp}]}}
-columns: {canonical: {form: dedupe}, include: [canonical_url, url_key, fetched_at, file, record]}
+columns: {canonical: {form: dedupe}, include: [url, canonical_url, url_key, fetched_at, file, record]}
 dedupe: {path: "%[1]s/seen", mode: mark, %[2]s}
 sink:
   parquet: {path: "%[3]s"}
@@ -184,5 +184,35 @@ func TestDedupeApproximate(t *testing.T) {
 	t.Logf("%.3f %% of new pages are taken for duplicates, %.3f %% are declared for all keys", 100*measured, 100*declared)
 	if declared < 0.005 || declared > 0.05 || measured > 1.15*declared || measured < 0.6*declared {
 		t.Errorf("%v measured, %v declared", measured, declared)
+	}
+}
+
+// TestDedupeTimes runs the query of docs/dedupe.md for when each page was seen, and compares with the rows one by one.
+func TestDedupeTimes(t *testing.T) {
+	const records = 20_000
+	dir, db := t.TempDir(), readers.Duck(t)
+	writeCrawl(t, dir, records, records, generate.Options{Seed: 7, Repeats: 0.5, RepeatsWithin: 1 << 32})
+	dedupeRun(t, db, dir, "memory: 16MiB", "")
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "dedupe.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "## First seen")
+	_, text, _ = strings.Cut(text, "```sql\n")
+	query, _, ok := strings.Cut(text, ";\n```")
+	if !ok {
+		t.Fatal("docs/dedupe.md has no query")
+	}
+	query = strings.NewReplacer("timestamp", "fetched_at", "pages/*.parquet", filepath.Join(dir, "out", "*.parquet")).Replace(query)
+	if _, err := db.ExecContext(t.Context(), "CREATE TABLE pages AS "+query); err != nil {
+		t.Fatal(err)
+	}
+	none(t, db, "another first row", `SELECT * FROM pages p JOIN got g USING (url_key) WHERE NOT g.is_duplicate AND (p.first_seen, p.first_url) IS DISTINCT FROM (g.fetched_at, g.url)`)
+	none(t, db, "a later row", `SELECT * FROM pages p JOIN got g USING (url_key) WHERE g.fetched_at > p.last_seen`)
+	if all, keyed := number(t, db, `SELECT sum(times) FROM pages`), number(t, db, `SELECT count(*) FROM got WHERE url_key IS NOT NULL`); all != keyed {
+		t.Errorf("%v rows, want %v", all, keyed)
+	}
+	if n, want := number(t, db, `SELECT count(*) FROM pages`), number(t, db, `SELECT count(*) FROM got WHERE NOT is_duplicate AND url_key IS NOT NULL`); n != want || n == 0 {
+		t.Errorf("%v pages, want %v", n, want)
 	}
 }

@@ -34,6 +34,8 @@ type Options struct {
 	Counters map[string]RowCounter
 	// Inspectors look into files that are undamaged, by the suffix of their names, in goroutines of their own.
 	Inspectors map[string]Inspector
+	// Kept, if not nil, returns the files that the one which a record names beside those with rows lists, with itself.
+	Kept func(in io.ReaderAt, at pipeline.Kept) ([]pipeline.Kept, error)
 	// Table, if not nil, is asked about files that are missing, and about such as no commit names.
 	Table TableReader
 	// Shallow looks whether files are there with their sizes, and does not read them.
@@ -55,7 +57,8 @@ type verifier struct {
 
 	named map[string]bool // path of a file, relative to the root
 	files []named
-	dirs  []string // of places, ascending; "" is the root
+	kept  []*commit.Record // the last of each lane, if it names a file beside those with rows
+	dirs  []string         // of places, ascending; "" is the root
 	mu    sync.Mutex
 
 	compacted *commit.Compactions
@@ -107,6 +110,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := v.findStrays(ctx); err != nil {
 		return nil, err
 	}
+	if err := v.findKept(ctx); err != nil {
+		return nil, err
+	}
 	if err := v.checkFiles(ctx); err != nil {
 		return nil, err
 	}
@@ -154,6 +160,9 @@ func (v *verifier) take(h *commit.History, records []*commit.Record) {
 			v.files = append(v.files, n)
 			v.checkName(n)
 		}
+	}
+	if n := len(records); n > 0 && records[n-1].Kept != nil {
+		v.kept = append(v.kept, records[n-1])
 	}
 	v.report.Lanes = append(v.report.Lanes, l)
 }

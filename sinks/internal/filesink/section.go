@@ -101,7 +101,7 @@ func (f *Files) folders(path string) []sinks.Folder {
 func (f *Files) Asks(path string) sinks.Asks {
 	a := sinks.Asks{
 		Place: store.Place(path), Positions: path != "" && f.Delivery != commit.AtLeastOnce,
-		Folders: f.folders(path), Partitioned: len(f.PartitionBy) > 0,
+		Keeps: path != "" && f.Delivery != commit.AtLeastOnce, Folders: f.folders(path), Partitioned: len(f.PartitionBy) > 0,
 		DeadLetters: sinks.DeadLetters{Key: deadKey, Given: f.DeadLetters != "" || f.letters != nil, Want: "the folder for the dead letters there"},
 	}
 	if f.letters != nil {

@@ -380,7 +380,7 @@ func (s *Sink) Open(ctx context.Context, id pipeline.LaneID) (pipeline.Writer, i
 		if err != nil {
 			return nil, 0, err
 		}
-		w.commit, w.next, w.record = lane, lane.Next(), s.recordColumns
+		w.commit, w.chain, w.next, w.record = lane, lane, lane.Next(), s.recordColumns
 		if s.opts.Follower != nil {
 			w.committed = func(next int64) { s.opts.Follower.Committed(lane.Name(), next) }
 			w.committed(w.next) // the process that committed it may have died before it told its follower

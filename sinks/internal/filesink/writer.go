@@ -58,6 +58,8 @@ type writer struct {
 	record func(ctx context.Context) error
 	// committed, if it is not nil, is told of every commit.
 	committed func(next int64)
+	// chain is the committer where that is a chain, and nil otherwise.
+	chain *commit.Lane
 
 	// holder is nil while nothing is held: then shrink is not called either. It is set and cleared by the lane's goroutine
 	// alone.
@@ -249,4 +251,23 @@ func (w *writer) abandon() error {
 		errs = append(errs, err, w.commit.Discard(context.Background(), done))
 	}
 	return errors.Join(errs...)
+}
+
+// Kept implements [pipeline.Keeper].
+func (w *writer) Kept() *pipeline.Kept {
+	if w.chain == nil {
+		return nil
+	}
+	return w.chain.Kept()
+}
+
+// Keep implements [pipeline.Keeper].
+func (w *writer) Keep(k pipeline.Kept) { w.chain.Keep(k) }
+
+// KeptFiles implements [pipeline.Keeper].
+func (w *writer) KeptFiles() pipeline.KeptFiles {
+	if w.chain == nil {
+		return nil
+	}
+	return w.chain.KeptFiles()
 }

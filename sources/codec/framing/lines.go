@@ -84,6 +84,9 @@ func (l *Lines) Next() (record []byte, cut bool, err error) {
 // Ready reports whether Next returns without reading: a whole line is there, or as much of it as is handed out, or
 // the end of the stream.
 func (l *Lines) Ready() bool {
+	if !l.begun && l.err == nil {
+		return false // what is there may be the start of a byte order mark
+	}
 	unread := l.buf[l.scanned:l.end]
 	if l.skipping {
 		_, unread, _ = bytes.Cut(unread, newline)

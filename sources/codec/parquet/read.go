@@ -135,9 +135,7 @@ func (t *table) appendRows(b *pipeline.Batch) (n int, err error) {
 			}
 		}
 		step := min(int64(room), left, int64(max(1, t.step)))
-		before := b.URLs.Len()
-		if err := t.add(b, int(step)); err != nil {
-			cut(b, before, int(step))
+		if err := t.addOrCut(b, int(step)); err != nil {
 			return n, err
 		}
 		n += int(step)
@@ -155,6 +153,18 @@ func nextStep(b *pipeline.Batch) int {
 	}
 	per := most/max(1, b.URLs.Len()) + 1
 	return min(maxStep, max(1, (b.MaxBytes-most)/per))
+}
+
+// addOrCut is add, but for an error, also one that the library panics with, it leaves the batch as it was.
+func (t *table) addOrCut(b *pipeline.Batch, rows int) (err error) {
+	before := b.URLs.Len()
+	defer func() {
+		if err != nil {
+			cut(b, before, rows)
+		}
+	}()
+	defer caught(&err)
+	return t.add(b, rows)
 }
 
 // cut takes the rows from row on out of the batch. Some columns may not have all of them yet.

@@ -55,6 +55,9 @@ type previewWriter struct {
 	preview *Preview
 }
 
+// Unwrap returns the writer that it writes to.
+func (w *previewWriter) Unwrap() pipeline.Writer { return w.Writer }
+
 // Write implements [pipeline.Writer].
 func (w *previewWriter) Write(ctx context.Context, t pipeline.Table, r arrow.Record, span pipeline.Span) error {
 	if t == pipeline.Rows {

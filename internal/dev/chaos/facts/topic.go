@@ -16,6 +16,8 @@ type Topic struct {
 	Partitions int
 	// Pages has every record of an odd number repeat the page of one with an even number, in any partition.
 	Pages bool
+	// Own has that page in the same partition.
+	Own bool
 	// Keys, unless it is 0, is how many keys there are, of which every record has one.
 	Keys int
 	// Late has one record of so many be of the days before; 0 is none.
@@ -103,7 +105,10 @@ func (t *Topic) Page(p int, i int64) (int, int64) {
 		return p, i
 	}
 	h := scramble(uint64(p)<<48 | uint64(i))
-	return int(h>>40) % t.Partitions, int64(scramble(h)%uint64(i/2+1)) * 2
+	if !t.Own {
+		p = int(h>>40) % t.Partitions
+	}
+	return p, int64(scramble(h)%uint64(i/2+1)) * 2
 }
 
 // IsPage reports whether a record of this number has a page of its own.
