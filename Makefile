@@ -275,6 +275,10 @@ bench-spark: build wheel spark ## ten million rows backfilled by Spark, compared
 bench-duckdb: duckdb $(PLUGINS_VENV)/.chdb ## the functions in DuckDB beside its regular expressions and ClickHouse's functions, and what the border costs (python3); QUICK=1
 	$(PLUGINS_PYTHON) plugins/duckdb/bench/duckdb.py --extension $(DUCKDB)/linux_$(shell $(GO) env GOARCH)/urlmill.duckdb_extension $(if $(QUICK),--quick,--out benchmarks/results/duckdb.json)
 
+.PHONY: bench-clickhouse
+bench-clickhouse: build $(PLUGINS_VENV)/.chdb ## ClickHouse's executable functions in each format beside its native ones, CPU of both sides (python3); QUICK=1
+	$(PLUGINS_PYTHON) benchmarks/udf/clickhouse.py --urlmill $(BIN)/urlmill $(if $(QUICK),--quick,--out benchmarks/results/clickhouse.json)
+
 .PHONY: bench-crossing
 bench-crossing: ## what it costs to carry a batch over the C border (C compiler); QUICK=1, ROWS=1000
 	cd plugins/arrowc && $(GO) build -tags crossing -buildmode=c-shared -o ../../$(BIN)/crossing/liburlmill.so .

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,6 +17,7 @@ import (
 	"github.com/urlmill/urlmill/benchmarks/internal/standin"
 	"github.com/urlmill/urlmill/internal/dev/dbtest"
 	"github.com/urlmill/urlmill/internal/dev/icebergtest"
+	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
 // form is a way of being queryable.
@@ -108,7 +107,11 @@ func iceberg(tb *standin.TB) (*place, error) {
 			return fmt.Sprintf("parquet: {path: %q, iceberg: {table: web.%s, every: 2s, rest: {uri: %q}}}", out, filepath.Base(out), "http://"+address)
 		},
 		next: func(ctx context.Context, out string) (map[int32]int64, error) {
-			text, err := get(ctx, catalog+"/v1/namespaces/web/tables/"+filepath.Base(out))
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, catalog+"/v1/namespaces/web/tables/"+filepath.Base(out), nil)
+			if err != nil {
+				return nil, err
+			}
+			text, err := testproc.Ask(r)
 			if err != nil {
 				return nil, err
 			}
@@ -136,23 +139,6 @@ func partitionOf(lane string) int32 {
 	parts := strings.Split(lane, "/")
 	n, _ := strconv.ParseInt(parts[1], 10, 32) // lanes of a topic have one
 	return int32(n)
-}
-
-func get(ctx context.Context, url string) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %.300s", answer.Status, text)
-	}
-	return text, err
 }
 
 func postgres(tb *standin.TB) (*place, error) {
@@ -187,31 +173,15 @@ func postgres(tb *standin.TB) (*place, error) {
 
 func clickhouse(tb *standin.TB) (*place, error) {
 	address := dbtest.ClickHouse(tb)
-	ask := func(ctx context.Context, query string) (string, error) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/?query="+url.QueryEscape(query), http.NoBody)
-		if err != nil {
-			return "", err
-		}
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			return "", err
-		}
-		defer func() { _ = answer.Body.Close() }()
-		text, err := io.ReadAll(answer.Body)
-		if err == nil && answer.StatusCode != http.StatusOK {
-			err = fmt.Errorf("%s: %.300s", answer.Status, text)
-		}
-		return string(text), err
-	}
 	return &place{
 		server: address,
 		sink: func(address, _ string) string {
 			return fmt.Sprintf("clickhouse: {url: %q, table: clicks, batch_bytes: 128MiB}", "http://"+address)
 		},
 		next: func(ctx context.Context, _ string) (map[int32]int64, error) {
-			text, err := ask(ctx, "SELECT partition, max(offset) + 1 FROM clicks GROUP BY partition FORMAT TSV")
+			text, err := dbtest.QueryClickHouse(ctx, address, "SELECT partition, max(offset) + 1 FROM clicks GROUP BY partition FORMAT TSV", nil)
 			at := map[int32]int64{}
-			for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+			for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 				var p int32
 				var next int64
 				if n, _ := fmt.Sscan(line, &p, &next); n == 2 {
@@ -221,9 +191,9 @@ func clickhouse(tb *standin.TB) (*place, error) {
 			return at, err
 		},
 		empty: func(ctx context.Context) error {
-			_, err := ask(ctx, "DROP TABLE IF EXISTS clicks")
+			_, err := dbtest.QueryClickHouse(ctx, address, "DROP TABLE IF EXISTS clicks", nil)
 			if err == nil {
-				_, err = ask(ctx, "DROP TABLE IF EXISTS urlmill_positions")
+				_, err = dbtest.QueryClickHouse(ctx, address, "DROP TABLE IF EXISTS urlmill_positions", nil)
 			}
 			return err
 		},

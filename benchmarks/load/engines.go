@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"iter"
-	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -83,51 +80,33 @@ func clickhouseEngine(tb *standin.TB, t *table) (*engine, error) {
 	if err := t.into(ctx, open(), false); err != nil {
 		return nil, err
 	}
-	ready, err := ask(ctx, address, "SELECT * FROM clicks FORMAT Native", nil)
+	ready, err := dbtest.QueryClickHouse(ctx, address, "SELECT * FROM clicks FORMAT Native", nil)
 	if err != nil {
 		return nil, err
 	}
 	e := &engine{name: "clickhouse"}
-	version, err := ask(ctx, address, "SELECT version()", nil)
+	version, err := dbtest.QueryClickHouse(ctx, address, "SELECT version()", nil)
 	if err != nil {
 		return nil, err
 	}
 	e.version = strings.TrimSpace(string(version))
 	e.ways = append([]way{{"by hand", func(ctx context.Context) error {
-		_, err := ask(ctx, address, "INSERT INTO clicks FORMAT Native", ready)
+		_, err := dbtest.QueryClickHouse(ctx, address, "INSERT INTO clicks FORMAT Native", ready)
 		return err
 	}}}, t.sinkWays(open)...)
 	e.empty = func(ctx context.Context) error {
-		_, err := ask(ctx, address, "TRUNCATE TABLE clicks", nil)
+		_, err := dbtest.QueryClickHouse(ctx, address, "TRUNCATE TABLE clicks", nil)
 		if err == nil {
-			_, err = ask(ctx, address, "TRUNCATE TABLE urlmill_positions", nil)
+			_, err = dbtest.QueryClickHouse(ctx, address, "TRUNCATE TABLE urlmill_positions", nil)
 		}
 		return err
 	}
 	e.count = func(ctx context.Context) (n int, err error) {
-		text, err := ask(ctx, address, "SELECT count() FROM clicks", nil)
+		text, err := dbtest.QueryClickHouse(ctx, address, "SELECT count() FROM clicks", nil)
 		if err == nil {
 			_, err = fmt.Sscan(string(text), &n)
 		}
 		return n, err
 	}
 	return e, nil
-}
-
-// ask runs a query by ClickHouse's HTTP interface.
-func ask(ctx context.Context, address, query string, body []byte) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/?query="+url.QueryEscape(query), bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %.500s", answer.Status, text)
-	}
-	return text, err
 }

@@ -44,7 +44,7 @@ nulls, and its reason in url_error; a query never fails for it. With --definitio
 printed instead, with the types that fit the flags: write it to a file where user_defined_executable_functions_config
 of the server looks for it. docs/plugins/clickhouse.md has examples in SQL.`,
 		Example: `  urlmill udf clickhouse --definition xml --name urlParts > /etc/clickhouse-server/urlParts_function.xml
-  urlmill udf clickhouse --format ArrowStream --columns host,path`,
+  urlmill udf clickhouse --format Native --columns host,path`,
 		Args: args(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error { return f.run(a) },
 	}

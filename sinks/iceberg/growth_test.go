@@ -111,13 +111,17 @@ func TestBytesOfACommit(t *testing.T) {
 		}
 	}
 	var sizes []int64
+	var times []time.Duration
 	merges, live := 0, 0
 	for n := 1; n <= commits; n++ {
-		before, position := written, fmt.Sprintf(`{"clicks/0":%d}`, n*1000)
+		before, began, position := written, time.Now(), fmt.Sprintf(`{"clicks/0":%d}`, n*1000)
 		commit(func(now *state) revision {
 			return revision{operation: "append", added: []iceberg.DataFile{fake(now, n, int32(n*7/commits), 200<<10)}, summary: map[string]string{positionsKey: position}}
 		}, change{properties: map[string]string{positionsKey: position}})
-		sizes = append(sizes, written-before)
+		sizes, times = append(sizes, written-before), append(times, time.Since(began))
+		if n == 1000 || n == 10_000 || n == 100_000 {
+			t.Logf("commits up to the %dth: %d bytes and %v each (medians of 500)", n, median(sizes[n-500:]), median(times[n-500:]))
+		}
 		if n%4 != 0 {
 			continue
 		}
@@ -168,13 +172,18 @@ func TestBytesOfACommit(t *testing.T) {
 			largest = max(largest, len(content))
 		}
 	}
-	slices.SortFunc(sizes, cmp.Compare)
 	t.Logf("%d commits, %d merges, %d live files: a commit writes %d bytes (median), %d at most; metadata.json has %d at most, and %d files have %d",
-		commits, merges, live, sizes[len(sizes)/2], sizes[len(sizes)-1], largest, len(there), size)
+		commits, merges, live, median(sizes), slices.Max(sizes), largest, len(there), size)
 	if third(2) > third(1)*5/4 {
 		t.Errorf("in the last third a commit writes up to %d bytes, and in the one before %d", third(2), third(1))
 	}
 	if len(there) > 8*(kept+mergeAt)+2*maxLog {
 		t.Errorf("%d files of metadata are there", len(there))
 	}
+}
+
+func median[T cmp.Ordered](all []T) T {
+	all = slices.Clone(all)
+	slices.Sort(all)
+	return all[len(all)/2]
 }

@@ -2,9 +2,7 @@ package file
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,9 +29,6 @@ const (
 	// sayNotices is how often it is said at most that messages are left in the queue.
 	sayNotices = time.Minute
 )
-
-// noticeKind begins the names of claims that have the keys of objects for the process that reads a lane.
-const noticeKind = "notice"
 
 // notices reads the queue in which a bucket says that objects are new, and hands these to their lanes. What a message says is a hint: its
 // object is looked at and read like one of a listing, so that nothing depends on a message. It is deleted when what it says is durable
@@ -258,90 +253,6 @@ func (n *notices) look(ctx context.Context, m *notice, key string) {
 	}
 }
 
-// away is a key of another process's lane.
-type away struct {
-	of  *notice
-	key string
-}
-
-// forward hands a key on to the process that reads its lane, with the next call of tidy.
-func (n *notices) forward(m *notice, slot int, key string) {
-	if n.r.claims == nil || m.message == nil {
-		n.done(m, others)
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.away[slot] = append(n.away[slot], away{m, key})
-}
-
-// handOn makes a claim in the output of the keys for each lane of other processes. Their messages can be deleted then.
-func (n *notices) handOn(ctx context.Context) {
-	n.mu.Lock()
-	all := n.away
-	n.away = [objectLanes][]away{}
-	n.mu.Unlock()
-	for slot, some := range all {
-		if len(some) == 0 {
-			continue
-		}
-		keys := make([]string, 0, len(some))
-		for _, a := range some {
-			keys = append(keys, a.key)
-		}
-		n.number++
-		content, err := json.Marshal(keys)
-		if err == nil {
-			err = n.r.claims.Create(ctx, fmt.Sprintf("%s-%d-%s-%d", noticeKind, slot+1, n.r.claims.Self(), n.number), string(content))
-		}
-		what := durable
-		if err != nil {
-			what = later
-			n.r.log.Warn("cannot hand notifications on to the process that reads their objects; they come again", "bucket", n.r.root, "error", err)
-		} else {
-			n.counts.forwarded.Add(int64(len(some)))
-		}
-		for _, a := range some {
-			n.done(a.of, what)
-		}
-	}
-}
-
-// adopt takes the keys that other processes have left for the lanes of this one. names are those of all claims.
-func (n *notices) adopt(ctx context.Context, names []string, own func(slot int) bool) {
-	for _, name := range names {
-		rest, ok := strings.CutPrefix(name, noticeKind+"-")
-		lane, _, _ := strings.Cut(rest, "-")
-		slot, valid := slotOf(lane)
-		if !ok || !valid || !own(slot) || !n.adopted(name) {
-			continue
-		}
-		content, err := n.r.claims.Read(ctx, name)
-		var keys []string
-		if err == nil {
-			err = json.Unmarshal([]byte(content), &keys)
-		}
-		if err != nil { // it is gone, or comes again with the next look
-			n.mu.Lock()
-			delete(n.claims, name)
-			n.mu.Unlock()
-			continue
-		}
-		n.take(ctx, &notice{claim: name}, keys)
-	}
-}
-
-// adopted notes that a claim is in hand, and reports false if it is already.
-func (n *notices) adopted(name string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.claims[name] {
-		return false
-	}
-	n.claims[name] = true
-	return true
-}
-
 // done notes that an object of a message is durable in the output, or need not be, or that this process does not read it.
 func (n *notices) done(m *notice, what outcome) {
 	n.mu.Lock()
@@ -457,108 +368,4 @@ func (s *ObjectSource) wants(key string) bool {
 		}
 	}
 	return false
-}
-
-// notify hands an object to the lane of which a message speaks, unless the lane knows it.
-func (l *objectLane) notify(o objstore.Object, m *notice) {
-	f := fingerprint(o)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	select {
-	case <-l.gone:
-		l.source.notices.Load().done(m, others)
-		return
-	default:
-	}
-	_, open := l.waiting[f]
-	switch {
-	case open:
-		l.waiting[f] = append(l.waiting[f], m)
-		return
-	case l.known.has(f) && !l.unread[f]:
-		l.source.notices.Load().done(m, durable)
-		return
-	}
-	if l.unread[f] {
-		l.unread[f] = false // it is tried again
-	}
-	l.known.add(f)
-	l.waiting[f] = []*notice{m}
-	l.source.listed.Add(o.Size)
-	l.news = append(l.news, o)
-	select {
-	case l.rung <- struct{}{}:
-	default:
-	}
-}
-
-// following returns the next object of the lane, of which messages spoke before those of listings. It reports false behind the last one.
-func (l *objectLane) following(ctx context.Context) (o objstore.Object, ok bool) {
-	for {
-		l.mu.Lock()
-		if ok = len(l.news) > 0; ok {
-			o, l.news = l.news[0], l.news[1:]
-		}
-		l.mu.Unlock()
-		if ok {
-			return o, true
-		}
-		select {
-		case <-l.rung:
-		case o, ok = <-l.queue:
-			return o, ok
-		case <-ctx.Done():
-			return o, false
-		}
-	}
-}
-
-// tell says what became of an object to the messages that spoke of it. l.mu is held.
-func (l *objectLane) tell(f uint64, what outcome) {
-	if l.waiting == nil {
-		return
-	}
-	for _, m := range l.waiting[f] {
-		l.source.notices.Load().done(m, what)
-	}
-	delete(l.waiting, f)
-}
-
-// leave gives the messages back that speak of objects that are not durable, when the lane has ended.
-func (l *objectLane) leave() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for f := range l.waiting {
-		l.tell(f, others)
-	}
-}
-
-// failedNow notes that an object cannot be read now, and reports whether it is the first time. A message that speaks of it comes again,
-// and then it is tried again.
-func (l *objectLane) failedNow(o objstore.Object) (first bool) {
-	f := fingerprint(o)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.tell(f, later)
-	_, again := l.unread[f]
-	if l.unread != nil {
-		l.unread[f] = true
-	}
-	return !again
-}
-
-// moved hands the messages that speak of an object, of which nothing was delivered, on to what has taken its place, if there is
-// something.
-func (l *objectLane) moved(from objstore.Object, to *objstore.Object) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f := fingerprint(from)
-	if to != nil {
-		if next, open := l.waiting[fingerprint(*to)]; open {
-			l.waiting[fingerprint(*to)] = append(next, l.waiting[f]...)
-			delete(l.waiting, f)
-			return
-		}
-	}
-	l.tell(f, durable)
 }

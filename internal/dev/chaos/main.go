@@ -97,6 +97,7 @@ var scenarios = []scenario{
 	{"expired", "directories of old dates are moved away while rows for them come, and members are killed behind a record", expired},
 	{"compaction", "files are merged beside writers, both of which are killed", compaction},
 	{"iceberg", "files are registered in an Iceberg table, with kills, and processes that sleep between record and names", icebergTable},
+	{"kept", "an Iceberg table is compacted and its snapshots removed beside a writer, and both are killed", keptTable},
 	{"restored", "the output is put back from a copy; told to, the process reads again what is missing, also where it drops duplicates", restored},
 	{"state", "the file system of a state of duplicates is full, with kills", fullState},
 	{"postgres", "PostgreSQL is killed while rows are loaded into it, and so is who loads them", postgresLoads},

@@ -1,7 +1,11 @@
 package dbtest
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -49,4 +53,13 @@ func clickHouse(tb testing.TB, more string) string {
 	address := fmt.Sprintf("127.0.0.1:%d", ports[0])
 	s.start(s.command(binary, "--config-file=config.xml"), syscall.SIGTERM, func() error { return testproc.AnswersOK("http://" + address + "/ping") })
 	return address
+}
+
+// QueryClickHouse has a ClickHouse server at an address run a query, with the rows that it inserts, and returns its answer.
+func QueryClickHouse(ctx context.Context, address, query string, rows []byte) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/?query="+url.QueryEscape(query), bytes.NewReader(rows))
+	if err != nil {
+		return nil, err
+	}
+	return testproc.Ask(r)
 }

@@ -12,7 +12,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -140,18 +139,11 @@ func (s *Server) call(action string, in map[string]any, out any) error {
 	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	r.Header.Set("X-Amz-Target", "AmazonSQS."+action)
 	r.Close = true
-	resp, err := http.DefaultClient.Do(r)
+	answer, err := testproc.Ask(r)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", action, err)
 	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	switch {
-	case err != nil:
-		return err
-	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("%s: %s: %s", action, resp.Status, answer)
-	case out != nil:
+	if out != nil {
 		return json.Unmarshal(answer, out)
 	}
 	return nil

@@ -2,6 +2,8 @@ package testproc
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"time"
 )
@@ -19,4 +21,18 @@ func AnswersOK(url string) error {
 		return errors.New(answer.Status)
 	}
 	return nil
+}
+
+// Ask makes a request and returns the whole answer. Any status but 200 is an error, with the beginning of the answer.
+func Ask(r *http.Request) ([]byte, error) {
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %s: %s: %.500s", r.Method, r.URL.Path, answer.Status, text)
+	}
+	return text, err
 }

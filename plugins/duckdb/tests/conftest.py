@@ -31,6 +31,7 @@ def built() -> Path:
 
 def connect(extension: Path | None = None, **config: str) -> duckdb.DuckDBPyConnection:
     con = duckdb.connect(config={"allow_unsigned_extensions": "true", **config})
+    con.execute("SET enable_progress_bar = false")  # which goes to standard output where a query takes long
     con.execute(f"LOAD '{extension or built()}'")
     return con
 

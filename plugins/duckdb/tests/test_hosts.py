@@ -85,6 +85,7 @@ def test_java(extension: Path) -> None:
 OLDER = """
 import duckdb, sys
 con = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+con.execute("SET enable_progress_bar = false")  # which goes to standard output where a query takes long
 try:
     for statement in sys.stdin.read().split(";\\n"):
         if statement.strip():

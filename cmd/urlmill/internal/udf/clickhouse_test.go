@@ -54,6 +54,7 @@ func TestClickHouse(t *testing.T) {
 		"rows_base": {Format: udf.RowBinary, ChunkHeader: true, Nullable: true, Base: true},
 		"stream":    {Format: udf.ArrowStream}, "stream_header": {Format: udf.ArrowStream, ChunkHeader: true},
 		"stream_base": {Format: udf.ArrowStream, Base: true, Nullable: true}, "whole_file": {Format: udf.Arrow},
+		"native": {Format: udf.Native}, "native_header": {Format: udf.Native, ChunkHeader: true}, "native_base": {Format: udf.Native, Base: true, Nullable: true},
 		"one": {Format: udf.RowBinary, Columns: []string{"path"}},
 	} {
 		if o.Columns == nil {
@@ -80,14 +81,14 @@ func TestClickHouse(t *testing.T) {
 		queries.WriteString(q + "\n")
 		want.WriteString(answer + "--\n")
 	}
-	for _, name := range []string{"rows", "rows_header", "stream", "stream_header", "whole_file"} {
+	for _, name := range []string{"rows", "rows_header", "native", "native_header", "stream", "stream_header", "whole_file"} {
 		// Two blocks at a time, a process after each other of the pool.
 		add("SELECT "+name+"(if(number = 1, 'nope', concat('http://u@h', toString(number), '.com:81/?a=1&b=+'))) FROM numbers(3) SETTINGS max_block_size = 2, max_threads = 1",
 			"('h0.com',81,true,[('a','1'),('b',' ')],NULL)\n(NULL,NULL,NULL,[],'missing-scheme-non-relative-URL')\n('h2.com',81,true,[('a','1'),('b',' ')],NULL)\n")
 		add("SELECT count(), sum(x.port), countIf(x.host = concat('h', toString(n % 1000), '.com')) FROM (SELECT number AS n, "+name+
 			"(concat('http://h', toString(number % 1000), '.com:8081/?a=1')) AS x FROM numbers(200000))", "200000\t1616200000\t200000\n")
 	}
-	for _, name := range []string{"rows_base", "stream_base"} {
+	for _, name := range []string{"rows_base", "native_base", "stream_base"} {
 		add("SELECT "+name+"(if(number = 1, NULL, '../x?a=b'), if(number = 2, NULL, 'http://h/a/b')).host FROM numbers(4) SETTINGS max_block_size = 3",
 			"h\n\\N\n\\N\nh\n")
 	}
@@ -97,6 +98,11 @@ func TestClickHouse(t *testing.T) {
 	add("SELECT rows_header(x).host"+two, "a\nb\n") // of ClickHouse 26; 25 fails
 	add("SELECT rows_header(toString(assumeNotNull(x))).host"+two, "a\nb\n")
 	add("SELECT stream(x).host"+two, "a\nb\n")
+	add("SELECT native(x).host"+two, "a\nb\n")
+	add("SELECT native(if(x = 'http://b/', NULL, x)).host"+two, "failed\n")
+	add("SELECT native(toFixedString(assumeNotNull(x), 9)).host"+two, "failed\n")
+	add("SELECT native(toString(toFixedString(assumeNotNull(x), 9))).host"+two, "a\nb\n")
+	add("SELECT native('http://h/').host, native(materialize(toLowCardinality('http://h/'))).host", "h\th\n")
 	add("SELECT stream(toLowCardinality(x)).host"+two, "a\nb\n")
 	add("SELECT rows_base(toNullable('x'), toNullable('http://h/a')).host", "h\n")
 	cmd := exec.CommandContext(t.Context(), program, "-c", query, dir)

@@ -11,11 +11,12 @@ import (
 )
 
 // Formats are the formats that are spoken, by ClickHouse's names, the default first.
-var Formats = []string{RowBinary, ArrowStream, Arrow}
+var Formats = []string{RowBinary, Native, ArrowStream, Arrow}
 
 // Names of [Formats].
 const (
 	RowBinary   = "RowBinary"
+	Native      = "Native"
 	ArrowStream = "ArrowStream"
 	Arrow       = "Arrow"
 )
@@ -75,12 +76,14 @@ func New(o Options) (*Function, error) {
 
 // Serve answers the blocks of r on w until r ends. An error is that of w, or says why r is not in the format.
 func (f *Function) Serve(r io.Reader, w io.Writer) error {
-	var err error
-	if f.opts.Format == RowBinary {
-		err = f.serveRows(r, w)
-	} else {
-		err = f.serveArrow(r, w)
+	serve := f.serveArrow
+	switch f.opts.Format {
+	case RowBinary:
+		serve = f.serveRows
+	case Native:
+		serve = f.serveNative
 	}
+	err := serve(r, w)
 	if err != nil {
 		return fmt.Errorf("udf: %s: %w", f.opts.Format, err)
 	}

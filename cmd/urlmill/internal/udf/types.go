@@ -15,6 +15,8 @@ type column struct {
 	name, kind string // kind is ClickHouse's type
 	// bind returns what appends value i of an array of the column in RowBinary.
 	bind func(arrow.Array) appender
+	// all appends arrays of the column in Native.
+	all adder
 }
 
 // appender appends value i to dst.
@@ -26,7 +28,7 @@ func newColumn(f arrow.Field) (column, error) {
 	if err != nil {
 		return column{}, fmt.Errorf("column %s: %w", f.Name, err)
 	}
-	c := column{name: f.Name, kind: kind, bind: bind}
+	c := column{name: f.Name, kind: kind, bind: bind, all: adderOf(f)}
 	if f.Nullable && !isList(f.Type) {
 		c.kind = "Nullable(" + kind + ")"
 		c.bind = func(a arrow.Array) appender {

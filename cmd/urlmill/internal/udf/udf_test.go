@@ -210,6 +210,7 @@ func TestPool(t *testing.T) {
 	}{
 		"RowBinary":               {Options{Format: RowBinary}, rows, []byte(hosts("h0.com", "h0.com"))},
 		"RowBinary, with headers": {Options{Format: RowBinary, ChunkHeader: true}, append([]byte("2\n"), rows...), []byte(hosts("h0.com", "h0.com"))},
+		"Native":                  {Options{Format: Native}, []byte(nativeBlock(1, "url", "String", values("http://h0.com/"))), nil},
 		"ArrowStream":             {Options{Format: ArrowStream, Base: true}, append(bytes.Clone(block), "\xff\xff\xff\xff\x00\x00\x00\x00"...), nil},
 		"Arrow":                   {Options{Format: Arrow}, recorded(t, "arrow.bin"), nil},
 	} {
