@@ -65,7 +65,7 @@ func (r *run) shardedInto(name string, w want, sink string, steps []string) {
 			time.Sleep(2500 * time.Millisecond) // twice the session's timeout
 			(*m).Signal(syscall.SIGCONT)
 			r.fault("SIGSTOP past the session timeout")
-		case r.rand.IntN(2) == 0:
+		case faulty[i] || r.rand.IntN(2) == 0: // one that is to die at a step may do so while it stops
 			(*m).Kill()
 			*m = nil
 			r.fault("member is killed")
