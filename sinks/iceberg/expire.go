@@ -271,14 +271,10 @@ func (k *Keeper) checkStrangers(ctx context.Context, now *state) error {
 	for _, at := range found {
 		id, known := k.strangers[at]
 		if !known {
-			raw, err := k.table.read(ctx, at)
-			if errors.Is(err, fs.ErrNotExist) {
+			if id, err = k.uuidOf(ctx, at); errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			if err != nil {
-				return err
-			}
-			if id, err = tableUUID(at, raw); err != nil {
 				return err
 			}
 		}
@@ -288,6 +284,28 @@ func (k *Keeper) checkStrangers(ctx context.Context, now *state) error {
 	}
 	k.strangers = there
 	return nil
+}
+
+// partly is how long metadata may be there in part: in a folder, others write it where it is.
+const partly = 2 * time.Second
+
+// uuidOf returns the identifier of the table that the metadata at a place is of.
+func (k *Keeper) uuidOf(ctx context.Context, at string) (string, error) {
+	for tries, begun := 1, time.Now(); ; tries++ {
+		raw, err := k.table.read(ctx, at)
+		if err != nil {
+			return "", err
+		}
+		id, err := tableUUID(at, raw)
+		if err == nil || time.Since(begun) > partly && tries > 3 {
+			return id, err
+		}
+		select {
+		case <-time.After(partly / 20):
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
 }
 
 // tableUUID returns the identifier of the table that metadata is of.

@@ -161,6 +161,34 @@ func TestStranger(t *testing.T) {
 	checkRows(t, out, "", s.to, s.to)
 }
 
+// TestStrangerInParts waits for metadata that is being written, as a catalog does in a folder while the table is kept.
+func TestStrangerInParts(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	other := spark{t: t, out: out}
+	s := newStepper(t, out, Options{})
+	s.step()
+	s.step()
+	s.close()
+	at := metadataDir + "/00009-x.metadata.json"
+	other.create(at, nil)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		time.Sleep(partly / 8)
+		if err := os.WriteFile(filepath.Join(out, at), []byte(`{"table-uuid":"6c2b4d0e-1111-4222-8333-444455556666"}`), 0o600); err != nil {
+			t.Error(err)
+		}
+	}()
+	if _, err := keep(t.Context(), out, func(o *compact.TableOptions) { o.MaxSnapshots = 1 }); !errors.Is(err, errStranger) {
+		t.Errorf("%v", err)
+	}
+	<-done
+	other.must(os.WriteFile(filepath.Join(out, at), []byte("{"), 0o600))
+	if _, err := keep(t.Context(), out, func(o *compact.TableOptions) { o.MaxSnapshots = 1 }); err == nil || errors.Is(err, errStranger) {
+		t.Errorf("metadata that stays as it is: %v", err)
+	}
+}
+
 // TestDeletedRows leaves files alone whose rows are deleted by files of their own: single ones, and all of a partition. A delete file
 // that comes while files are merged stops that.
 func TestDeletedRows(t *testing.T) {

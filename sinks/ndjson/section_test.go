@@ -102,7 +102,7 @@ func TestAsks(t *testing.T) {
 	given.Given = true
 	for text, want := range map[string]sinks.Asks{
 		"{stdout: true}": {DeadLetters: dead},
-		"{path: out}":    {Place: abs, Positions: true, Folders: []sinks.Folder{{Key: "path", Path: "out"}}, DeadLetters: dead},
+		"{path: out}":    {Place: abs, Positions: true, Keeps: true, Folders: []sinks.Folder{{Key: "path", Path: "out"}}, DeadLetters: dead},
 		"{path: s3://a/b, delivery: at_least_once, dead_letters: d, late: {path: l}, partition_by: [n]}": {
 			Place: "s3://a/b", Partitioned: true, DeadLetters: given,
 			Folders: []sinks.Folder{{Key: "path", Path: "s3://a/b"}, {Key: "late.path", Path: "l"}, {Key: "dead_letters", Path: "d"}},
