@@ -17,12 +17,12 @@ func archive(host string) []byte {
 	var b bytes.Buffer
 	for i := range goodRows {
 		block := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>%d</p>", i)
-		b.WriteString(archiveRecord("response", fmt.Sprintf("https://%s.example/%d", host, i), len(block), block))
+		b.WriteString(archiveRecord("response", fmt.Sprintf("https://%s.example/%d", host, i), int64(len(block)), block))
 	}
 	return b.Bytes()
 }
 
-func archiveRecord(kind, target string, length int, block string) string {
+func archiveRecord(kind, target string, length int64, block string) string {
 	return fmt.Sprintf("WARC/1.0\r\nWARC-Type: %s\r\nWARC-Date: 2026-11-24T13:55:00Z\r\nWARC-Target-URI: %s\r\nContent-Type: application/http; msgtype=response\r\n"+
 		"Content-Length: %d\r\n\r\n%s\r\n\r\n", kind, target, length, block)
 }
@@ -50,7 +50,7 @@ func (l *lab) compressArchive() error {
 func archiveCases() []*testCase {
 	const gib = 1 << 30
 	const page = `{"Envelope":{"WARC-Header-Metadata":{"WARC-Target-URI":"https://bad.example/"},"Payload-Metadata":{"HTTP-Response-Metadata":{"HTML-Metadata":{`
-	head := func(length int) string { return archiveRecord("response", "https://bad.example/", length, "") }
+	head := func(length int64) string { return archiveRecord("response", "https://bad.example/", length, "") }
 	var all []*testCase
 	wat := archiveKind
 	wat.format, wat.codec, wat.flags, wat.good = "wat", "wat: {}", []string{"--codec", "wat"}, "good.wat"
@@ -105,7 +105,7 @@ func archiveCases() []*testCase {
 }
 
 func watHead(length int) string {
-	head, _, _ := strings.Cut(archiveRecord("metadata", "https://bad.example/", length, ""), "\r\n\r\n")
+	head, _, _ := strings.Cut(archiveRecord("metadata", "https://bad.example/", int64(length), ""), "\r\n\r\n")
 	return head + "\r\n\r\n"
 }
 

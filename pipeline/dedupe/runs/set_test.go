@@ -160,7 +160,8 @@ func TestSet(t *testing.T) {
 	slices.SortFunc(known, func(a, b Key) int {
 		return Compare((*Key)(slices.Concat(a[8:], a[:8])), (*Key)(slices.Concat(b[8:], b[:8])))
 	})
-	part := func(i int) []Key { return known[i*i*n/(batches*batches) : (i+1)*(i+1)*n/(batches*batches)] }
+	end := func(i int) int64 { return int64(i) * int64(i) * n / (batches * batches) }
+	part := func(i int) []Key { return known[end(i):end(i+1)] }
 	k := newKeeper()
 	s := k.open(t, 1<<20)
 	done := 0
