@@ -8,18 +8,7 @@
 # PYTHON has the packages ziglang, build and hatchling. PLATFORMS=linux/arm64 builds for that one alone. VERSION is that of the release; without one the archives are called
 # "devel". The files of the archives stay in FOLDER/GOOS_GOARCH.
 set -euo pipefail
-[ $# -ge 1 ] || { echo "usage: PYTHON=python3 plugins/arrowc/release.sh FOLDER [VERSION]"; exit 2; }
-mkdir -p "$1"
-out=$(cd "$1" && pwd)
-version=${2:-}
-python=${PYTHON:-python3}
-case $python in */*) python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python") ;; esac
-cd "$(dirname "$0")"
-
-GOTOOLCHAIN=$(sed -n 's/^toolchain //p' go.mod) # also where another one is installed
-export GOTOOLCHAIN
-
-"$python" -c 'import ziglang' 2>/dev/null || { echo "$python has no zig, which compiles for other platforms: $python -m pip install -r $PWD/requirements.txt"; exit 1; }
+. "$(dirname "$0")/zig.sh"
 
 # A release of the Python package has the version of its source. Snapshots have any.
 package=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' ../python/src/urlmill/__init__.py)
