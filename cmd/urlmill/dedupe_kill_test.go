@@ -3,11 +3,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -89,6 +87,17 @@ func (p *planted) ends() (ends []int64) {
 	return ends
 }
 
+// committed reports whether a group has committed every record of the topic.
+func (p *planted) committed(t *testing.T, client *kgo.Client, group string) bool {
+	t.Helper()
+	for i, end := range p.ends() {
+		if kafkatest.Committed(t, client, group, p.topic, int32(i)) < end {
+			return false
+		}
+	}
+	return true
+}
+
 // TestDedupeKill kills processes at every step of finding duplicates, and compares what came out in the end with the
 // truth: of every page one row is no duplicate, with the mode drop it is the only one, and no row is missing or there
 // twice.
@@ -133,30 +142,14 @@ func dedupeKill(t *testing.T, mode, extra string, faults []string) {
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cmd := process(t, "run", config)
-		if fault != "" {
-			cmd = exec.CommandContext(t.Context(), "urlmill-faulty", "run", config)
-			cmd.Env = append(os.Environ(), faultEnv+"=at,"+fault)
-		}
-		return startCommand(t, cmd)
+		return startCommand(t, dying(t, config, fault))
 	}
-	everything := func(group string) bool {
-		for i, end := range p.ends() {
-			if kafkatest.Committed(t, client, group, "crawl", int32(i)) < end {
-				return false
-			}
-		}
-		return true
-	}
+	everything := func(group string) bool { return p.committed(t, client, group) }
 	for i, fault := range faults {
 		group := fmt.Sprint("round-", i)
 		run := begin(group, fault)
 		run.waitOrEnd(t, "the process to die or to have committed everything", func() bool { return everything(group) })
-		err := run.end(syscall.SIGTERM) // some steps are taken at the end
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-			t.Fatalf("at %s: the process ended with %v, and was to be killed:\n%s", fault, err, run.log)
-		}
+		wantKilled(t, fault, run.end(syscall.SIGTERM), run.log) // some steps are taken at the end
 	}
 	run := begin("last", "")
 	run.finish(t, "every offset to be committed", func() bool { return everything("last") })

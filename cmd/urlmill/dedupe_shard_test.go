@@ -3,11 +3,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -56,21 +54,9 @@ func TestShardKill(t *testing.T) {
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cmd := process(t, "run", config)
-		if fault != "" {
-			cmd = exec.CommandContext(t.Context(), "urlmill-faulty", "run", config)
-			cmd.Env = append(os.Environ(), faultEnv+"=at,"+fault)
-		}
-		return startCommand(t, cmd)
+		return startCommand(t, dying(t, config, fault))
 	}
-	everything := func() bool {
-		for i, end := range p.ends() {
-			if kafkatest.Committed(t, client, "crawl", "crawl", int32(i)) < end {
-				return false
-			}
-		}
-		return true
-	}
+	everything := func() bool { return p.committed(t, client, "crawl") }
 	stays := begin("stays", "")
 	for _, fault := range []string{"staged,1", "record,2", "recorded,1", "merged,1"} {
 		victim := begin("dies", fault)
@@ -78,11 +64,7 @@ func TestShardKill(t *testing.T) {
 			kafkatest.Produce(t, client, p.more(perRound/10))
 			stays.waitOrEnd(t, "the rows to be committed, or the other process to die at "+fault, func() bool { return victim.Ended() || everything() })
 		}
-		err := victim.end(syscall.SIGTERM)
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-			t.Fatalf("at %s: the process ended with %v, and was to be killed:\n%s", fault, err, victim.log)
-		}
+		wantKilled(t, fault, victim.end(syscall.SIGTERM), victim.log)
 	}
 	stays.finish(t, "every offset to be committed", everything)
 	if report, err := process(t, "verify", out).CombinedOutput(); err != nil {

@@ -140,6 +140,27 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *running {
 	return p
 }
 
+// dying is urlmill running with a configuration until it kills itself at a step, which is what [faultEnv] says behind "at,"; with none it
+// is [process].
+func dying(t *testing.T, config, step string) *exec.Cmd {
+	t.Helper()
+	if step == "" {
+		return process(t, "run", config)
+	}
+	cmd := exec.CommandContext(t.Context(), "urlmill-faulty", "run", config)
+	cmd.Env = append(os.Environ(), faultEnv+"=at,"+step)
+	return cmd
+}
+
+// wantKilled fails the test unless err, that of a process which was to die at a step, is of kill -9. said is what it has printed.
+func wantKilled(t *testing.T, step string, err error, said any) {
+	t.Helper()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("at %s: the process ended with %v, and was to be killed:\n%s", step, err, said)
+	}
+}
+
 // end sends sig and returns the error of the process after its end.
 func (p *running) end(sig os.Signal) error {
 	p.Signal(sig)

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -75,13 +73,8 @@ func objectsDedupe(t *testing.T, gateway *s3test.Gateway, mode string) {
 	faults := []string{"journal,3", "journaled,2", "inner commit,4", "record,2", "recorded,5", "promote,3", "promoted,6"}
 	for i, fault := range faults {
 		more()
-		cmd := exec.CommandContext(t.Context(), "urlmill-faulty", "run", config)
-		cmd.Env = append(os.Environ(), faultEnv+"=at,"+fault)
-		said, err := cmd.CombinedOutput()
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-			t.Fatalf("at %s: the process ended with %v, and was to be killed:\n%s", fault, err, said)
-		}
+		said, err := dying(t, config, fault).CombinedOutput()
+		wantKilled(t, fault, err, said)
 		switch i {
 		case 2:
 			err = os.CopyFS(copied, os.DirFS(out))

@@ -60,6 +60,8 @@ func TestRealCatalog(t *testing.T) {
 	if err := errors.Join(p.write(t.Context(), few, 9, 0), p.sink.Close()); err != nil {
 		t.Fatal(err)
 	}
+	// The last rows come when others have been merged, so that what was merged is not in the snapshots that stay, and removed.
+	merged := make(chan struct{})
 	var wg sync.WaitGroup
 	for lane := range int32(3) {
 		wg.Go(func() {
@@ -69,6 +71,9 @@ func TestRealCatalog(t *testing.T) {
 				return
 			}
 			for to := int64(10); to <= 40; to += 10 {
+				if to == 40 {
+					<-merged
+				}
 				if err := errors.Join(p.write(t.Context(), rowsSchema, lane, to), p.follower.flush(t.Context())); err != nil {
 					t.Error(err)
 				}
@@ -88,13 +93,16 @@ func TestRealCatalog(t *testing.T) {
 	}
 	ended := make(chan struct{})
 	go func() { wg.Wait(); close(ended) }()
-	for more := true; more; {
+	for more, open := true, true; more; {
 		select {
 		case <-ended:
 			more = false
 		default:
 		}
-		pass()
+		if r := pass(); open && (r.Merged > 0 || t.Failed()) {
+			close(merged)
+			open = false
+		}
 	}
 	now, rows := restRows(t, out, o)
 	if rows != 120 || now.meta.snapshot(now.meta.Current).Summary["total-records"] != "120" {
@@ -113,8 +121,7 @@ func TestRealCatalog(t *testing.T) {
 	if err != nil || schema.NumFields() != rowsSchema.NumFields() {
 		t.Errorf("%v, %v", schema, err)
 	}
-	// A report tells of the table if files of commits are gone by now, which is not so if all rows were there before the first pass.
-	if v := verifyOutput(t, out); !v.OK || v.Table != nil && v.Table.Rows != 120 {
+	if v := verifyOutput(t, out); !v.OK || v.Table == nil || v.Table.Rows != 120 {
 		t.Errorf("%+v, %+v", v.Problems, v.Table)
 	}
 	if names := slices.DeleteFunc(filesBelow(t, out), func(n string) bool { return filepath.Ext(n) != ".parquet" }); len(names) == 0 {
