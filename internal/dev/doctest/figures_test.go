@@ -269,34 +269,6 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestSparkFunctions compares the table of the SQL functions in docs/plugins/spark.md with the results of bench/spark.py.
-func TestSparkFunctions(t *testing.T) {
-	systems := results[struct {
-		Systems map[string]struct {
-			CPU float64 `json:"cpu"`
-		} `json:"systems"`
-	}](t, "spark-sql.json").Systems
-	for _, row := range []struct{ name, label, base string }{
-		{"read, nothing else", "reading the column, nothing else", ""},
-		{"parse_url, three times", "`try_parse_url`, three times", "read, nothing else"},
-		{"urlmill, SQL functions", "`url_host`, `url_path`, `url_query`", "read, nothing else"},
-		{"urlmill, SQL functions, registrable domain as well", "the same and `url_registrable_domain`", "read, nothing else"},
-		{"urlmill, mapInArrow", "`urlmill.spark.parse` (mapInArrow), three columns", "read, nothing else"},
-		{"read and filter, nothing else", "reading the column and a filter", ""},
-		{"urlmill, SQL functions behind a filter, registrable domain as well", "the four functions behind the filter: rows, not columns", "read and filter, nothing else"},
-	} {
-		r, there := systems[row.name]
-		if !there {
-			t.Errorf("%q was not measured", row.name)
-		}
-		more := "-"
-		if row.base != "" {
-			more = fmt.Sprintf("%.2f", r.CPU-systems[row.base].CPU)
-		}
-		says(t, "docs/plugins/spark.md", fmt.Sprintf("| %s | %.2f | %s |", row.label, r.CPU, more))
-	}
-}
-
 // TestStores compares the tables of docs/performance.md with the results of make bench-store.
 func TestStores(t *testing.T) {
 	report := results[struct {
