@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import random
 import re
@@ -147,3 +148,28 @@ def test_the_library_as_an_old_glibc_sees_it(tmp_path: Path) -> None:
             assert versions and max(versions) <= (2, 17)
             exported = {line.split()[-1] for line in symbols.splitlines() if re.search(r" (GLOBAL|WEAK) +DEFAULT +\d+ ", line)}
             assert exported and all(e.startswith("Java_io_github_urlmill_Native_") for e in exported)
+
+
+CLUSTER = """
+import os, sys
+from pyspark.sql import SparkSession
+b = SparkSession.builder.master("local-cluster[1,1,512]").config("spark.executor.memory", "512m").config("spark.ui.enabled", "false")
+b = b.config("spark.jars", sys.argv[1]).config("spark.sql.extensions", sys.argv[2]).config("spark.files", os.environ["URLMILL_PSL"])
+b = b.config("spark.executorEnv.URLMILL_PSL", "public_suffix_list.dat").config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+s = b.getOrCreate()
+print(s.sql("SELECT url_registrable_domain('http://a.b.example.com/') AS c, url_registrable_domain(concat('http://a.b.example.com/', id)) AS r FROM range(1)").collect())
+"""
+
+
+def test_a_newer_list_on_a_cluster(spark: Any, tmp_path: Path) -> None:
+    """The driver has the file where it is, executors where Spark puts it."""
+    where = Path(importlib.util.find_spec("pyspark").origin).parent / "work"  # type: ignore[union-attr,arg-type]
+    before = set(where.glob("*"))
+    rules, work = tmp_path / "public_suffix_list.dat", tmp_path / "work"
+    rules.write_text("// ===BEGIN ICANN DOMAINS===\ncom\nexample.com\n// ===END ICANN DOMAINS===\n")
+    work.mkdir()
+    done = subprocess.run([sys.executable, "-c", CLUSTER, str(jar()), EXTENSIONS], env={**os.environ, "URLMILL_PSL": str(rules), "SPARK_LOCAL_IP": "127.0.0.1"},
+                          cwd=work, capture_output=True, text=True, check=False)  # fmt: skip
+    for app in set(where.glob("*")) - before:
+        shutil.rmtree(app)
+    assert "[Row(c='b.example.com', r='b.example.com')]" in done.stdout, done.stderr
