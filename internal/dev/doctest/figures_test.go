@@ -118,6 +118,28 @@ func TestDedupeSteps(t *testing.T) {
 	}
 }
 
+// TestSeen compares the table of docs/dedupe.md with the results of make bench-seen.
+func TestSeen(t *testing.T) {
+	report := results[struct {
+		Systems []struct {
+			Name   string  `json:"name"`
+			Rate   float64 `json:"rows_per_s"`
+			CPU    float64 `json:"cpu_us_per_row"`
+			Memory int64   `json:"peak_memory_bytes"`
+			State  int64   `json:"state_bytes"`
+			Lost   int64   `json:"lost_pages"`
+			Passed int64   `json:"passed_duplicates"`
+		} `json:"systems"`
+	}](t, "seen.json")
+	if len(report.Systems) != 5 {
+		t.Errorf("%d systems", len(report.Systems))
+	}
+	for _, s := range report.Systems {
+		says(t, "docs/dedupe.md", fmt.Sprintf("| %s | %.2f | %s | %d | %d | %s | %s |",
+			s.Name, s.CPU, thousands(int64(s.Rate+0.5)), s.Memory>>20, s.State>>20, thousands(s.Lost), thousands(s.Passed)))
+	}
+}
+
 // thousands writes a number with commas.
 func thousands(n int64) string {
 	if n < 1000 {
