@@ -50,8 +50,10 @@ func (r *runner) runLane(ctx context.Context, lane Lane) error {
 	id := lane.ID()
 	w, next, err := r.sink.Open(ctx, id)
 	if err != nil {
-		r.fail(fmt.Errorf("%s: sink: %w", id, err))
-		return nil
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // its owner has cancelled it, and knows why
+			return nil
+		}
+		return r.blame(ctx, id, fmt.Errorf("sink: %w", err))
 	}
 	r.opts.Stats.laneStarted(id, next)
 	defer r.opts.Stats.laneEnded(id)
@@ -61,17 +63,22 @@ func (r *runner) runLane(ctx context.Context, lane Lane) error {
 	l := &laneRun{runner: r, lane: lane, id: id, w: w, permits: make(chan struct{}, r.opts.Buffers)}
 	l.still.L = &l.mu
 	sourceErr, fault := l.run(ctx)
+	return errors.Join(sourceErr, r.blame(ctx, id, fault))
+}
+
+// blame drains all lanes over a fault of the sink or the transform. It returns one that says that the lane is lost, for the source.
+func (r *runner) blame(ctx context.Context, id LaneID, fault error) error {
 	var row *RowError // names its lane itself
 	switch {
 	case fault == nil || errors.Is(context.Cause(ctx), ErrLaneLost): // faults follow from the loss, which the source knows
 	case errors.Is(fault, ErrLaneLost): // the sink found out first
-		return errors.Join(sourceErr, fault)
+		return fault
 	case errors.As(fault, &row):
 		r.fail(fault)
 	default:
 		r.fail(fmt.Errorf("%s: %w", id, fault))
 	}
-	return sourceErr
+	return nil
 }
 
 // run moves batches until the lane ends. It returns the source's error and any other fault. When it returns, no other goroutine

@@ -326,6 +326,41 @@ func TestLostLaneIsAbandonedWithoutError(t *testing.T) {
 	}
 }
 
+// A sink may still be looking for where a lane goes on, or be restoring what it has of it, when the lane is lost.
+func TestLaneLostWhileOpened(t *testing.T) {
+	for _, fault := range []error{context.Canceled, errBroken} {
+		lose := make(chan struct{})
+		src := &pipelinetest.Source{Lanes: []*pipelinetest.Lane{lane(10)}, Lose: lose}
+		sink := &opening{begun: func() { close(lose) }, fault: fault}
+		if err := pipeline.Run(t.Context(), nil, src, sink, options(&pipelinetest.Transform{})); err != nil {
+			t.Errorf("after a loss, %v of the sink ended everything: %v", fault, err)
+		}
+	}
+	sink := &pipelinetest.Sink{Fail: func(step pipelinetest.Step, _ int) error {
+		if step == pipelinetest.StepOpen {
+			return errBroken
+		}
+		return nil
+	}}
+	err := pipeline.Run(t.Context(), nil, &pipelinetest.Source{Lanes: []*pipelinetest.Lane{lane(10)}}, sink, options(&pipelinetest.Transform{}))
+	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "t/0: sink: ") {
+		t.Errorf("of a lane that nobody has taken away, got %v", err)
+	}
+}
+
+// opening is a sink whose lanes are being opened until their contexts are cancelled.
+type opening struct {
+	pipelinetest.Sink
+	begun func()
+	fault error
+}
+
+func (s *opening) Open(ctx context.Context, _ pipeline.LaneID) (pipeline.Writer, int64, error) {
+	s.begun()
+	<-ctx.Done()
+	return nil, 0, fmt.Errorf("restoring: %w", s.fault)
+}
+
 // A lane that the sink says is somebody else's goes back to the source, and is no fault of the pipeline's.
 func TestLaneLostBySink(t *testing.T) {
 	fenced := fmt.Errorf("somebody was faster: %w", pipeline.ErrLaneLost)
