@@ -12,8 +12,18 @@ import (
 var Kind = sinks.Kind{
 	Name:    "duckdb",
 	Doc:     "A table in a database file of DuckDB, in one transaction with the positions; see docs/warehouse.md. Needs an urlmill that is built with it.",
-	New:     func() sinks.Options { return &Options{Options: database.Default()} },
+	New:     func() sinks.Options { return newOptions() },
 	Missing: missing,
+}
+
+// batchBytes is more than that of other databases: two row groups of all columns are some 90 MB, and loads of less than one cost
+// DuckDB half as much again.
+const batchBytes = 128 << 20
+
+func newOptions() *Options {
+	o := &Options{Options: database.Default()}
+	o.BatchBytes = batchBytes
+	return o
 }
 
 // Options are the database file, and its tables.
