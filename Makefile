@@ -485,6 +485,19 @@ generate-asm: ## the assembly of urlcore/internal/scan
 dedupe-100m: build ## the duplicates among 100 million URLs of files, in 512 MiB, counted (20 GB of disk); QUICK=1, DIR=
 	cd benchmarks && $(GO) build -o ../$(BIN)/dedupe-100m ./dedupe && QUICK=$(QUICK) ../$(BIN)/dedupe-100m -binary ../$(BIN)/urlmill -dir "$(DIR)" -out $(RESULTS)/dedupe.json
 
+BENCH_SEEN_VENV := $(or $(URLMILL_BENCH_SEEN_VENV),$(CURDIR)/$(BIN)/venv-bench-seen)
+
+# PySpark comes as source: what builds it is of a known version, too.
+$(BENCH_SEEN_VENV)/.installed: benchmarks/seen/requirements.txt plugins/python/tests/requirements.txt
+	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
+	python3 -m venv $(BENCH_SEEN_VENV) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
+	PIP_BUILD_CONSTRAINT=$(word 2,$^) $(AGAIN) $(BENCH_SEEN_VENV)/bin/python3 $(PIP_INSTALL) -r $<
+	@touch $@
+
+.PHONY: bench-seen
+bench-seen: build $(if $(QUICK),,$(BENCH_SEEN_VENV)/.installed) ## the duplicates in a list of URLs found by urlmill, filters and a set in Redis, Spark's dropDuplicates: speed, memory, errors (Debian's redis-server, python3, Java); QUICK=1, DIR=
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-seen ./seen && QUICK=$(QUICK) BENCH_SEEN_PYTHON=$(if $(QUICK),,$(BENCH_SEEN_VENV)/bin/python3) ../$(BIN)/bench-seen -binary ../$(BIN)/urlmill -dir "$(DIR)" -out $(RESULTS)/seen.json
+
 .PHONY: bench
 bench: ## Go benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -187,13 +187,13 @@ func (c *Client) references(ctx context.Context, s *Schema, refs []sr.SchemaRefe
 		if err != nil {
 			return fmt.Errorf("reference %s: %w", ref.Name, classify(err))
 		}
+		if *size += len(answer.Schema.Schema); *size > maxAnswer { // before those that it refers to: all are held until the last one is there
+			return &NotFoundError{fmt.Errorf("with its references it has more than %d bytes", maxAnswer)}
+		}
 		if err := c.references(ctx, s, answer.References, seen, size); err != nil {
 			return err
 		}
 		s.References = append(s.References, Reference{ref.Name, answer.Schema.Schema})
-		if *size += len(answer.Schema.Schema); *size > maxAnswer {
-			return &NotFoundError{fmt.Errorf("with its references it has more than %d bytes", maxAnswer)}
-		}
 	}
 	return nil
 }

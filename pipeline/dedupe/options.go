@@ -179,10 +179,12 @@ func (o Options) validateShard() error {
 			Advise("give a sink of files with delivery: exactly_once, or leave it out")
 	}
 	if o.windows() {
-		p.Add("window", "cannot be given with shard: %s, whose keys are known for ever", o.Shard).Advise("take one of the two out")
+		p.Add("window", "cannot be given with shard: %s, whose keys are known for ever", o.Shard).
+			Advise("take window out, or, for the state of one process, take shard out and give path")
 	}
 	if o.Approximate != nil {
-		p.Add("approximate", "cannot be given with shard: %s, whose keys are exact", o.Shard).Advise("take one of the two out")
+		p.Add("approximate", "cannot be given with shard: %s, whose keys are exact", o.Shard).
+			Advise("take approximate out, or, for the state of one process, take shard out and give path")
 	}
 	if o.Keeps && o.Bucket && o.Path == "" {
 		p.Add("path", "missing: the output is in a bucket, and keys are looked up in copies").Advise("give a folder on a local disk, which may be empty at each start")

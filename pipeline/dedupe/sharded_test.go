@@ -79,8 +79,12 @@ func join(d *storetest.Disk, tune func(*shard.Options), change ...func(*Options)
 		m.left = max(m.left-1, -1)
 		return nil
 	})
-	files := ndjson.Files{Stores: func(dir string, log *slog.Logger) (store.Store, error) { return store.NewLocal(dir, sys, log), nil }}
-	inner, err := ndjson.New(ndjson.Options{Files: files, Path: "/out"}, quiet)
+	return m.start(func(dir string, log *slog.Logger) (store.Store, error) { return store.NewLocal(dir, sys, log), nil }, "/out", tune, change...)
+}
+
+// start starts a process that delivers to out.
+func (m *member) start(stores store.Opener, out string, tune func(*shard.Options), change ...func(*Options)) (*member, error) {
+	inner, err := ndjson.New(ndjson.Options{Files: ndjson.Files{Stores: stores}, Path: out}, quiet)
 	if err != nil {
 		return nil, err
 	}
@@ -177,12 +181,15 @@ func diskOf(t rapid.TB, files map[string][]byte) *storetest.Disk {
 }
 
 // wrong returns what is wrong with the output of a topic that was read to its end.
-func (t topic) wrong(d *storetest.Disk) error {
+func (t topic) wrong(d *storetest.Disk) error { return t.wrongIn(tree(d)) }
+
+// wrongIn is wrong of the files of an output.
+func (t topic) wrongIn(files map[string][]byte) error {
 	rows := make([][]int, len(t)) // how often each is there
 	for i := range t {
 		rows[i] = make([]int, len(t[i]))
 	}
-	for name, content := range tree(d) {
+	for name, content := range files {
 		if strings.Contains(name, "/_") || path.Ext(name) != ".ndjson" {
 			continue
 		}

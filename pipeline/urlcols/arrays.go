@@ -256,19 +256,3 @@ func (s *state) carried(i int) *array.Data {
 		return s.varData(utf8Type, valid, nulls, offsets, data)
 	}
 }
-
-// carried32 builds the column of a carried integer with 32 bits. What needs more is null.
-func (s *state) carried32(i int) *array.Data {
-	v := s.guard.Carried(&s.batch.Carried[i])
-	n, nulls := len(v.Valid), 0
-	values, bits := s.scratch.takeInts(n), s.scratch.takeBytes((n+7)/8)
-	for row, x := range v.Ints {
-		if values[row] = int32(x); v.Valid[row] && int64(values[row]) == x {
-			bits[row/8] |= 1 << (row % 8)
-		} else {
-			values[row] = 0
-			nulls++
-		}
-	}
-	return s.data(int32Type, n, nulls, s.buffer(bits), s.ints32(values))
-}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/urlmill/urlmill/pipeline"
@@ -98,57 +97,5 @@ func TestQueueOfAddress(t *testing.T) {
 	opts.Frontier.Address = "other"
 	if _, err := urlcols.New(opts); err == nil || !strings.Contains(err.Error(), "carried along") {
 		t.Error(err)
-	}
-}
-
-// TestIndexProfile checks that the profile has the columns of the columnar index and no others, in its types.
-func TestIndexProfile(t *testing.T) {
-	opts := urlcols.Options{Profile: "cc_index", Provenance: urlcols.FileProvenance, Carried: []pipeline.Field{
-		{Name: "warc_type"},
-		{Name: "fetch_time", Type: pipeline.Timestamp},
-		{Name: "fetch_status", Type: pipeline.Int64},
-		{Name: "content_digest"},
-		{Name: "warc_offset", Type: pipeline.Int64},
-	}}
-	plan, err := urlcols.New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, f := range plan.Schemas()[pipeline.Rows].Fields() {
-		got = append(got, f.Name)
-		if f.Name == "warc_record_offset" && f.Type.ID() != arrow.INT32 {
-			t.Errorf("%s is %s", f.Name, f.Type)
-		}
-	}
-	want := "url_surtkey url url_host_name url_host_tld url_host_2nd_last_part url_host_3rd_last_part url_host_4th_last_part url_host_5th_last_part " +
-		"url_host_registry_suffix url_host_registered_domain url_host_private_suffix url_host_private_domain url_host_name_reversed url_protocol url_port " +
-		"url_path url_query fetch_time fetch_status content_digest warc_filename warc_record_offset"
-	if strings.Join(got, " ") != want {
-		t.Errorf("%s", strings.Join(got, " "))
-	}
-	b := &pipeline.Batch{Offsets: []int64{0, 1, 2}}
-	for i, f := range opts.Carried {
-		b.Carried = append(b.Carried, pipeline.Values{Field: f})
-		v := &b.Carried[i]
-		for _, offset := range []int64{477, 1 << 40} {
-			if v.Valid = append(v.Valid, true); f.Type == pipeline.String {
-				v.Text.Append([]byte("x"))
-			} else {
-				v.Ints = append(v.Ints, offset)
-			}
-		}
-		v.AppendNull()
-	}
-	for range b.Offsets {
-		b.URLs.Append([]byte("http://www.example.com/"))
-	}
-	out, err := plan.NewTransform().Apply(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := rowsOf(t, out.Records[pipeline.Rows])
-	if rows[0]["warc_record_offset"] != 477.0 || rows[1]["warc_record_offset"] != nil || rows[2]["warc_record_offset"] != nil || rows[0]["url_surtkey"] != "com,example)/" {
-		t.Errorf("%v", rows)
 	}
 }

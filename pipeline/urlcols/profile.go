@@ -20,12 +20,11 @@ type profile struct {
 
 type profileColumn struct{ from, name string }
 
-// profileField is a column that is not about the URL, of the first of from that there is. A small one has 32 bits, and is null where a
-// number needs more.
+// profileField is a column that is not about the URL, of the first of from that there is. as, if not nil, is its type.
 type profileField struct {
-	from  []string
-	name  string
-	small bool
+	from []string
+	name string
+	as   *narrowed
 }
 
 // ecsColumns are the fields of the Elastic Common Schema; OpenTelemetry's semantic conventions have the same.
@@ -72,18 +71,19 @@ var (
 		{"query", "url_query"},
 	}
 	indexFields = []profileField{
-		{[]string{"fetch_time"}, "fetch_time", false},
-		{[]string{"fetch_status"}, "fetch_status", true},
-		{[]string{"fetch_redirect"}, "fetch_redirect", false},
-		{[]string{"content_digest"}, "content_digest", false},
-		{[]string{"content_mime_type"}, "content_mime_type", false},
-		{[]string{"content_mime_detected"}, "content_mime_detected", false},
-		{[]string{"content_charset"}, "content_charset", false},
-		{[]string{"content_languages"}, "content_languages", false},
-		{[]string{"content_truncated"}, "content_truncated", false},
-		{[]string{"warc_filename", "file"}, "warc_filename", false},
-		{[]string{"warc_offset"}, "warc_record_offset", true},
-		{[]string{"warc_length"}, "warc_record_length", true},
+		{[]string{"fetch_time"}, "fetch_time", nil},
+		{[]string{"fetch_status"}, "fetch_status", bits16},
+		{[]string{"fetch_redirect"}, "fetch_redirect", nil},
+		{[]string{"content_digest"}, "content_digest", nil},
+		{[]string{"content_mime_type"}, "content_mime_type", nil},
+		{[]string{"content_mime_detected"}, "content_mime_detected", nil},
+		{[]string{"content_charset"}, "content_charset", nil},
+		{[]string{"content_languages"}, "content_languages", nil},
+		{[]string{"content_truncated"}, "content_truncated", nil},
+		{[]string{"warc_record_id"}, "warc_record_id", uuid},
+		{[]string{"warc_filename", "file"}, "warc_filename", nil},
+		{[]string{"warc_offset"}, "warc_record_offset", bits32},
+		{[]string{"warc_length"}, "warc_record_length", bits32},
 	}
 )
 
@@ -188,9 +188,9 @@ func (p *profile) fieldsOf(opts Options, available []column) (cols []column) {
 		if _, renamed := opts.Rename[c.name]; !renamed {
 			c.rename = f.name
 		}
-		if f.small && c.carried > 0 && c.typ == int64Type {
-			c.typ, c.build = int32Type, func(s *state) *array.Data { return s.carried32(c.carried - 1) }
-			c.comment += "; null where it needs more than 32 bits"
+		if f.as != nil && c.carried > 0 && opts.Carried[c.carried-1].Type == f.as.from {
+			c.typ, c.build = f.as.to, func(s *state) *array.Data { return f.as.build(s, c.carried-1) }
+			c.comment += f.as.comment
 		}
 		cols = append(cols, c)
 	}

@@ -38,14 +38,21 @@ struct text {
 	const void *buffers[3];
 };
 
-/* What can go wrong with a vector, for who reports it. The text is to be freed. */
+/* What can go wrong with a vector, for who reports it. The text is to be freed, but for too_large, which is never reported. */
 typedef char *fault;
 
-/* text_take makes t a copy of a vector. */
-fault text_take(struct text *t, duckdb_vector vector, idx_t rows);
+/* too_large says that the rows have more bytes than an array may have, or would have in a column made of them: fewer rows may do. */
+extern char too_large[];
+
+/* most_bytes is how many bytes of URLs an array is given at most: array_bytes, as the library says, or URLMILL_MOST_BYTES, for tests. */
+enum { array_bytes = 512 << 20 };
+extern size_t most_bytes;
+
+/* text_take makes t a copy of some rows of a vector. */
+fault text_take(struct text *t, duckdb_vector vector, idx_t from, idx_t rows);
 
 /* text_is reports whether t is a copy of rows that are equal to those of the vector. */
-bool text_is(const struct text *t, duckdb_vector vector, idx_t rows);
+bool text_is(const struct text *t, duckdb_vector vector, idx_t from, idx_t rows);
 
 /* text_array makes *out an array of Arrow that looks at t, and is not to be released. */
 void text_array(struct text *t, struct ArrowArray *out);
@@ -63,26 +70,26 @@ static inline bool row_valid(const uint64_t *mask, idx_t row) { return !mask || 
 /* type_of returns the type that a column of Arrow has in DuckDB, to be destroyed; NULL for one that has none here. */
 duckdb_logical_type type_of(const struct ArrowSchema *schema);
 
-/* put writes rows of an array of Arrow, from its row first on, into a vector of the type that type_of returns. Rows that nulls, of DuckDB, calls null become
- * null, whatever they are in the array; NULL is for none. */
-fault put(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t first, int64_t rows, const uint64_t *nulls, duckdb_vector to);
+/* put writes rows of an array of Arrow, from its row first on, into a vector of the type that type_of returns, from row into on. Rows of the vector that
+ * nulls, of DuckDB, calls null become null, whatever they are in the array; NULL is for none. */
+fault put(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t first, int64_t rows, const uint64_t *nulls, duckdb_vector to, idx_t into);
 
-/* put_value writes one text into a row of a vector of VARCHAR. */
+/* put_null makes a row null. */
 void put_null(duckdb_vector to, idx_t row);
 
 /* parsed is what became of the URLs of a vector, until the thread asks again. */
 struct parsed {
 	const struct ArrowSchema *schema; /* a struct with columns that begin with those asked for, in their order */
 	const struct ArrowArray *array;
-	const uint64_t *nulls; /* of the URLs, of DuckDB */
+	const uint64_t *nulls; /* of the vector's URLs, of DuckDB */
 	uint32_t columns;
 };
 
-/* parse_shared parses the URLs of a vector for some columns, and for a canonical form. What was parsed before for the same texts is used again. */
-fault parse_shared(duckdb_vector urls, idx_t rows, uint32_t columns, int form, struct parsed *out);
+/* parse_shared parses some rows of a vector for some columns, and for a canonical form. What was parsed before for the same texts is used again. */
+fault parse_shared(duckdb_vector urls, idx_t from, idx_t rows, uint32_t columns, int form, struct parsed *out);
 
-/* parse_with_bases parses URLs with a base for each row, for the columns of the struct. */
-fault parse_with_bases(duckdb_vector urls, duckdb_vector bases, idx_t rows, struct parsed *out);
+/* parse_with_bases parses rows with a base for each, for the columns of the struct. */
+fault parse_with_bases(duckdb_vector urls, duckdb_vector bases, idx_t from, idx_t rows, struct parsed *out);
 
 /* child returns the index of a column among columns. */
 static inline int child(uint32_t columns, int column) { return __builtin_popcount(columns & (BIT(column) - 1)); }

@@ -31,57 +31,91 @@ int64_t thread_time(void) {
 	return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
 }
 
-static void column_of(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out);
+enum { the_struct = -1, another_text = -2 };
 
-static void one_column(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { SPENT(spent_all, column_of(info, in, out)); }
+/* call is a call of a function for a vector. */
+struct call {
+	duckdb_data_chunk in;
+	duckdb_vector out;
+	int column; /* what the function is of, or one of these */
+	int form;
+};
 
-static void column_of(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) {
-	const struct function *f = duckdb_scalar_function_get_extra_info(info);
-	idx_t rows = duckdb_data_chunk_get_size(in);
-	struct parsed p;
-	fault why = parse_shared(duckdb_data_chunk_get_vector(in, 0), rows, BIT(f->column), 0, &p);
-	int i = why ? 0 : child(p.columns, f->column);
-	if (!why) why = put(p.schema->children[i], p.array->children[i], p.array->offset, (int64_t)rows, p.nulls, out);
-	report(info, why);
-}
+static duckdb_vector argument(const struct call *c, idx_t i) { return duckdb_data_chunk_get_vector(c->in, i); }
 
-static void put_struct(duckdb_function_info info, fault why, const struct parsed *p, idx_t rows, duckdb_vector out) {
-	for (int c = 0; !why && c < STRUCT_COLUMNS; c++) {
-		int i = child(p->columns, c);
-		why = put(p->schema->children[i], p->array->children[i], p->array->offset, (int64_t)rows, p->nulls, duckdb_struct_vector_get_child(out, (idx_t)c));
-	}
-	if (!why && p->nulls) {
-		for (idx_t i = 0; i < rows; i++) {
-			if (!row_valid(p->nulls, i)) put_null(out, i);
-		}
-	}
-	report(info, why);
-}
-
-static void all_columns(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) {
-	idx_t rows = duckdb_data_chunk_get_size(in);
-	struct parsed p;
-	fault why = parse_shared(duckdb_data_chunk_get_vector(in, 0), rows, BIT(STRUCT_COLUMNS) - 1, 0, &p);
-	put_struct(info, why, &p, rows, out);
-}
-
-static void with_base(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) {
-	idx_t rows = duckdb_data_chunk_get_size(in);
-	struct parsed p;
-	fault why = parse_with_bases(duckdb_data_chunk_get_vector(in, 0), duckdb_data_chunk_get_vector(in, 1), rows, &p);
-	put_struct(info, why, &p, rows, out);
-}
-
-/* param is the first value of a parameter, by its name, of each row. */
-static void param(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) {
-	idx_t rows = duckdb_data_chunk_get_size(in);
-	duckdb_vector names = duckdb_data_chunk_get_vector(in, 1);
-	struct parsed p;
-	fault why = parse_shared(duckdb_data_chunk_get_vector(in, 0), rows, BIT(PARAMS), 0, &p);
-	if (why) {
-		report(info, why);
+/* put_too_large writes what becomes of a URL that is too large by itself: null, with the error that records have which are too large. */
+static void put_too_large(int column, duckdb_vector out, idx_t row) {
+	if (column == URL_ERROR) {
+		duckdb_vector_assign_string_element(out, row, "record-too-large");
 		return;
 	}
+	for (int i = 0; column == the_struct && i < STRUCT_COLUMNS; i++) put_too_large(i, duckdb_struct_vector_get_child(out, (idx_t)i), row);
+	if (column == PARAMS) ((duckdb_list_entry *)duckdb_vector_get_data(out))[row] = (duckdb_list_entry){0, 0};
+	if (column != the_struct) put_null(out, row);
+}
+
+/* in_halves calls f for rows, and where they are too large for half of them and the other half. */
+static fault in_halves(const struct call *c, fault (*f)(const struct call *, idx_t, idx_t), idx_t from, idx_t rows) {
+	fault why = f(c, from, rows);
+	if (why != too_large) return why;
+	if (rows == 1) {
+		put_too_large(c->column, c->out, from);
+		return NULL;
+	}
+	why = in_halves(c, f, from, rows / 2);
+	return why ? why : in_halves(c, f, from + rows / 2, rows - rows / 2);
+}
+
+static void run(duckdb_function_info info, fault (*f)(const struct call *, idx_t, idx_t), struct call c) {
+	report(info, in_halves(&c, f, 0, duckdb_data_chunk_get_size(c.in)));
+}
+
+static fault column_rows(const struct call *c, idx_t from, idx_t rows) {
+	struct parsed p;
+	fault why = parse_shared(argument(c, 0), from, rows, BIT(c->column), c->form, &p);
+	int i = why ? 0 : child(p.columns, c->column);
+	return why ? why : put(p.schema->children[i], p.array->children[i], p.array->offset, (int64_t)rows, p.nulls, c->out, from);
+}
+
+static void one_column(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) {
+	const struct function *f = duckdb_scalar_function_get_extra_info(info);
+	SPENT(spent_all, run(info, column_rows, ((struct call){in, out, f->column, 0})));
+}
+
+static fault put_struct(const struct parsed *p, const struct call *call, idx_t from, idx_t rows) {
+	fault why = NULL;
+	for (int c = 0; !why && c < STRUCT_COLUMNS; c++) {
+		int i = child(p->columns, c);
+		why = put(p->schema->children[i], p->array->children[i], p->array->offset, (int64_t)rows, p->nulls, duckdb_struct_vector_get_child(call->out, (idx_t)c), from);
+	}
+	for (idx_t i = from; !why && p->nulls && i < from + rows; i++) {
+		if (!row_valid(p->nulls, i)) put_null(call->out, i);
+	}
+	return why;
+}
+
+static fault struct_rows(const struct call *c, idx_t from, idx_t rows) {
+	struct parsed p;
+	fault why = parse_shared(argument(c, 0), from, rows, BIT(STRUCT_COLUMNS) - 1, 0, &p);
+	return why ? why : put_struct(&p, c, from, rows);
+}
+
+static void all_columns(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { run(info, struct_rows, (struct call){in, out, the_struct, 0}); }
+
+static fault based_rows(const struct call *c, idx_t from, idx_t rows) {
+	struct parsed p;
+	fault why = parse_with_bases(argument(c, 0), argument(c, 1), from, rows, &p);
+	return why ? why : put_struct(&p, c, from, rows);
+}
+
+static void with_base(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { run(info, based_rows, (struct call){in, out, the_struct, 0}); }
+
+/* param_rows are the first values of a parameter, by its name, of each row. */
+static fault param_rows(const struct call *c, idx_t from, idx_t rows) {
+	duckdb_vector names = argument(c, 1);
+	struct parsed p;
+	fault why = parse_shared(argument(c, 0), from, rows, BIT(PARAMS), 0, &p);
+	if (why) return why;
 	const struct ArrowArray *params = p.array->children[child(p.columns, PARAMS)], *pairs = params->children[0];
 	const struct ArrowArray *keys = pairs->children[0], *values = pairs->children[1];
 	const int32_t *lists = (const int32_t *)params->buffers[1] + params->offset + p.array->offset;
@@ -94,13 +128,16 @@ static void param(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector
 		int32_t k = lists[i], end = lists[i + 1];
 		uint32_t length = 0;
 		const char *text = "";
-		if (row_valid(p.nulls, i) && row_valid(named, i)) text = string_at(&name[i], &length);
+		if (row_valid(p.nulls, from + i) && row_valid(named, from + i)) text = string_at(&name[from + i], &length);
 		else k = end;
 		while (k < end && ((uint32_t)(key[k + 1] - key[k]) != length || memcmp(key_bytes + key[k], text, length) != 0)) k++;
-		if (k < end) duckdb_vector_assign_string_element_len(out, i, value_bytes + value[k], (idx_t)(value[k + 1] - value[k]));
-		else put_null(out, i);
+		if (k < end) duckdb_vector_assign_string_element_len(c->out, from + i, value_bytes + value[k], (idx_t)(value[k + 1] - value[k]));
+		else put_null(c->out, from + i);
 	}
+	return NULL;
 }
+
+static void param(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { run(info, param_rows, (struct call){in, out, another_text, 0}); }
 
 static int form_of(const char *name, uint32_t length) {
 	for (int f = 1; f < FORMS; f++) {
@@ -109,11 +146,33 @@ static int form_of(const char *name, uint32_t length) {
 	return 0;
 }
 
+/* canonical_rows are those whose form is the call's. */
+static fault canonical_rows(const struct call *c, idx_t from, idx_t rows) {
+	const duckdb_string_t *name = duckdb_vector_get_data(argument(c, 1));
+	const uint64_t *named = duckdb_vector_get_validity(argument(c, 1));
+	struct parsed p;
+	fault why = parse_shared(argument(c, 0), from, rows, BIT(CANONICAL_URL), c->form, &p);
+	if (why) return why;
+	const struct ArrowArray *a = p.array->children[child(p.columns, CANONICAL_URL)];
+	const int32_t *offsets = (const int32_t *)a->buffers[1] + a->offset + p.array->offset;
+	const uint8_t *valid = a->null_count ? a->buffers[0] : NULL;
+	for (idx_t i = 0; i < rows; i++) {
+		uint32_t length;
+		int64_t at = (int64_t)i + a->offset + p.array->offset;
+		if (!row_valid(named, from + i)) continue;
+		const char *text = string_at(&name[from + i], &length);
+		if (form_of(text, length) != c->form) continue;
+		if (!row_valid(p.nulls, from + i) || (valid && !(valid[at / 8] >> (at % 8) & 1))) put_null(c->out, from + i);
+		else duckdb_vector_assign_string_element_len(c->out, from + i, (const char *)a->buffers[2] + offsets[i], (idx_t)(offsets[i + 1] - offsets[i]));
+	}
+	return NULL;
+}
+
 /* canonical is the URL in a form that is the same in all rows as a rule; where it is not, rows of the first form are asked for, then those of
  * the second. */
 static void canonical(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) {
 	idx_t rows = duckdb_data_chunk_get_size(in);
-	duckdb_vector urls = duckdb_data_chunk_get_vector(in, 0), forms = duckdb_data_chunk_get_vector(in, 1);
+	duckdb_vector forms = duckdb_data_chunk_get_vector(in, 1);
 	const duckdb_string_t *name = duckdb_vector_get_data(forms);
 	const uint64_t *named = duckdb_vector_get_validity(forms);
 	unsigned seen = 0;
@@ -132,37 +191,18 @@ static void canonical(duckdb_function_info info, duckdb_data_chunk in, duckdb_ve
 		seen |= 1U << form;
 	}
 	if (rows && (seen & (seen - 1)) == 0 && seen != 1) {
-		struct parsed p;
-		fault why = parse_shared(urls, rows, BIT(CANONICAL_URL), __builtin_ctz(seen), &p);
-		int c = why ? 0 : child(p.columns, CANONICAL_URL);
-		if (!why) why = put(p.schema->children[c], p.array->children[c], p.array->offset, (int64_t)rows, p.nulls, out);
-		report(info, why);
+		run(info, column_rows, (struct call){in, out, CANONICAL_URL, __builtin_ctz(seen)});
 		return;
 	}
 	for (idx_t i = 0; i < rows; i++) {
 		if (!row_valid(named, i)) put_null(out, i);
 	}
-	for (int form = 1; form < FORMS; form++) {
-		if (!(seen >> form & 1)) continue;
-		struct parsed p;
-		fault why = parse_shared(urls, rows, BIT(CANONICAL_URL), form, &p);
-		if (why) {
-			report(info, why);
-			return;
-		}
-		const struct ArrowArray *a = p.array->children[child(p.columns, CANONICAL_URL)];
-		const int32_t *offsets = (const int32_t *)a->buffers[1] + a->offset + p.array->offset;
-		const uint8_t *valid = a->null_count ? a->buffers[0] : NULL;
-		for (idx_t i = 0; i < rows; i++) {
-			uint32_t length;
-			int64_t at = (int64_t)i + a->offset + p.array->offset;
-			if (!row_valid(named, i)) continue;
-			const char *text = string_at(&name[i], &length);
-			if (form_of(text, length) != form) continue;
-			if (!row_valid(p.nulls, i) || (valid && !(valid[at / 8] >> (at % 8) & 1))) put_null(out, i);
-			else duckdb_vector_assign_string_element_len(out, i, (const char *)a->buffers[2] + offsets[i], (idx_t)(offsets[i + 1] - offsets[i]));
-		}
+	fault why = NULL;
+	for (int form = 1; !why && form < FORMS; form++) {
+		struct call c = {in, out, another_text, form};
+		if (seen >> form & 1) why = in_halves(&c, canonical_rows, 0, rows);
 	}
+	report(info, why);
 }
 
 static void version(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) {
@@ -211,6 +251,8 @@ static bool add_parse(duckdb_connection to, duckdb_logical_type result) {
 bool register_scalars(duckdb_connection connection, fault *why) {
 	const struct ArrowSchema *all;
 	timed = getenv("URLMILL_TIMED") != NULL;
+	const char *most = getenv("URLMILL_MOST_BYTES");
+	most_bytes = most ? strtoul(most, NULL, 10) : array_bytes;
 	if ((*why = struct_schema(&all))) return false;
 	duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR), parts = type_of(all);
 	bool ok = parts && add_parse(connection, parts);

@@ -7,6 +7,7 @@
  * had before, and when it is filled anew for the same first column, all of them are parsed at once. */
 #include "extension.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +166,10 @@ static fault fill(struct slot *s, const struct processor *p, const struct ArrowS
 		return NULL;
 	}
 	s->urls.rows = 0;
+	if (code == E2BIG) {
+		urlmill_free(error);
+		return too_large;
+	}
 	fault why = error ? say("%s", error) : say("urlmill: error %d", code);
 	urlmill_free(error);
 	return why;
@@ -172,11 +177,11 @@ static fault fill(struct slot *s, const struct processor *p, const struct ArrowS
 
 /* slot_for returns the slot with the texts of a vector, or the one that is to have them, which is the oldest that began with the same
  * column, or the oldest. */
-static struct slot *slot_for(struct thread *t, duckdb_vector urls, idx_t rows, int first, int form) {
+static struct slot *slot_for(struct thread *t, duckdb_vector urls, idx_t from, idx_t rows, int first, int form) {
 	struct slot *oldest = &t->slot[0], *alike = NULL;
 	for (struct slot *s = t->slot; s < t->slot + slots; s++) {
 		bool fits = s->processor && (!form || !s->processor->form || s->processor->form == form);
-		if (fits && text_is(&s->urls, urls, rows)) return s;
+		if (fits && text_is(&s->urls, urls, from, rows)) return s;
 		if (s->used < oldest->used) oldest = s;
 		if (s->first == first && s->used && (!alike || s->used < alike->used)) alike = s;
 	}
@@ -186,12 +191,12 @@ static struct slot *slot_for(struct thread *t, duckdb_vector urls, idx_t rows, i
 	return s;
 }
 
-fault parse_shared(duckdb_vector urls, idx_t rows, uint32_t columns, int form, struct parsed *out) {
+fault parse_shared(duckdb_vector urls, idx_t from, idx_t rows, uint32_t columns, int form, struct parsed *out) {
 	struct thread *t = this_thread();
 	if (!t) return say("urlmill: out of memory");
 	int first = __builtin_ctz(columns);
 	if (form) columns |= BIT(CANONICAL_URL);
-	struct slot *s = slot_for(t, urls, rows, first, form);
+	struct slot *s = slot_for(t, urls, from, rows, first, form);
 	fault why = NULL;
 	s->used = ++t->clock;
 	if (!s->processor) {
@@ -199,7 +204,7 @@ fault parse_shared(duckdb_vector urls, idx_t rows, uint32_t columns, int form, s
 		if (!form) wanted &= ~BIT(CANONICAL_URL); /* which of the forms is not remembered */
 		s->asked = columns;
 		s->first = first;
-		why = text_take(&s->urls, urls, rows);
+		why = text_take(&s->urls, urls, from, rows);
 		columns = wanted;
 	} else {
 		s->asked |= columns;
@@ -218,15 +223,15 @@ fault parse_shared(duckdb_vector urls, idx_t rows, uint32_t columns, int form, s
 	return NULL;
 }
 
-fault parse_with_bases(duckdb_vector urls, duckdb_vector bases, idx_t rows, struct parsed *out) {
+fault parse_with_bases(duckdb_vector urls, duckdb_vector bases, idx_t from, idx_t rows, struct parsed *out) {
 	struct thread *t = this_thread();
 	if (!t) return say("urlmill: out of memory");
 	struct slot *s = &t->with_bases;
 	const struct processor *p;
 	fault why = processor_for(BIT(STRUCT_COLUMNS) - 1, 0, true, &p);
 	clear(s);
-	if (!why) why = text_take(&s->urls, urls, rows);
-	if (!why) why = text_take(&t->bases, bases, rows);
+	if (!why) why = text_take(&s->urls, urls, from, rows);
+	if (!why) why = text_take(&t->bases, bases, from, rows);
 	if (why) return why;
 	struct ArrowArray url, base, *children[] = {&url, &base};
 	const void *none[] = {NULL};

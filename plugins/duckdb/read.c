@@ -220,7 +220,7 @@ static void hand_out(duckdb_function_info info, duckdb_data_chunk out) {
 		idx_t n = duckdb_data_chunk_get_column_count(out);
 		for (idx_t i = 0; !why && i < n; i++) {
 			idx_t c = s->columns[i];
-			if (c != (idx_t)none) why = put(s->schema.children[c], p->array.children[c], p->array.offset + p->at, rows, NULL, duckdb_data_chunk_get_vector(out, i));
+			if (c != (idx_t)none) why = put(s->schema.children[c], p->array.children[c], p->array.offset + p->at, rows, NULL, duckdb_data_chunk_get_vector(out, i), 0);
 		}
 		p->at += rows;
 	}

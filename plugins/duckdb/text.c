@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_bytes = 512 << 20 }; /* as the library says of an array */
+size_t most_bytes = array_bytes;
+char too_large[] = "";
 
 fault say(const char *format, ...) {
 	va_list args;
@@ -54,42 +55,47 @@ static bool reserve(struct text *t, size_t size, int64_t rows) {
 	return t->bytes && t->offsets && t->valid;
 }
 
-fault text_take(struct text *t, duckdb_vector vector, idx_t rows) {
-	const duckdb_string_t *strings = duckdb_vector_get_data(vector);
+fault text_take(struct text *t, duckdb_vector vector, idx_t from, idx_t rows) {
+	const duckdb_string_t *strings = (const duckdb_string_t *)duckdb_vector_get_data(vector) + from;
 	const uint64_t *mask = duckdb_vector_get_validity(vector);
 	size_t size = 0;
 	int64_t nulls = 0;
 	for (idx_t i = 0; i < rows; i++) {
-		if (row_valid(mask, i)) size += strings[i].value.inlined.length;
+		if (row_valid(mask, from + i)) size += strings[i].value.inlined.length;
 		else nulls++;
 	}
 	t->rows = 0;
-	if (size > most_bytes) return say("urlmill: %llu rows have %zu bytes of URLs; the most is 512 MiB", (unsigned long long)rows, size);
+	if (size > most_bytes) return too_large;
 	if (!reserve(t, size, (int64_t)rows)) return say("urlmill: out of memory");
 	char *to = t->bytes;
 	for (idx_t i = 0; i < rows; i++) {
 		t->offsets[i] = (int32_t)(to - t->bytes);
-		if (!row_valid(mask, i)) continue;
+		if (!row_valid(mask, from + i)) continue;
 		uint32_t length;
-		const char *from = string_at(&strings[i], &length);
-		memcpy(to, from, length);
+		const char *text = string_at(&strings[i], &length);
+		memcpy(to, text, length);
 		to += length;
 	}
 	t->offsets[rows] = (int32_t)(to - t->bytes);
-	if (nulls) memcpy(t->valid, mask, ((size_t)rows + 7) / 8);
+	if (nulls && from % 8 == 0) {
+		memcpy(t->valid, (const uint8_t *)mask + from / 8, ((size_t)rows + 7) / 8);
+	} else if (nulls) {
+		memset(t->valid, 0, ((size_t)rows + 7) / 8);
+		for (idx_t i = 0; i < rows; i++) t->valid[i / 8] |= (uint8_t)(row_valid(mask, from + i) << i % 8);
+	}
 	t->rows = (int64_t)rows;
 	t->nulls = nulls;
 	t->size = size;
 	return NULL;
 }
 
-bool text_is(const struct text *t, duckdb_vector vector, idx_t rows) {
+bool text_is(const struct text *t, duckdb_vector vector, idx_t from, idx_t rows) {
 	if (t->rows != (int64_t)rows) return false;
-	const duckdb_string_t *strings = duckdb_vector_get_data(vector);
+	const duckdb_string_t *strings = (const duckdb_string_t *)duckdb_vector_get_data(vector) + from;
 	const uint64_t *mask = duckdb_vector_get_validity(vector);
 	for (idx_t i = 0; i < rows; i++) {
 		bool valid = !t->nulls || (t->valid[i / 8] >> (i % 8) & 1);
-		if (valid != row_valid(mask, i)) return false;
+		if (valid != row_valid(mask, from + i)) return false;
 		if (!valid) continue;
 		uint32_t length;
 		const char *text = string_at(&strings[i], &length);

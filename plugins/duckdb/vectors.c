@@ -58,20 +58,22 @@ void put_null(duckdb_vector to, idx_t row) { duckdb_validity_set_row_invalid(wri
 static bool bit(const uint8_t *bits, int64_t i) { return bits[i / 8] >> (i % 8) & 1; }
 
 /* put_nulls sets the rows to null that are so in the array or in nulls. */
-static void put_nulls(const struct ArrowArray *a, int64_t at, int64_t rows, const uint64_t *nulls, duckdb_vector to) {
+static void put_nulls(const struct ArrowArray *a, int64_t at, int64_t rows, const uint64_t *nulls, duckdb_vector to, idx_t into) {
 	const uint8_t *bits = a->null_count && a->n_buffers ? a->buffers[0] : NULL;
 	if (!bits && !nulls) return;
 	uint64_t *mask = writable(to);
 	int64_t i = 0;
-	for (; bits && at % 8 == 0 && i + 64 <= rows; i += 64) memcpy(&mask[i / 64], bits + (at + i) / 8, 8);
+	for (; bits && into == 0 && at % 8 == 0 && i + 64 <= rows; i += 64) memcpy(&mask[i / 64], bits + (at + i) / 8, 8);
 	for (; bits && i < rows; i++) {
-		if (bit(bits, at + i)) mask[i / 64] |= (uint64_t)1 << (i % 64);
-		else mask[i / 64] &= ~((uint64_t)1 << (i % 64));
+		uint64_t row = into + (uint64_t)i;
+		if (bit(bits, at + i)) mask[row / 64] |= (uint64_t)1 << (row % 64);
+		else mask[row / 64] &= ~((uint64_t)1 << (row % 64));
 	}
 	if (!nulls) return;
-	for (i = 0; i + 64 <= rows; i += 64) mask[i / 64] &= nulls[i / 64];
+	for (i = 0; into == 0 && i + 64 <= rows; i += 64) mask[i / 64] &= nulls[i / 64];
 	for (; i < rows; i++) {
-		if (!row_valid(nulls, (idx_t)i)) mask[i / 64] &= ~((uint64_t)1 << (i % 64));
+		uint64_t row = into + (uint64_t)i;
+		if (!row_valid(nulls, row)) mask[row / 64] &= ~((uint64_t)1 << (row % 64));
 	}
 }
 
@@ -94,15 +96,15 @@ static inline void short_text(char *to, const char *from, uint32_t length, int32
 
 /* put_text hands over the bytes of all rows as one string, which DuckDB copies into memory that lives as long as the vector, and has
  * every row point into that. A call for each would cost more than to parse it. */
-static fault put_text(const struct ArrowArray *a, int64_t at, int64_t rows, duckdb_vector to) {
+static fault put_text(const struct ArrowArray *a, int64_t at, int64_t rows, duckdb_vector to, idx_t into) {
 	const int32_t *offsets = (const int32_t *)a->buffers[1] + at;
 	const char *bytes = a->buffers[2];
-	duckdb_string_t *strings = duckdb_vector_get_data(to);
+	duckdb_string_t *strings = (duckdb_string_t *)duckdb_vector_get_data(to) + into;
 	char *base = NULL;
 	int32_t first = offsets[0];
 	size_t size = (size_t)(offsets[rows] - first);
 	if (size > 12) {
-		duckdb_vector_assign_string_element_len(to, 0, bytes + first, size);
+		duckdb_vector_assign_string_element_len(to, into, bytes + first, size);
 		if (strings[0].value.pointer.length != size) return say("urlmill: DuckDB has taken %u bytes of %zu", (unsigned)strings[0].value.pointer.length, size);
 		base = strings[0].value.pointer.ptr;
 	}
@@ -126,41 +128,42 @@ static fault put_text(const struct ArrowArray *a, int64_t at, int64_t rows, duck
 	return NULL;
 }
 
-static fault put_list(const struct ArrowSchema *s, const struct ArrowArray *a, int64_t at, int64_t rows, duckdb_vector to) {
+static fault put_list(const struct ArrowSchema *s, const struct ArrowArray *a, int64_t at, int64_t rows, duckdb_vector to, idx_t into) {
 	const int32_t *offsets = (const int32_t *)a->buffers[1] + at;
-	duckdb_list_entry *entries = duckdb_vector_get_data(to);
+	duckdb_list_entry *entries = (duckdb_list_entry *)duckdb_vector_get_data(to) + into;
 	int32_t first = offsets[0];
 	int64_t values = offsets[rows] - first;
-	for (int64_t i = 0; i < rows; i++) entries[i] = (duckdb_list_entry){(uint64_t)(offsets[i] - first), (uint64_t)(offsets[i + 1] - offsets[i])};
-	if (duckdb_list_vector_reserve(to, (idx_t)values) != DuckDBSuccess || duckdb_list_vector_set_size(to, (idx_t)values) != DuckDBSuccess) {
-		return say("urlmill: DuckDB has no room for a list of %lld values", (long long)values);
+	idx_t there = into ? duckdb_list_vector_get_size(to) : 0, all = there + (idx_t)values;
+	for (int64_t i = 0; i < rows; i++) entries[i] = (duckdb_list_entry){there + (uint64_t)(offsets[i] - first), (uint64_t)(offsets[i + 1] - offsets[i])};
+	if (duckdb_list_vector_reserve(to, all) != DuckDBSuccess || duckdb_list_vector_set_size(to, all) != DuckDBSuccess) {
+		return say("urlmill: DuckDB has no room for a list of %lld values", (long long)all);
 	}
-	return values ? put(s->children[0], a->children[0], first, values, NULL, duckdb_list_vector_get_child(to)) : NULL;
+	return values ? put(s->children[0], a->children[0], first, values, NULL, duckdb_list_vector_get_child(to), there) : NULL;
 }
 
-fault put(const struct ArrowSchema *s, const struct ArrowArray *a, int64_t first, int64_t rows, const uint64_t *nulls, duckdb_vector to) {
+fault put(const struct ArrowSchema *s, const struct ArrowArray *a, int64_t first, int64_t rows, const uint64_t *nulls, duckdb_vector to, idx_t into) {
 	int64_t at = a->offset + first;
 	fault why = NULL;
 	if (!rows) return NULL;
 	if (is(s, "u") || is(s, "z")) {
-		why = put_text(a, at, rows, to);
+		why = put_text(a, at, rows, to, into);
 	} else if (is(s, "b")) {
-		bool *values = duckdb_vector_get_data(to);
+		bool *values = (bool *)duckdb_vector_get_data(to) + into;
 		for (int64_t i = 0; i < rows; i++) values[i] = bit(a->buffers[1], at + i);
 	} else if (is(s, "i")) {
-		memcpy(duckdb_vector_get_data(to), (const int32_t *)a->buffers[1] + at, (size_t)rows * 4);
+		memcpy((int32_t *)duckdb_vector_get_data(to) + into, (const int32_t *)a->buffers[1] + at, (size_t)rows * 4);
 	} else if (is(s, "l") || is(s, "g") || strncmp(s->format, "tsu:", 4) == 0) {
-		memcpy(duckdb_vector_get_data(to), (const int64_t *)a->buffers[1] + at, (size_t)rows * 8);
+		memcpy((int64_t *)duckdb_vector_get_data(to) + into, (const int64_t *)a->buffers[1] + at, (size_t)rows * 8);
 	} else if (is(s, "+l")) {
-		why = put_list(s, a, at, rows, to);
+		why = put_list(s, a, at, rows, to, into);
 	} else if (is(s, "+s")) {
 		/* A field of a null struct is null: DuckDB looks at nothing but the field. */
 		for (int64_t i = 0; !why && i < a->n_children; i++) {
-			why = put(s->children[i], a->children[i], at, rows, nulls, duckdb_struct_vector_get_child(to, (idx_t)i));
+			why = put(s->children[i], a->children[i], at, rows, nulls, duckdb_struct_vector_get_child(to, (idx_t)i), into);
 		}
 	} else {
 		why = say("urlmill: there is no type of DuckDB for Arrow's %s", s->format);
 	}
-	if (!why) put_nulls(a, at, rows, nulls, to);
+	if (!why) put_nulls(a, at, rows, nulls, to, into);
 	return why;
 }

@@ -50,7 +50,11 @@ func TestBytesOfACommit(t *testing.T) {
 		}
 		return otherwise
 	}
-	commits, kept := number("URLMILL_COMMITS", 900), number("URLMILL_SNAPSHOTS", 40)
+	usual := 900
+	if testing.Short() {
+		usual = 300
+	}
+	commits, kept := number("URLMILL_COMMITS", usual), number("URLMILL_SNAPSHOTS", 40)
 	disk := storetest.NewDisk().Process()
 	if err := disk.Mkdir("/out"); err != nil {
 		t.Fatal(err)

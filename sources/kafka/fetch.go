@@ -221,8 +221,8 @@ func (r *fetchRequest) byID(conn io.ReadWriter) (bool, error) {
 }
 
 // exchange sends a request and returns the answer without its length, in buf if it has the room. The request may lie in buf.
-// Memory is allocated for the bytes that were asked for. An answer that claims more gets it as its bytes come, twice as much
-// each time.
+// Memory is allocated for the bytes that were asked for, and within these for an eighth more than the answer has, since the next one
+// is about as large. An answer that claims more gets it as its bytes come, twice as much each time.
 func exchange(conn io.ReadWriter, request, buf []byte, asked int) ([]byte, error) {
 	if _, err := conn.Write(request); err != nil {
 		return nil, err
@@ -235,10 +235,10 @@ func exchange(conn io.ReadWriter, request, buf []byte, asked int) ([]byte, error
 	if n < 0 || n > maxResponseBytes {
 		return nil, fmt.Errorf("an answer of %d bytes", n)
 	}
-	have := 0
-	for room := min(n, max(cap(buf), asked+unasked)); ; room = min(n, 2*room) {
+	have, most := 0, asked+unasked
+	for room := min(n, max(cap(buf), most)); ; room = min(n, 2*room) {
 		if cap(buf) < room {
-			buf = append(make([]byte, 0, room), buf[:have]...)
+			buf = append(make([]byte, 0, max(room, min(room+room/8, most))), buf[:have]...)
 		}
 		buf = buf[:room]
 		if _, err := io.ReadFull(conn, buf[have:]); err != nil {

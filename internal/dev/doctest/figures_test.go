@@ -118,6 +118,28 @@ func TestDedupeSteps(t *testing.T) {
 	}
 }
 
+// TestSeen compares the table of docs/dedupe.md with the results of make bench-seen.
+func TestSeen(t *testing.T) {
+	report := results[struct {
+		Systems []struct {
+			Name   string  `json:"name"`
+			Rate   float64 `json:"rows_per_s"`
+			CPU    float64 `json:"cpu_us_per_row"`
+			Memory int64   `json:"peak_memory_bytes"`
+			State  int64   `json:"state_bytes"`
+			Lost   int64   `json:"lost_pages"`
+			Passed int64   `json:"passed_duplicates"`
+		} `json:"systems"`
+	}](t, "seen.json")
+	if len(report.Systems) != 5 {
+		t.Errorf("%d systems", len(report.Systems))
+	}
+	for _, s := range report.Systems {
+		says(t, "docs/dedupe.md", fmt.Sprintf("| %s | %.2f | %s | %d | %d | %s | %s |",
+			s.Name, s.CPU, thousands(int64(s.Rate+0.5)), s.Memory>>20, s.State>>20, thousands(s.Lost), thousands(s.Passed)))
+	}
+}
+
 // thousands writes a number with commas.
 func thousands(n int64) string {
 	if n < 1000 {
@@ -244,34 +266,6 @@ func TestCalls(t *testing.T) {
 			line += " " + short(c.Times) + " / " + short(all.Calls[k].Times) + " |"
 		}
 		says(t, "docs/plugins/README.md", line)
-	}
-}
-
-// TestSparkFunctions compares the table of the SQL functions in docs/plugins/spark.md with the results of bench/spark.py.
-func TestSparkFunctions(t *testing.T) {
-	systems := results[struct {
-		Systems map[string]struct {
-			CPU float64 `json:"cpu"`
-		} `json:"systems"`
-	}](t, "spark-sql.json").Systems
-	for _, row := range []struct{ name, label, base string }{
-		{"read, nothing else", "reading the column, nothing else", ""},
-		{"parse_url, three times", "`try_parse_url`, three times", "read, nothing else"},
-		{"urlmill, SQL functions", "`url_host`, `url_path`, `url_query`", "read, nothing else"},
-		{"urlmill, SQL functions, registrable domain as well", "the same and `url_registrable_domain`", "read, nothing else"},
-		{"urlmill, mapInArrow", "`urlmill.spark.parse` (mapInArrow), three columns", "read, nothing else"},
-		{"read and filter, nothing else", "reading the column and a filter", ""},
-		{"urlmill, SQL functions behind a filter, registrable domain as well", "the four functions behind the filter: rows, not columns", "read and filter, nothing else"},
-	} {
-		r, there := systems[row.name]
-		if !there {
-			t.Errorf("%q was not measured", row.name)
-		}
-		more := "-"
-		if row.base != "" {
-			more = fmt.Sprintf("%.2f", r.CPU-systems[row.base].CPU)
-		}
-		says(t, "docs/plugins/spark.md", fmt.Sprintf("| %s | %.2f | %s |", row.label, r.CPU, more))
 	}
 }
 

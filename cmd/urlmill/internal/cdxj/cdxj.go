@@ -187,6 +187,8 @@ func text(a arrow.Array, row int) (string, bool) {
 		return a.Value(row), a.IsValid(row)
 	case *array.Int64:
 		return strconv.FormatInt(a.Value(row), 10), a.IsValid(row)
+	case *array.Int16: // as in the columnar index
+		return strconv.Itoa(int(a.Value(row))), a.IsValid(row)
 	case *array.Int32:
 		return strconv.FormatInt(int64(a.Value(row)), 10), a.IsValid(row)
 	default:

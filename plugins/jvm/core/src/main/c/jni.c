@@ -1,5 +1,6 @@
 /* The native methods of io.github.urlmill.Native: the C library for the JVM. Java keeps addresses as longs. What they point at is the C
  * heap's, so that the garbage collector neither moves it nor waits for it. */
+#include <errno.h>
 #include <jni.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,19 +38,21 @@ static jbyteArray bytes_of(JNIEnv *env, const char *text) {
 	return bytes;
 }
 
-/* fail throws a UrlmillException with a text in UTF-8. */
-static void fail(JNIEnv *env, const char *text) {
-	jclass class = (*env)->FindClass(env, "io/github/urlmill/UrlmillException");
+/* throw_new throws an exception of a class with a text in UTF-8. */
+static void throw_new(JNIEnv *env, const char *of, const char *text) {
+	jclass class = (*env)->FindClass(env, of);
 	jmethodID make = class ? (*env)->GetMethodID(env, class, "<init>", "([B)V") : NULL;
 	jbyteArray bytes = make ? bytes_of(env, text) : NULL;
 	jobject thrown = bytes ? (*env)->NewObject(env, class, make, bytes) : NULL;
 	if (thrown) (*env)->Throw(env, (jthrowable)thrown);
 }
 
+static void fail(JNIEnv *env, const char *text) { throw_new(env, "io/github/urlmill/UrlmillException", text); }
+
 static void fail_code(JNIEnv *env, int code, char *error) {
 	char text[64];
 	snprintf(text, sizeof text, "liburlmill returned error %d", code);
-	fail(env, error ? error : text);
+	throw_new(env, code == E2BIG ? "io/github/urlmill/TooLargeException" : "io/github/urlmill/UrlmillException", error ? error : text);
 	urlmill_free(error);
 }
 

@@ -73,7 +73,7 @@ public final class Processor {
    * Parses a batch. The texts have to stay as they are until the result is closed.
    *
    * @param bases base URLs, of as many rows; null if the processor has none
-   * @throws UrlmillException if a column made would be larger than 2 GiB
+   * @throws TooLargeException if a column made would be larger than 2 GiB
    */
   public Batch parse(Texts urls, Texts bases) {
     if ((bases != null) != this.bases) {

@@ -53,11 +53,12 @@ public final class Texts implements AutoCloseable {
   /**
    * Appends a row of so many bytes, and returns the address where the caller writes them before the next call.
    *
-   * @throws UrlmillException if the column has no room, see {@link #fits}, or there is no memory
+   * @throws TooLargeException if the column has no room, see {@link #fits}
+   * @throws UrlmillException if there is no memory
    */
   public long reserve(int length) {
     if (!fits(length)) {
-      throw new UrlmillException("urlmill: a batch has more than 512 MiB of URLs");
+      throw new TooLargeException("urlmill: a batch has more than 512 MiB of URLs");
     }
     long at = bytes.reserve((long) size + length) + size;
     row(true, length);

@@ -3,7 +3,7 @@ package io.github.urlmill;
 import java.nio.charset.StandardCharsets;
 
 /** Says why the library cannot be loaded, or refuses options. A text that is no URL is never a reason for one. */
-public final class UrlmillException extends RuntimeException {
+public class UrlmillException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   /** Makes one with a text that says what to do. */

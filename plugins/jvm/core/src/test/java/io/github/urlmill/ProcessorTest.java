@@ -84,11 +84,21 @@ class ProcessorTest {
     try (Texts urls = new Texts()) {
       urls.add(new byte[Texts.MOST_BYTES - 1], 0, Texts.MOST_BYTES - 1);
       assertTrue(urls.fits(1) && !urls.fits(2));
-      assertTrue(assertThrows(UrlmillException.class, () -> urls.reserve(2)).getMessage().contains("512 MiB"));
+      assertTrue(assertThrows(TooLargeException.class, () -> urls.reserve(2)).getMessage().contains("512 MiB"));
       assertTrue(urls.memory() >= Texts.MOST_BYTES);
       urls.clear();
       urls.clear(); // the next batch is small, as its predecessor
       assertTrue(urls.memory() < 1 << 20, "a large batch leaves " + urls.memory() + " bytes");
+    }
+  }
+
+  @Test
+  void tooManyRowsAreToldApart() {
+    try (Texts urls = new Texts()) {
+      for (int i = 0; i <= 64 << 20; i++) {
+        urls.addNull();
+      }
+      assertThrows(TooLargeException.class, () -> HOST_AND_PATH.processor().parse(urls, null));
     }
   }
 

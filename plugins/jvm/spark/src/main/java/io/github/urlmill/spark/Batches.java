@@ -1,8 +1,11 @@
 package io.github.urlmill.spark;
 
 import io.github.urlmill.Batch;
+import io.github.urlmill.TooLargeException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +16,7 @@ import scala.collection.Iterator;
 
 /**
  * Batches with the columns of calls behind those that they had. A batch is valid until the next one is asked for, like those of Spark's own
- * readers. When the task ends, what is outside of the heap is freed: at once where the task's thread was the one that read, else by
+ * readers. One that is too large for the library is gathered anew in halves. When the task ends, what is outside of the heap is freed: at once where the task's thread was the one that read, else by
  * that other thread at its next step, else by the garbage collector, so that nothing is read after it was freed.
  */
 final class Batches extends AbstractIterator<ColumnarBatch> implements Tasks.Ended {
@@ -22,6 +25,7 @@ final class Batches extends AbstractIterator<ColumnarBatch> implements Tasks.End
   private final Gathered gathered; // null where columns come in
   private final List<Group> groups = new ArrayList<>();
   private final List<Batch> open = new ArrayList<>();
+  private final Deque<Gathered> halves = new ArrayDeque<>(); // of a batch that was too large; the first is of the last one halved
   private long peak;
   private volatile boolean ended;
   private volatile Thread reader;
@@ -74,6 +78,12 @@ final class Batches extends AbstractIterator<ColumnarBatch> implements Tasks.End
       close();
       return false;
     }
+    while (!halves.isEmpty()) {
+      if (halves.peek().hasNext()) {
+        return true;
+      }
+      halves.pop().close();
+    }
     if (in.hasNext()) {
       return true;
     }
@@ -84,16 +94,39 @@ final class Batches extends AbstractIterator<ColumnarBatch> implements Tasks.End
   @Override
   public ColumnarBatch next() {
     reader = Thread.currentThread();
-    release();
-    ColumnarBatch given = in.next();
+    while (true) {
+      release();
+      ColumnarBatch given = halves.isEmpty() ? in.next() : halves.peek().next();
+      try {
+        return parsed(given);
+      } catch (TooLargeException e) {
+        halves.push(new Gathered(work.types, Lists.scala(given.rowIterator()), (given.numRows() + 1) / 2));
+      }
+    }
+  }
+
+  /** Returns a batch with the columns of the calls. */
+  private ColumnarBatch parsed(ColumnarBatch given) {
     int rows = given.numRows();
     ColumnVector[] columns = new ColumnVector[work.types.length + work.wanted.size()];
     for (int i = 0; i < work.types.length; i++) {
       columns[i] = given.column(i);
     }
     long memory = gathered == null ? 0 : gathered.memory();
+    for (Gathered half : halves) {
+      memory += half.memory();
+    }
     for (Group group : groups) {
-      parse(group, columns, rows);
+      try {
+        parse(group, columns, rows);
+      } catch (TooLargeException e) {
+        if (rows > 1) {
+          throw e;
+        }
+        for (int call : group.calls) {
+          columns[work.types.length + call] = TooLarge.column(work.wanted.get(call));
+        }
+      }
       memory += group.parsing.memory();
     }
     if (memory > peak) {
@@ -130,6 +163,8 @@ final class Batches extends AbstractIterator<ColumnarBatch> implements Tasks.End
   private void close() {
     release();
     groups.forEach(group -> group.parsing.close());
+    halves.forEach(Gathered::close);
+    halves.clear();
     if (gathered != null) {
       gathered.close();
     }

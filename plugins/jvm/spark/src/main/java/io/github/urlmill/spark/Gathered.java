@@ -22,15 +22,16 @@ final class Gathered extends AbstractIterator<ColumnarBatch> {
   private final Iterator<InternalRow> in;
   private final DataType[] types;
   private final List<byte[]> pages = new ArrayList<>();
-  private final UnsafeRow[] rows = new UnsafeRow[ROWS];
+  private final UnsafeRow[] rows; // as many as a batch has at most
   private final ColumnVector[] columns;
   private UnsafeProjection unsafe;
   private int page; // which is being filled
   private int used; // bytes of it
 
-  Gathered(DataType[] types, Iterator<InternalRow> in) {
+  Gathered(DataType[] types, Iterator<InternalRow> in, int most) {
     this.types = types;
     this.in = in;
+    rows = new UnsafeRow[Math.min(most, ROWS)];
     columns = new ColumnVector[types.length];
     for (int i = 0; i < columns.length; i++) {
       columns[i] = new RowsVector.OfRows(types[i], rows, i);
@@ -48,7 +49,7 @@ final class Gathered extends AbstractIterator<ColumnarBatch> {
     long bytes = 0;
     page = 0;
     used = 0;
-    while (n < ROWS && bytes < BYTES && in.hasNext()) {
+    while (n < rows.length && bytes < BYTES && in.hasNext()) {
       InternalRow row = in.next();
       if (rows[n] == null) {
         rows[n] = new UnsafeRow(types.length);

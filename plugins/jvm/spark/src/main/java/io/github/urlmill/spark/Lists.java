@@ -3,6 +3,7 @@ package io.github.urlmill.spark;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 import scala.collection.Seq;
 import scala.collection.immutable.Nil$;
@@ -26,6 +27,20 @@ final class Lists {
       to = to.$colon$colon(from.get(i));
     }
     return to;
+  }
+
+  static <T> Iterator<T> scala(java.util.Iterator<T> from) {
+    return new AbstractIterator<T>() {
+      @Override
+      public boolean hasNext() {
+        return from.hasNext();
+      }
+
+      @Override
+      public T next() {
+        return from.next();
+      }
+    };
   }
 
   @SafeVarargs

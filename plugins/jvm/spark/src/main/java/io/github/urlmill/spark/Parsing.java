@@ -74,7 +74,12 @@ final class Parsing implements AutoCloseable {
     return processor.parse(urls.texts(), bases == null ? null : bases.texts());
   }
 
-  /** Returns what is wanted as the i-th, until the batch is closed. Rows without a URL have no value. */
+  /** Returns what is wanted as the i-th. */
+  Wanted wanted(int i) {
+    return wanted.get(i);
+  }
+
+  /** Returns the column of what is wanted as the i-th, until the batch is closed. Rows without a URL have no value. */
   ColumnVector column(Batch batch, int i) {
     Wanted w = wanted.get(i);
     long mask = urls.texts().validity();

@@ -1,6 +1,7 @@
 package io.github.urlmill.spark;
 
 import io.github.urlmill.Batch;
+import io.github.urlmill.TooLargeException;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.unsafe.types.UTF8String;
 
@@ -19,13 +20,17 @@ final class RowParser implements AutoCloseable, Tasks.Ended {
       throw new IllegalStateException("urlmill: the task has ended");
     }
     parsing.clear();
-    parsing.urls().add(url);
-    if (parsing.bases() != null) {
-      parsing.bases().add(base);
-    }
-    try (Batch batch = parsing.parse()) {
-      ColumnVector column = parsing.column(batch, 0);
-      return Values.copy(column, column.dataType(), 0);
+    try {
+      parsing.urls().add(url);
+      if (parsing.bases() != null) {
+        parsing.bases().add(base);
+      }
+      try (Batch batch = parsing.parse()) {
+        ColumnVector column = parsing.column(batch, 0);
+        return Values.copy(column, column.dataType(), 0);
+      }
+    } catch (TooLargeException e) {
+      return TooLarge.value(parsing.wanted(0));
     }
   }
 

@@ -70,6 +70,26 @@ abstract class RowsVector extends ColumnVector {
     }
   }
 
+  /** The first value of one row. */
+  static final class OfRow extends RowsVector {
+    private final SpecializedGetters row;
+
+    OfRow(DataType type, SpecializedGetters row) {
+      super(type);
+      this.row = row;
+    }
+
+    @Override
+    SpecializedGetters in(int i) {
+      return row;
+    }
+
+    @Override
+    int at(int i) {
+      return 0;
+    }
+  }
+
   /** A field of a column of structs. */
   private static final class OfStructs extends RowsVector {
     private final RowsVector structs;

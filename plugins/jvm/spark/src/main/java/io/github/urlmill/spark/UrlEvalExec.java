@@ -147,7 +147,7 @@ public final class UrlEvalExec extends SparkPlan {
 
     @Override
     public Iterator<ColumnarBatch> apply(Iterator<InternalRow> in) {
-      Gathered gathered = new Gathered(work.types, in);
+      Gathered gathered = new Gathered(work.types, in, Gathered.ROWS);
       return new Batches(work, gathered, gathered);
     }
   }

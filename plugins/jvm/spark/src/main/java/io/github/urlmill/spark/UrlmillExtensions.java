@@ -1,6 +1,7 @@
 package io.github.urlmill.spark;
 
 import io.github.urlmill.Library;
+import io.github.urlmill.Options;
 import io.github.urlmill.UrlmillException;
 import org.apache.spark.sql.SparkSessionExtensions;
 import scala.runtime.AbstractFunction1;
@@ -12,13 +13,19 @@ import scala.runtime.BoxedUnit;
  */
 public final class UrlmillExtensions extends AbstractFunction1<SparkSessionExtensions, BoxedUnit> {
   /**
-   * Checks that this Spark and this machine will do.
+   * Checks that this Spark, this machine and the list of public suffixes will do.
    *
    * @throws UrlmillException at the start of a session, which says what does not fit
    */
   public UrlmillExtensions() {
-    Versions.check(org.apache.spark.package$.MODULE$.SPARK_VERSION(), scala.util.Properties$.MODULE$.versionNumberString(), Versions.builtFor());
+    Versions.checkSpark(org.apache.spark.package$.MODULE$.SPARK_VERSION());
+    Versions.checkScala(scala.util.Properties$.MODULE$.versionNumberString(), Versions.builtFor());
     Library.load();
+    try {
+      new Options().column("public_suffix").processor();
+    } catch (UrlmillException e) {
+      throw new UrlmillException("urlmill: " + Options.PSL + ": " + e.getMessage(), e);
+    }
   }
 
   @Override

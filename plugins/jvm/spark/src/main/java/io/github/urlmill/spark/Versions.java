@@ -18,15 +18,18 @@ final class Versions {
     return "2.13";
   }
 
-  /** Refuses a Spark that is too old, and the jar of another Scala. */
-  static void check(String spark, String scala, String builtFor) {
-    String jar = "urlmill-spark_" + builtFor;
+  /** Refuses a Spark that is too old. It loads no other class of the jar, which may need what such a Spark does not have. */
+  static void checkSpark(String spark) {
     int[] version = numbers(spark);
     if (version[0] < 3 || version[0] == 3 && version[1] < 5) {
-      throw new UrlmillException("urlmill: this is Spark " + spark + ", and " + jar + " is for 3.5 and newer");
+      throw new UrlmillException("urlmill: this is Spark " + spark + ", and the jar is for 3.5 and newer");
     }
+  }
+
+  /** Refuses the jar of another Scala. */
+  static void checkScala(String scala, String builtFor) {
     if (!scala.startsWith(builtFor + ".")) {
-      throw new UrlmillException("urlmill: this Spark is built with Scala " + scala + ", and the jar is " + jar + ": take urlmill-spark_"
+      throw new UrlmillException("urlmill: this Spark is built with Scala " + scala + ", and the jar is urlmill-spark_" + builtFor + ": take urlmill-spark_"
           + String.join(".", Arrays.copyOf(scala.split("\\."), 2)));
     }
   }

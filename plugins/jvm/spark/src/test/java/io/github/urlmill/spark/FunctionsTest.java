@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.urlmill.Library;
+import io.github.urlmill.Texts;
 import io.github.urlmill.UrlmillException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -181,10 +182,13 @@ class FunctionsTest {
   @Test
   void versions() {
     assertEquals(Versions.builtFor(), scala.util.Properties$.MODULE$.versionNumberString().substring(0, 4));
-    Versions.check("3.5.0", "2.12.18", "2.12");
-    Versions.check("4.1.0-SNAPSHOT", "2.13.16", "2.13");
-    assertTrue(assertThrows(UrlmillException.class, () -> Versions.check("3.4.2", "2.12.17", "2.12")).getMessage().contains("is for 3.5 and newer"));
-    assertTrue(assertThrows(UrlmillException.class, () -> Versions.check("3.5.1", "2.12.18", "2.13")).getMessage().endsWith("take urlmill-spark_2.12"));
+    Versions.checkSpark("3.5.0");
+    Versions.checkSpark("4.1.0-SNAPSHOT");
+    Versions.checkScala("2.12.18", "2.12");
+    for (String old : new String[] {"3.4.2", "3.3.0", "2.4.8", ""}) {
+      assertTrue(assertThrows(UrlmillException.class, () -> Versions.checkSpark(old)).getMessage().contains("is for 3.5 and newer"));
+    }
+    assertTrue(assertThrows(UrlmillException.class, () -> Versions.checkScala("2.12.18", "2.13")).getMessage().endsWith("take urlmill-spark_2.12"));
   }
 
   /** Jobs that fail, that are killed, and that want the first rows alone leave nothing behind. */
@@ -247,6 +251,34 @@ class FunctionsTest {
     assertEquals(Arrays.asList("[200000,200000]"), rows("SELECT count(*), count(DISTINCT url_path(concat('http://a/', id))) FROM range(200000)"));
     session().createDataFrame(Collections.singletonList(RowFactory.create((String) null)), new StructType().add("u", "string")).createOrReplaceTempView("nothing");
     assertEquals(Arrays.asList("[null,null]"), rows("SELECT url_error(u), url_host(u) FROM nothing"));
+  }
+
+  /** A batch with more bytes than the library takes is halved, whether it came as columns, as rows or with bases; one URL of its own has its error. */
+  @Test
+  void batchesThatAreTooLarge() {
+    String url = "concat('https://h', id % 97, '.example/', id, repeat('x', IF(id = 777, 5000, 0)))";
+    session().sql("SELECT id, IF(id % 10 = 3, NULL, " + url + ") AS u, IF(id = 778, repeat('y', 5000), 'http://b.example/') AS b FROM range(3000)").write().parquet(folder.resolve("large").toString());
+    session().read().parquet(folder.resolve("large").toString()).createOrReplaceTempView("large");
+    List<String> calls = Arrays.asList("url_host(u)", "url_error(u)", "urlmill_parse(u).url_error", "urlmill_parse(u, b).path", "urlmill_parse(u, b).url_error", byRow("url_path(u)"), byRow("url_error(u)"));
+    String all = "SELECT id, " + String.join(", ", calls) + " FROM ";
+    String filtered = "(SELECT * FROM large WHERE length(u) > 0 OR u IS NULL)";
+    List<List<String>> want = Arrays.asList(rows(all + "large ORDER BY id"), rows(all + filtered + " ORDER BY id"));
+    UrlTexts.most = 4096;
+    try {
+      for (int i = 0; i < 2; i++) {
+        List<String> expected = new ArrayList<>(want.get(i));
+        expected.set(777, "[777,null,record-too-large,record-too-large,null,record-too-large,null,record-too-large]");
+        expected.set(778, "[778,h2.example,null,null,null,record-too-large,/778,null]");
+        List<String> got = rows(all + (i == 0 ? "large" : filtered) + " ORDER BY id");
+        assertEquals(3000, got.size());
+        for (int row = 0; row < 3000; row++) {
+          assertEquals(expected.get(row), got.get(row));
+        }
+      }
+      assertEquals(Arrays.asList("[3000]"), rows("SELECT count(*) FROM (SELECT url_host(u) AS h, max(id) OVER () FROM large) WHERE h IS NULL OR h LIKE 'h%.example'"));
+    } finally {
+      UrlTexts.most = Texts.MOST_BYTES;
+    }
   }
 
   @Test
