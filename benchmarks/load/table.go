@@ -16,7 +16,7 @@ import (
 const (
 	seed      = 20261121
 	batchRows = 8192
-	// loadRows is after how many rows a lane is loaded.
+	// loadRows is after how many rows a lane is loaded at the latest.
 	loadRows = 250_000
 )
 

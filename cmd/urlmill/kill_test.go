@@ -60,7 +60,11 @@ func TestKill(t *testing.T) {
 // killAndCount kills a process time and again while records arrive, lets the last one finish, and counts the rows that
 // are not in its output and those that are there more than once. Topic and group have the name of the delivery.
 func killAndCount(t *testing.T, cluster *kafkatest.Cluster, delivery string) (lost, twice int) {
-	const partitions, kills = 4, 6
+	const partitions = 4
+	kills := 6
+	if testing.Short() {
+		kills = 2
+	}
 	topic := delivery
 	cluster.CreateTopic(t, topic, partitions)
 	client := cluster.Client(t)

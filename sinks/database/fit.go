@@ -11,7 +11,7 @@ import (
 )
 
 // Limits are those of the values that a database holds. What is beyond them is loaded as null: one row whose producer had a
-// broken clock must not keep all others out.
+// broken clock must not keep all others out. Group is no limit, but what loads are cut by.
 type Limits struct {
 	// First and Last are the least and the greatest timestamp, in microseconds since 1970.
 	First, Last int64
@@ -19,10 +19,13 @@ type Limits struct {
 	FirstDay, LastDay int32
 	// Bytes bounds texts, byte strings, and what is made of other values.
 	Bytes int64
+	// Group is how many rows the database stores together, 0 where that makes no difference: full lanes are loaded when their
+	// rows are a multiple of it, or as little below one as whole records allow.
+	Group int64
 }
 
 // NoLimits are those of a database that holds everything.
-var NoLimits = Limits{math.MinInt64, math.MaxInt64, math.MinInt32, math.MaxInt32, math.MaxInt64}
+var NoLimits = Limits{math.MinInt64, math.MaxInt64, math.MinInt32, math.MaxInt32, math.MaxInt64, 0}
 
 const (
 	// noteColumn is the column in which a row says that it has lost a value, if it is there and has nothing else to say.

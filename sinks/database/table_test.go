@@ -99,6 +99,54 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// TestGrouped fills lanes of a database that stores ten rows together: they are full as near to a multiple of ten as whole
+// records get from below, when nothing more than that would fit.
+func TestGrouped(t *testing.T) {
+	dead := make([]int64, 4)
+	for _, c := range []struct {
+		what    string
+		options Options
+		group   int64
+		record  int
+		dead    []int64 // dead letters with each record
+		want    int     // rows without them
+	}{
+		{"less than three groups fit", Options{BatchRows: 29}, 10, 3, nil, 18},
+		{"three groups fit", Options{BatchRows: 30}, 10, 3, nil, 30},
+		{"whole records", Options{BatchRows: 29}, 10, 5, nil, 20},
+		{"dead letters count as rows, but are in no group", Options{BatchRows: 60}, 10, 3, dead, 18},
+		{"little more than a group fits", Options{BatchRows: 14}, 10, 3, nil, 15},
+		{"a record has more than a group", Options{BatchRows: 29}, 10, 11, nil, 11},
+		{"bytes", Options{BatchBytes: 29_000 * 8}, 10_000, 3_000, nil, 18_000},
+		{"a database without groups", Options{BatchRows: 29}, 0, 3, nil, 30},
+	} {
+		limits := NoLimits
+		limits.Group = c.group
+		s, w := open(t, &fake{next: pipeline.Unknown, limits: limits}, c.options)
+		s.schemas[pipeline.DeadLetters], s.flat[pipeline.DeadLetters] = schema, schema
+		for round := range 2 { // what is loaded counts no more
+			rows := 0
+			for n := int64(0); rows < 100_000 && !w.Size().Full; n++ {
+				span := pipeline.Span{First: n, Next: n + 1}
+				err := w.Write(t.Context(), pipeline.Rows, record(make([]int64, c.record)...), span)
+				if err == nil && c.dead != nil {
+					err = w.Write(t.Context(), pipeline.DeadLetters, record(c.dead...), span)
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", c.what, err)
+				}
+				rows += c.record
+			}
+			if rows != c.want {
+				t.Errorf("%s, load %d: full with %d rows, want %d", c.what, round, rows, c.want)
+			}
+			if _, err := w.Commit(t.Context()); err != nil {
+				t.Fatalf("%s: %v", c.what, err)
+			}
+		}
+	}
+}
+
 // TestErrors checks what becomes of a lane whose load fails for good, is fenced, or takes too long.
 func TestErrors(t *testing.T) {
 	gone := errors.New("gone")

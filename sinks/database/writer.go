@@ -26,6 +26,8 @@ type writer struct {
 	span  pipeline.Span // of what is held
 	held  [pipeline.NumTables][]arrow.Record
 	rows  int64
+	good  int64 // those of the rows that are no dead letters
+	most  int64 // of them in one record, so far
 	bytes int64
 	lost  int64 // values that are beyond the limits of the database
 	err   error
@@ -59,6 +61,10 @@ func (w *writer) Write(ctx context.Context, t pipeline.Table, r arrow.Record, sp
 	c, n := array.NewRecord(w.sink.flat[t], columns, r.NumRows()), footprint.Of(columns, (*memory.Buffer).Cap)
 	w.held[t] = append(w.held[t], c)
 	w.rows += r.NumRows()
+	if t == pipeline.Rows {
+		w.good += r.NumRows()
+		w.most = max(w.most, r.NumRows())
+	}
 	w.bytes += n
 	w.sink.held.Add(n)
 	return nil
@@ -69,8 +75,24 @@ func (w *writer) Size() pipeline.Size {
 	o := w.sink.opts
 	return pipeline.Size{
 		Rows: w.rows, Bytes: w.bytes,
-		Full: w.rows > 0 && (w.bytes >= o.BatchBytes || w.rows >= o.BatchRows || o.Memory > 0 && w.sink.held.Load() >= o.Memory/2),
+		Full: w.rows > 0 && (w.bytes >= o.BatchBytes || w.rows >= o.BatchRows || o.Memory > 0 && w.sink.held.Load() >= o.Memory/2 || w.grouped()),
 	}
+}
+
+// grouped reports whether the rows are as near to a multiple of the database's [Limits.Group] as they get from below, and would
+// be full before the next one. They are not cut below the first group: a load of less than one gains nothing by it.
+func (w *writer) grouped() bool {
+	group := w.sink.driver.Limits().Group
+	if group == 0 || w.good <= group {
+		return false
+	}
+	after := func(rows int64) int64 { return (rows + group - 1) / group } // groups of so many rows
+	n := after(w.good)
+	if after(w.good+w.most) == n {
+		return false
+	}
+	next := float64((n+1)*group) / float64(w.good) // times what there is
+	return next*float64(w.rows) > float64(w.sink.opts.BatchRows) || next*float64(w.bytes) > float64(w.sink.opts.BatchBytes)
 }
 
 // Commit implements [pipeline.Writer].
@@ -111,7 +133,7 @@ func (w *writer) Commit(ctx context.Context) (int64, error) {
 // drop lets go of what is held.
 func (w *writer) drop() {
 	w.sink.held.Add(-w.bytes)
-	w.held, w.rows, w.bytes, w.lost = [pipeline.NumTables][]arrow.Record{}, 0, 0, 0
+	w.held, w.rows, w.good, w.bytes, w.lost = [pipeline.NumTables][]arrow.Record{}, 0, 0, 0, 0
 }
 
 // Abandon implements [pipeline.Writer].

@@ -50,13 +50,19 @@ func New(path string) *Driver { return &Driver{path: path} }
 
 var _ database.Driver = (*Driver)(nil)
 
+// rowGroup is how many rows a row group has. A load of as many or more becomes row groups of its own, the last of which has the
+// rest; and where that is few rows, a checkpoint merges it with the full ones behind it and so writes nearly all rows again.
+//
+// Source: https://duckdb.org/docs/stable/internals/storage
+const rowGroup = 122_880
+
 // limits are those of timestamps and dates, whose greatest number stands for infinity.
 //
 // Source: https://duckdb.org/docs/stable/sql/data_types/timestamp, and the years that its driver takes
 var limits = database.Limits{
 	First:    time.Date(-290307, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(),
 	Last:     time.Date(294247, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro() - 1,
-	FirstDay: 1 - math.MaxInt32, LastDay: math.MaxInt32 - 1, Bytes: math.MaxUint32 / 8,
+	FirstDay: 1 - math.MaxInt32, LastDay: math.MaxInt32 - 1, Bytes: math.MaxUint32 / 8, Group: rowGroup,
 }
 
 // Limits implements [database.Driver].

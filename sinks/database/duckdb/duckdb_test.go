@@ -126,6 +126,46 @@ func TestRows(t *testing.T) {
 	databasetest.Refused(t, "another table", newSink(New(path)), "and the rows need (lane BIGINT, n BIGINT, text VARCHAR)")
 }
 
+// TestRowGroups makes several full loads of records whose rows do not add up to row groups: what the loads have written stays
+// where it is when the file is closed, since no row group is so small that a checkpoint would merge it with others.
+func TestRowGroups(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "web.db")
+	schema := arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	const batch = 7_000
+	b.Field(0).(*array.Int64Builder).AppendValues(make([]int64, batch), nil)
+	r := b.NewRecord()
+	s := database.New(database.Options{Table: "clicks", BatchRows: 250_000, Log: slog.New(slog.DiscardHandler)}, New(path))
+	if err := s.Start(t.Context(), pipeline.Schemas{schema}); err != nil {
+		t.Fatal(err)
+	}
+	w, _, err := s.Open(t.Context(), pipeline.LaneID{Stream: "clicks"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, loads := int64(0), 0; loads < 3; n++ {
+		if err := w.Write(t.Context(), pipeline.Rows, r, pipeline.Span{First: n, Next: n + 1}); err != nil {
+			t.Fatal(err)
+		}
+		if w.Size().Full {
+			if _, err := w.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			loads++
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	last := 2*rowGroup/batch*batch - rowGroup // rows of a load's second row group
+	want := strings.TrimSpace(strings.Repeat(fmt.Sprintf("%d %d ", rowGroup, last), 3))
+	got := ask(t, path, "SELECT string_agg(rows::VARCHAR, ' ' ORDER BY row_group_id) FROM "+
+		"(SELECT row_group_id, sum(count) AS rows FROM pragma_storage_info('clicks') WHERE segment_type <> 'VALIDITY' GROUP BY ALL)")
+	if got != want {
+		t.Errorf("row groups of %s rows, want %s", got, want)
+	}
+}
+
 // TestUnfit loads values that DuckDB does not hold: they are null, and their rows say so.
 func TestUnfit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "web.db")

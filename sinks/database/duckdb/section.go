@@ -12,8 +12,18 @@ import (
 var Kind = sinks.Kind{
 	Name:    "duckdb",
 	Doc:     "A table in a database file of DuckDB, in one transaction with the positions; see docs/warehouse.md. Needs an urlmill that is built with it.",
-	New:     func() sinks.Options { return &Options{Options: database.Default()} },
+	New:     func() sinks.Options { return newOptions() },
 	Missing: missing,
+}
+
+// batchBytes is more than that of other databases: two row groups of a clickstream without url, raw and headers are some 90 MB, and
+// DuckDB copies loads of less than one once more.
+const batchBytes = 128 << 20
+
+func newOptions() *Options {
+	o := &Options{Options: database.Default()}
+	o.BatchBytes = batchBytes
+	return o
 }
 
 // Options are the database file, and its tables.
