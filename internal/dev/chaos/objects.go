@@ -33,6 +33,7 @@ source:
   file:
     paths: ["s3://%s/logs/"]
     poll: 300ms
+    relist: 3s
     shard: %d/2
     on_changed: whole
     s3: {endpoint: %q, region: %s, attempts: 8, timeout: %v}
