@@ -234,10 +234,18 @@ func TestObjectsSharedPaused(t *testing.T) {
 type small struct {
 	many
 	gets atomic.Int64
+	half atomic.Bool // no more than half of them, until it is false
 }
 
 func (s *small) Open(ctx context.Context, o objstore.Object, off, n int64) (io.ReadCloser, error) {
 	s.gets.Add(1)
+	for s.half.Load() && s.gets.Load() > int64(s.n/2) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
 	return s.many.Open(ctx, o, off, n)
 }
 
@@ -250,6 +258,7 @@ func TestObjectsSharedMany(t *testing.T) {
 	}
 	o.every, o.maxRows = max(1, s.n/2000), 100 // batches, and so objects, of a commit
 	ending := func(op *Options) {}
+	s.half.Store(true) // or one might be through before the other has slept long enough
 	began := time.Now()
 	a, b := o.start(t, "a", s, ending), o.start(t, "b", s, ending)
 	share := func(percent int) func() bool {
@@ -259,6 +268,7 @@ func TestObjectsSharedMany(t *testing.T) {
 	b.lanes.Lock()
 	b.claims.Lock()
 	within(t, time.Hour, "the lanes of the one that sleeps", func() bool { return o.has([]int{0, 16}, a, b) })
+	s.half.Store(false)
 	b.lanes.Unlock()
 	b.claims.Unlock()
 	within(t, time.Hour, "a part", share(30))
