@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/parquet-go/parquet-go"
+
+	"github.com/urlmill/urlmill/benchmarks/internal/output"
 )
 
 // measure runs a program, whose output goes into a file.
@@ -146,7 +147,7 @@ type dead struct {
 // check compares the index with the plan.
 func (p *plan) check(dir string) error {
 	seen, first := map[place]bool{}, map[int]int{}
-	err := eachRow(filepath.Join(dir, "index"), func(c captured) error {
+	err := output.EachRow(filepath.Join(dir, "index"), func(c captured) error {
 		at := place{filepath.Base(c.File), int64(c.Offset), int64(c.Length)}
 		page, ok := p.pages[at]
 		if !ok || seen[at] {
@@ -173,7 +174,7 @@ func (p *plan) check(dir string) error {
 		}
 	}
 	letters := map[place]int{}
-	if err := eachRow(filepath.Join(dir, "index-dead"), func(d dead) error {
+	if err := output.EachRow(filepath.Join(dir, "index-dead"), func(d dead) error {
 		if d.Error != "record-corrupt" {
 			return fmt.Errorf("a dead letter with %s", d.Error)
 		}
@@ -189,26 +190,6 @@ func (p *plan) check(dir string) error {
 	}
 	if len(letters) != len(p.damaged) {
 		return fmt.Errorf("%d dead letters for %d damaged members", len(letters), len(p.damaged))
-	}
-	return nil
-}
-
-// eachRow calls each with the rows of the Parquet files in a folder.
-func eachRow[T any](dir string, each func(T) error) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
-	if err != nil {
-		return err
-	}
-	for _, path := range files {
-		rows, err := parquet.ReadFile[T](path)
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			if err := each(row); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

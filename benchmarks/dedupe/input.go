@@ -119,17 +119,3 @@ func countFile(name string) (rows, duplicates int64, err error) {
 	}
 	return rows, duplicates, nil
 }
-
-// folderSize returns the bytes of the files below a folder, which may change meanwhile.
-func folderSize(dir string) (bytes int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err != nil {
-			return nil // gone
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			bytes += info.Size()
-		}
-		return nil
-	})
-	return bytes
-}

@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/output"
 	"github.com/urlmill/urlmill/benchmarks/internal/results"
 )
 
@@ -109,7 +110,7 @@ func run(o options) (err error) {
 		return err
 	}
 	r.Found = found
-	r.Output = folderSize(filepath.Join(dir, "pages"))
+	r.Output = output.Bytes(filepath.Join(dir, "pages"))
 	r.print()
 	if o.out != "" {
 		if err := results.Write(o.out, &r); err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/output"
 	"github.com/urlmill/urlmill/internal/dev/machine"
 	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
@@ -77,7 +78,7 @@ func (m *mill) watch(r *result, every int64) error {
 			if err := m.process.Err(); err != nil {
 				return fmt.Errorf("urlmill run: %w\n%s", err, &m.log)
 			}
-			r.State = folderSize(m.seen)
+			r.State = output.Bytes(m.seen)
 			r.Seconds = time.Since(m.began).Seconds()
 			r.RowsPerSec = int64(float64(r.Rows) / r.Seconds)
 			return nil
@@ -85,7 +86,7 @@ func (m *mill) watch(r *result, every int64) error {
 		}
 		r.PeakMemory = max(r.PeakMemory, machine.PeakMemory(m.process.ID()))
 		if n%10 == 0 {
-			r.PeakState = max(r.PeakState, folderSize(m.seen))
+			r.PeakState = max(r.PeakState, output.Bytes(m.seen))
 		}
 		rows, cpu := m.progress()
 		if rows < next {
@@ -94,7 +95,7 @@ func (m *mill) watch(r *result, every int64) error {
 		now := time.Now()
 		s := step{
 			Rows: next, RowsPerSec: int64(float64(rows-last) / now.Sub(lastAt).Seconds()),
-			CPU: int64((cpu - lastCPU) / float64(rows-last) * 1e9), State: folderSize(m.seen),
+			CPU: int64((cpu - lastCPU) / float64(rows-last) * 1e9), State: output.Bytes(m.seen),
 		}
 		r.Steps = append(r.Steps, s)
 		fmt.Printf("%12s rows  %9s rows/s  %5s ns of CPU a row  memory %s  state %s\n", count(s.Rows), count(s.RowsPerSec), count(s.CPU), size(r.PeakMemory), size(s.State))

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/output"
 	"github.com/urlmill/urlmill/benchmarks/internal/standin"
 )
 
@@ -110,7 +110,7 @@ func (b *bench) measure(tb *standin.TB, f form) (x result, err error) {
 		if err != nil {
 			return x, err
 		}
-		written := size(s.out)
+		written := output.Bytes(s.out)
 		if err := os.RemoveAll(s.out); err != nil {
 			return x, err
 		}
@@ -129,19 +129,6 @@ func (b *bench) measure(tb *standin.TB, f form) (x result, err error) {
 	x.DollarsPerTB = 1e6 / x.MBPerCore / 3600 * dollars
 	x.Fresh, err = b.fresh(ctx, f, p)
 	return x, err
-}
-
-// size sums the files below a folder.
-func size(folder string) (sum int64) {
-	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				sum += info.Size()
-			}
-		}
-		return nil
-	})
-	return sum
 }
 
 // seen is when a reader first saw the positions before next of a partition.

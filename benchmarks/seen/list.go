@@ -8,9 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/zeebo/xxh3"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/output"
 	"github.com/urlmill/urlmill/sources/generate"
 )
 
@@ -44,7 +44,7 @@ func newList(dir string, o options) (l *list, err error) {
 		return nil, err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	err = eachRow(canonical, func(row struct {
+	err = output.EachRow(canonical, func(row struct {
 		URL string `parquet:"canonical_url"`
 	},
 	) error {
@@ -87,25 +87,5 @@ type written struct {
 
 // parquetPages calls each with the URLs of the Parquet files in a folder.
 func parquetPages(folder string, each func(url []byte) error) error {
-	return eachRow(folder, func(row written) error { return each([]byte(row.URL)) })
-}
-
-// eachRow calls each with the rows of the Parquet files in a folder.
-func eachRow[T any](folder string, each func(T) error) error {
-	files, err := filepath.Glob(filepath.Join(folder, "*.parquet"))
-	if err != nil {
-		return err
-	}
-	for _, path := range files {
-		rows, err := parquet.ReadFile[T](path)
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			if err := each(row); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return output.EachRow(folder, func(row written) error { return each([]byte(row.URL)) })
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urlmill/urlmill/benchmarks/internal/output"
 	"github.com/urlmill/urlmill/internal/dev/machine"
 )
 
@@ -74,7 +75,7 @@ func (m *mill) find(l *list, folder string) (took, error) {
 	if err != nil {
 		return took{}, err
 	}
-	t.state = folderSize(seen)
+	t.state = output.Bytes(seen)
 	return t, os.RemoveAll(seen)
 }
 
@@ -134,20 +135,6 @@ func (p *program) wait() (took, error) {
 	}
 	p.took.cpu = (p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()).Seconds()
 	return p.took, nil
-}
-
-// folderSize returns the bytes of the files below a folder.
-func folderSize(dir string) (bytes int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			bytes += info.Size()
-		}
-		return nil
-	})
-	return bytes
 }
 
 // spark is a session of Spark, in a process of its own, that stays for all rounds.
