@@ -3,6 +3,7 @@ package doctest
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"testing"
 )
 
@@ -12,7 +13,7 @@ const (
 	clickhousePage = "docs/plugins/clickhouse.md"
 )
 
-// sparkReport is spark-sql.json: what bench/spark.py has measured of the functions in SQL, in CPU seconds a million rows.
+// sparkReport is spark.json: what make bench-spark has measured, in CPU seconds a million rows.
 type sparkReport struct {
 	Systems map[string]struct {
 		CPU float64 `json:"cpu"`
@@ -50,7 +51,7 @@ type clickhouseReport struct {
 
 // TestSparkFunctions compares the table of the SQL functions in docs/plugins/spark.md with the results of bench/spark.py.
 func TestSparkFunctions(t *testing.T) {
-	systems := results[sparkReport](t, "spark-sql.json").Systems
+	systems := results[sparkReport](t, "spark.json").Systems
 	for _, row := range []struct{ name, label, base string }{
 		{"read, nothing else", "reading the column, nothing else", ""},
 		{"parse_url, three times", "`try_parse_url`, three times", "read, nothing else"},
@@ -69,6 +70,25 @@ func TestSparkFunctions(t *testing.T) {
 			more = fmt.Sprintf("%.2f", r.CPU-systems[row.base].CPU)
 		}
 		says(t, sparkPage, fmt.Sprintf("| %s | %.2f | %s |", row.label, r.CPU, more))
+	}
+	for _, row := range []struct{ name, label, base string }{
+		{"parse_url, three times", "`try_parse_url`, three times", ""},
+		{"urlmill, mapInArrow", "`urlmill.spark.parse` (mapInArrow)", "parse_url, three times"},
+		{"the column three times, mapInArrow", "the column given back three times, nothing parsed (mapInArrow)", "parse_url, three times"},
+		{"urlmill, read_parquet", "`urlmill.spark.read_parquet`", "parse_url, three times"},
+		{"urlmill, data source", "the data source", "parse_url, three times"},
+		{"tldextract, mapInArrow", "tldextract and urllib (mapInArrow), registrable domain as well", "parse_url, three times"},
+		{"parse_url to Parquet", "`try_parse_url`, three times, into Parquet", ""},
+		{"urlmill, SQL functions to Parquet", "the SQL functions into Parquet", "parse_url to Parquet"},
+		{"urlmill, mapInArrow to Parquet", "`urlmill.spark.parse` into Parquet", "parse_url to Parquet"},
+		{"urlmill, backfill", "`urlmill.spark.backfill`", "parse_url to Parquet"},
+		{"urlmill, backfill, registrable domain as well", "`urlmill.spark.backfill`, with registrable domain", "parse_url to Parquet"},
+	} {
+		r, times := systems[row.name], ""
+		if row.base != "" {
+			times = fmt.Sprintf("%.1f times as long ", systems[row.base].CPU/r.CPU)
+		}
+		says(t, sparkPage, fmt.Sprintf("| %s | %.2f | %s|", row.label, r.CPU, times))
 	}
 }
 
@@ -133,7 +153,7 @@ func TestClickHouseFunctions(t *testing.T) {
 
 // TestSizingOfEngines works out the sizing on the page of each engine from what a million rows take there.
 func TestSizingOfEngines(t *testing.T) {
-	systems := results[sparkReport](t, "spark-sql.json").Systems
+	systems := results[sparkReport](t, "spark.json").Systems
 	spark, read := systems["urlmill, SQL functions, registrable domain as well"].CPU, systems["read, nothing else"].CPU
 	says(t, sparkPage, fmt.Sprintf("the four functions take %.2f CPU seconds a million rows with the reading of a Parquet column, %.2f of them more than reading.", spark, spark-read))
 	says(t, sparkPage, fmt.Sprintf("add %.2f s, and put the sum in the place of %.2f.", spark-read, spark))
@@ -160,7 +180,12 @@ func sized(t *testing.T, page, format string, seconds float64) {
 		used         = 0.6
 		price        = 0.04 // dollars for an hour of a vCPU
 	)
-	per, all := fmt.Sprintf(format, seconds), index*seconds
+	per := fmt.Sprintf(format, seconds)
+	seconds, err := strconv.ParseFloat(per, 64) // what a reader reckons with
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := index * seconds
 	sum := thousands(int64(math.Round(all)))
 	says(t, page, fmt.Sprintf("| a month of Common Crawl's index | 3 x 10^9 | %s x %s = %s s | %s / (%d x %.1f) = %.0f s on %d cores | %s / 3,600 / %.1f x %.2f = %.3f dollars |",
 		thousands(index), per, sum, sum, cores, used, all/cores/used, cores, sum, used, price, all/3600/used*price))
