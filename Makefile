@@ -40,7 +40,7 @@ examples: build ## the three uses of examples/ on made-up data: clickstream, ded
 .PHONY: test
 test: ## all tests that need nothing but Go
 	$(GO) test -timeout 30m ./...
-	cd benchmarks && $(GO) test ./corpus
+	cd benchmarks && $(GO) test ./corpus ./dedupe
 
 .PHONY: build
 build: ## bin/urlmill, static
@@ -483,7 +483,7 @@ generate-asm: ## the assembly of urlcore/internal/scan
 
 .PHONY: dedupe-100m
 dedupe-100m: build ## the duplicates among 100 million URLs of files, in 512 MiB, counted (20 GB of disk); QUICK=1, DIR=
-	cd benchmarks && $(GO) build -o ../$(BIN)/dedupe-100m ./dedupe && QUICK=$(QUICK) ../$(BIN)/dedupe-100m -binary ../$(BIN)/urlmill -dir "$(DIR)" -out $(RESULTS)/dedupe.json
+	cd benchmarks && $(GO) build -o ../$(BIN)/dedupe-100m ./dedupe && QUICK=$(QUICK) ../$(BIN)/dedupe-100m -binary ../$(BIN)/urlmill -dir "$(DIR)" -out $(RESULTS)/dedupe.json $(if $(QUICK),,-plots ../docs/performance)
 
 BENCH_SEEN_VENV := $(or $(URLMILL_BENCH_SEEN_VENV),$(CURDIR)/$(BIN)/venv-bench-seen)
 

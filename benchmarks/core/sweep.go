@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/urlmill/urlmill/benchmarks/corpus"
+	"github.com/urlmill/urlmill/benchmarks/internal/plot"
 )
 
 // sweep measures how the time depends on the number of rows in a batch and on the number of cores, and plots both.
@@ -17,32 +18,31 @@ func sweep(folder string, rows int) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	var batches, cores plot
-	batches = plot{Title: "ns per URL by rows in a batch", X: "rows in a batch", Y: "ns per URL"}
-	cores = plot{Title: "million URLs per second by cores", X: "cores", Y: "million URLs per second"}
+	batches := plot.Lines{Title: "ns per URL by rows in a batch", X: "rows in a batch"}
+	cores := plot.Lines{Title: "million URLs per second by cores", X: "cores"}
 	for _, kind := range []corpus.Kind{corpus.Web, corpus.Browser} {
 		l := newList(string(kind), corpus.Generate(kind, rows, seed))
-		line := series{Name: l.name}
+		line := plot.Series{Name: l.name}
 		fmt.Printf("%s: ns per URL by rows in a batch\n", l.name)
 		for n := 1; n <= 65536; n *= 4 {
 			ns := fastest(timed(engine(l, fullColumns, n)), 7) / float64(len(l.urls))
-			line.add(strconv.Itoa(n), ns)
+			line.Add(strconv.Itoa(n), ns)
 			fmt.Printf("  %8d %8.1f\n", n, ns)
 		}
 		batches.Series = append(batches.Series, line)
-		line = series{Name: l.name}
+		line = plot.Series{Name: l.name}
 		fmt.Printf("%s: million URLs per second by cores\n", l.name)
 		for n := 1; n <= runtime.NumCPU(); n++ {
 			rate := float64(n*len(l.urls)) * 1e3 / fastest(parallel(l, n), 15)
-			line.add(strconv.Itoa(n), rate)
+			line.Add(strconv.Itoa(n), rate)
 			fmt.Printf("  %8d %8.1f\n", n, rate)
 		}
 		cores.Series = append(cores.Series, line)
 	}
-	if err := batches.write(filepath.Join(folder, "batch-size.svg")); err != nil {
+	if err := batches.Write(filepath.Join(folder, "batch-size.svg")); err != nil {
 		return err
 	}
-	return cores.write(filepath.Join(folder, "cores.svg"))
+	return cores.Write(filepath.Join(folder, "cores.svg"))
 }
 
 // fastest returns the nanoseconds of the fastest of some passes.

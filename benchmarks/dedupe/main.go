@@ -21,14 +21,17 @@ import (
 
 // options are the flags.
 type options struct {
-	binary, dir, out, memory, limit string
-	rows, perFile, step             int64
-	share                           float64
-	cores                           int
+	binary, dir, out, plots, memory, limit string
+	rows, perFile, step                    int64
+	share                                  float64
+	cores                                  int
 }
 
 // maxCores is how many cores urlmill gets at most: each takes its part of the limit, and more would not leave enough.
 const maxCores = 4
+
+// plotName is the file of the plot.
+const plotName = "dedupe.svg"
 
 // result is the JSON file.
 type result struct {
@@ -66,6 +69,7 @@ func main() {
 	flag.StringVar(&o.binary, "binary", "../bin/urlmill", "urlmill to run")
 	flag.StringVar(&o.dir, "dir", "", "folder for input, state and output, emptied in the end (default: a temporary one)")
 	flag.StringVar(&o.out, "out", "", "JSON file for the result")
+	flag.StringVar(&o.plots, "plots", "", "folder for the plot of the rates, none without it")
 	flag.Int64Var(&o.rows, "rows", o.rows, "URLs")
 	flag.Int64Var(&o.step, "step", o.step, "after how many rows to print the rate")
 	flag.Float64Var(&o.share, "share", 0.4, "share of URLs that are to repeat one; more than half of these do")
@@ -114,6 +118,11 @@ func run(o options) (err error) {
 	r.print()
 	if o.out != "" {
 		if err := results.Write(o.out, &r); err != nil {
+			return err
+		}
+	}
+	if o.plots != "" {
+		if err := r.draw(filepath.Join(o.plots, plotName)); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ sink:
   parquet: {path: "%[1]s/pages"}
   roll: {bytes: 512MiB, every: 0s}
 memory_limit: %[3]s
-admin: {listen: "%[4]s"}
+admin: {listen: "%[4]s", pprof: true}
 log: {format: json}
 `
 

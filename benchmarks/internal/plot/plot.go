@@ -1,4 +1,5 @@
-package main
+// Package plot draws the results of benchmarks.
+package plot
 
 import (
 	"fmt"
@@ -8,35 +9,36 @@ import (
 	"strings"
 )
 
-// plot is a line chart over categories, written as SVG.
-type plot struct {
-	Title, X, Y string
-	Series      []series
+// Lines is a line chart over categories, written as SVG.
+type Lines struct {
+	Title, X string
+	Series   []Series
 }
 
-// series is a line of a plot.
-type series struct {
+// Series is a line of a plot.
+type Series struct {
 	Name   string
 	Labels []string
 	Values []float64
 }
 
-func (s *series) add(label string, value float64) {
+// Add adds a point.
+func (s *Series) Add(label string, value float64) {
 	s.Labels = append(s.Labels, label)
 	s.Values = append(s.Values, value)
 }
 
 // Sizes of a plot in pixels.
 const (
-	plotWidth, plotHeight = 720, 380
+	width, height = 720, 380
 
-	plotLeft, plotRight, plotTop, plotBottom = 64, 120, 40, 52
+	left, right, upper, lower = 64, 120, 40, 52
 )
 
-var plotColors = []string{"#1b6ca8", "#c8553d", "#3a7d44", "#7a4b94"}
+var colors = []string{"#1b6ca8", "#c8553d", "#3a7d44", "#7a4b94"}
 
-// write draws the plot. The vertical axis begins at zero.
-func (p *plot) write(path string) error {
+// Write draws the plot into a file. The vertical axis begins at zero.
+func (p *Lines) Write(path string) error {
 	top := 0.0
 	for _, s := range p.Series {
 		for _, v := range s.Values {
@@ -46,36 +48,36 @@ func (p *plot) write(path string) error {
 	step := niceStep(top / 5)
 	top = math.Ceil(top/step) * step
 	y := func(v float64) float64 {
-		return plotTop + (plotHeight-plotTop-plotBottom)*(1-v/top)
+		return upper + (height-upper-lower)*(1-v/top)
 	}
 	x := func(i, n int) float64 {
-		return plotLeft + (plotWidth-plotLeft-plotRight)*(float64(i)+0.5)/float64(n)
+		return left + (width-left-right)*(float64(i)+0.5)/float64(n)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", plotWidth, plotHeight)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="white"/>`+"\n", plotWidth, plotHeight)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", width, height)
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
 	text := func(x, y float64, anchor, s string) {
 		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`+"\n", x, y, anchor, html.EscapeString(s))
 	}
-	text(plotLeft, 22, "start", p.Title)
+	text(left, 22, "start", p.Title)
 	for v := 0.0; v <= top+step/2; v += step {
-		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/>`+"\n", plotLeft, plotWidth-plotRight, y(v), y(v))
-		text(plotLeft-6, y(v)+4, "end", fmt.Sprintf("%g", v))
+		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/>`+"\n", left, width-right, y(v), y(v))
+		text(left-6, y(v)+4, "end", fmt.Sprintf("%g", v))
 	}
 	for i, s := range p.Series {
-		color := plotColors[i%len(plotColors)]
+		color := colors[i%len(colors)]
 		var points []string
 		for j, v := range s.Values {
 			points = append(points, fmt.Sprintf("%.1f,%.1f", x(j, len(s.Values)), y(v)))
 			if i == 0 {
-				text(x(j, len(s.Values)), plotHeight-plotBottom+18, "middle", s.Labels[j])
+				text(x(j, len(s.Values)), height-lower+18, "middle", s.Labels[j])
 			}
 		}
 		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.Join(points, " "), color)
 		last := len(s.Values) - 1
 		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" fill="%s">%s</text>`+"\n", x(last, len(s.Values))+10, y(s.Values[last])+4, color, html.EscapeString(s.Name))
 	}
-	text(float64(plotLeft+plotWidth-plotRight)/2, plotHeight-12, "middle", p.X)
+	text(float64(left+width-right)/2, height-12, "middle", p.X)
 	b.WriteString("</svg>\n")
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
