@@ -21,6 +21,9 @@ import (
 	"github.com/urlmill/urlmill/internal/dev/testproc"
 )
 
+// sparkVersion is one that Maven Central has all modules of that the connector needs.
+const sparkVersion = "4.2.0"
+
 const sparkPom = `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>io.github.urlmill</groupId><artifactId>stream</artifactId><version>1</version><packaging>pom</packaging><dependencies>
 <dependency><groupId>org.apache.spark</groupId><artifactId>spark-sql_2.13</artifactId><version>%[1]s</version></dependency>
@@ -61,7 +64,7 @@ func TestSparkStream(t *testing.T) {
 	}
 	cluster := kafkatest.Start(t, kafkatest.Options{})
 	cluster.CreateTopic(t, "clicks", 4)
-	java, version := sparkJava(t, filepath.Join(jars, "urlmill-spark_2.13.jar"))
+	java := sparkJava(t, filepath.Join(jars, "urlmill-spark_2.13.jar"))
 	dir := t.TempDir()
 	job := fmt.Sprintf(sparkJob, strings.ReplaceAll(sparkStreamPage(t), "localhost:9092", cluster.Addr()))
 	if err := os.WriteFile(filepath.Join(dir, "Job.java"), []byte(job), 0o644); err != nil {
@@ -99,7 +102,7 @@ func TestSparkStream(t *testing.T) {
 	if batches := lastBatch(filepath.Join(dir, "checkpoint", "commits")); batches < 2*half/sparkBatch-1 {
 		t.Errorf("%d batches", batches+1)
 	}
-	says(t, sparkPage, "run in the tests with Spark "+version+" and Apache Kafka "+kafkatest.Version())
+	says(t, sparkPage, "run in the tests with Spark "+sparkVersion+" and Apache Kafka "+kafkatest.Version())
 }
 
 // clicks returns records of the topic clicks and the rows that become of them.
@@ -136,11 +139,7 @@ const sparkBatch = 200
 // sparkStreamPage returns the two blocks of Python below "In a stream", the second in the place of the first one's source, as Java.
 func sparkStreamPage(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, sparkPage))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(text), "### In a stream\n")
+	_, section, _ := strings.Cut(read(t, filepath.Join(root, sparkPage)), "### In a stream\n")
 	section, _, _ = strings.Cut(section, "\n### ")
 	blocks := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllStringSubmatch(section, -1)
 	if len(blocks) != 2 {
@@ -167,40 +166,32 @@ func sparkStreamPage(t *testing.T) string {
 	return java.String()
 }
 
-// sparkJava returns the command that runs Job.java with the version of Spark that the jar's tests have, and that version.
-func sparkJava(t *testing.T, jar string) (command []string, version string) {
+// sparkJava returns the command that runs Job.java with Spark, its connector and the jar.
+func sparkJava(t *testing.T, jar string) []string {
 	t.Helper()
-	read := func(name, pattern string) string {
-		text, err := os.ReadFile(filepath.Join(root, "plugins", "jvm", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := regexp.MustCompile(pattern).FindSubmatch(text)
-		if found == nil {
-			t.Fatalf("%s has no %s", name, pattern)
-		}
-		return string(found[1])
+	opens := regexp.MustCompile(`<urlmill.opens>(.*)</urlmill.opens>`).FindStringSubmatch(read(t, filepath.Join(root, "plugins", "jvm", "pom.xml")))
+	if opens == nil {
+		t.Fatal("plugins/jvm/pom.xml does not say what Spark opens")
 	}
-	version = read("spark_2.13/pom.xml", `<artifactId>spark-sql_2.13</artifactId>\s*<version>(.*)</version>`)
 	java, err := testproc.Java(17)
 	if err != nil {
 		t.Fatal(err)
 	}
-	libs, err := testproc.Maven("spark-kafka-"+version, "libs", func(dir string) ([]string, error) {
+	libs, err := testproc.Maven("spark-kafka-"+sparkVersion, "libs", func(dir string) ([]string, error) {
 		file := filepath.Join(dir, "pom.xml")
 		return []string{"-f", file, "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=" + filepath.Join(dir, "libs")},
-			os.WriteFile(file, fmt.Appendf(nil, sparkPom, version), 0o644)
+			os.WriteFile(file, fmt.Appendf(nil, sparkPom, sparkVersion), 0o644)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	command = append([]string{java, "-Xmx1g"}, strings.Fields(read("pom.xml", `<urlmill.opens>(.*)</urlmill.opens>`))...)
+	command := append([]string{java, "-Xmx1g"}, strings.Fields(opens[1])...)
 	for _, setting := range []string{
 		"master=local[2]", "sql.extensions=io.github.urlmill.spark.UrlmillExtensions", "ui.enabled=false", "driver.bindAddress=127.0.0.1", "driver.host=127.0.0.1",
 	} {
 		command = append(command, "-Dspark."+setting)
 	}
-	return append(command, "-cp", jar+":"+libs+"/*", "Job.java"), version
+	return append(command, "-cp", jar+":"+libs+"/*", "Job.java")
 }
 
 // killSparkWithin starts a job in a folder, kills it when a batch is planned and not committed whose number is least or more, and returns that.
