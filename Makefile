@@ -185,14 +185,20 @@ spark: jvm-native ## bin/jvm/urlmill-spark_*.jar: SQL functions for Spark 3.5 an
 	plugins/jvm/collect.sh $(JVM) $(RELEASE)
 
 .PHONY: plugins-spark
-plugins-spark: build jvm-native $(PLUGINS_VENV)/.installed ## the jars for Spark, built and tested in Spark 3.5 and 4.0 (JUnit) and in PySpark
+plugins-spark: build jvm-native $(PLUGINS_VENV)/.installed ## the jars for Spark, built and tested in Spark 3.5 and 4.0 (JUnit), in PySpark, and in a stream from Kafka
 	$(MAVEN) package
 	plugins/jvm/collect.sh $(JVM) $(RELEASE)
 	cd plugins/jvm/tests && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill URLMILL_SPARK_JARS=$(CURDIR)/$(JVM) $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider
+	URLMILL_REQUIRE_SPARK=1 URLMILL_REQUIRE_KAFKA=1 URLMILL_SPARK_JARS=$(CURDIR)/$(JVM) $(GO) test -count=1 -run TestSparkStream ./internal/dev/doctest
 
 .PHONY: spark-10m
 spark-10m: build spark $(PLUGINS_VENV)/.installed ## what Spark's functions make of ten million URLs is what urlmill parse makes of them (4 GB of disk)
 	cd plugins/jvm/tests && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill URLMILL_SPARK_JARS=$(CURDIR)/$(JVM) URLMILL_SPARK_ROWS=$(or $(ROWS),10000000) $(PLUGINS_PYTHON) -m pytest -q -s -p no:cacheprovider -k many
+
+.PHONY: soak-spark
+soak-spark: jvm-native ## Spark under -Xcheck:jni: queries whose answers are known, while jobs, tasks and executors are killed or fail or lack memory; MINUTES=60, two with QUICK=1
+	$(MAVEN) -pl core,spark_2.13 -DskipTests test-compile
+	$(patsubst $(AGAIN),,$(MAVEN)) -pl core,spark_2.13 -Dtest=Soak -Dsurefire.failIfNoSpecifiedTests=false -Durlmill.minutes=$(or $(MINUTES),$(if $(QUICK),2,60)) test
 
 .PHONY: plugins
 plugins: build wheel hosts plugins-duckdb plugins-spark $(PLUGINS_VENV)/.chdb $(WHEELS_VENV)/.installed ## the C library, the Python package, DuckDB's extension and Spark's jars, built and tested with pyarrow, Spark, Polars, DuckDB, pandas; ClickHouse's functions; the queries of docs/sessions.md; Telegraf (C compiler, python3, Node.js, JDK 17, Maven)
