@@ -363,22 +363,3 @@ func TestSizing(t *testing.T) {
 		says(t, "docs/sizing.md", fmt.Sprintf("| %s | %.0f MB | %.1f | %.0f | %.0f min |", r.Form, r.MB, load/r.MB, cores, math.Ceil(outage*load/(cores*r.MB-load))))
 	}
 }
-
-// TestCompact compares the table of docs/performance.md with the results of bench-e2e with and without the profile compact.
-func TestCompact(t *testing.T) {
-	for _, r := range results[struct {
-		Results []struct {
-			Job    string  `json:"job"`
-			System string  `json:"system"`
-			Codec  string  `json:"codec"`
-			Rate   float64 `json:"rows_per_s"`
-			CPU    float64 `json:"cpu_ns_per_row"`
-			Broker float64 `json:"broker_cpu_ns_per_row"`
-			Bytes  float64 `json:"out_bytes"`
-			Rows   float64 `json:"rows"`
-		} `json:"results"`
-	}](t, "e2e_compact.json").Results {
-		says(t, "docs/performance.md", fmt.Sprintf("| %s | `%s` | %s | %.2f | %.0f | %.0f | %.1f |",
-			r.Job, r.System, r.Codec, r.Rate/1e6, r.CPU, r.Broker, r.Bytes/r.Rows))
-	}
-}
