@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -32,7 +33,11 @@ func failsWith(t *testing.T, o *OAuth, fatal bool, words ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	patience := 2 * time.Minute
+	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "within dial_timeout") }) {
+		patience = time.Second
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	_, _, err = m.Start(ctx)
 	if err == nil {
