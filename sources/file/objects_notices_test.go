@@ -311,7 +311,7 @@ func TestObjectsNotifiedHeld(t *testing.T) {
 	within(t, 2*time.Minute, "its time to be made longer", func() bool {
 		c.queue.mu.Lock()
 		defer c.queue.mu.Unlock()
-		return c.queue.letters["1"].held > 2
+		return c.queue.letters["1"].held > 1
 	})
 	_, received := c.queue.left()
 	hang.Done()
