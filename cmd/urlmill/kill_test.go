@@ -46,6 +46,7 @@ func TestKill(t *testing.T) {
 	cluster := kafkatest.Start(t, kafkatest.Options{})
 	for _, delivery := range []string{"at_least_once", "exactly_once"} {
 		t.Run(delivery, func(t *testing.T) {
+			t.Parallel() // most of the time a group waits for members that are dead
 			lost, twice := killAndCount(t, cluster, delivery)
 			if lost > 0 {
 				t.Errorf("%d rows are lost", lost)

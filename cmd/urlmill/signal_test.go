@@ -90,6 +90,7 @@ func TestSignalBeforeTheEnd(t *testing.T) {
 	const rows = 3000
 	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
 		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel() // a rate is waited for
 			dir := t.TempDir()
 			out, file := filepath.Join(dir, "out"), filepath.Join(dir, "slow.yaml")
 			var urls strings.Builder

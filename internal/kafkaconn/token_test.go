@@ -32,7 +32,11 @@ func failsWith(t *testing.T, o *OAuth, fatal bool, words ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	patience := 2 * time.Minute
+	if len(words) == 0 || strings.Contains(words[0], "within dial_timeout") { // which it waits for
+		patience = time.Second
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	_, _, err = m.Start(ctx)
 	if err == nil {

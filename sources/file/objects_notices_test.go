@@ -31,6 +31,7 @@ type letter struct {
 	until    time.Time // nobody sees it before
 	handle   string
 	received int
+	held     int // times that who has it has asked for more time
 }
 
 func newPost() *post { return &post{letters: map[string]*letter{}} }
@@ -118,6 +119,7 @@ func (r *postReader) Hold(_ context.Context, messages []*objstore.Message, d tim
 	for _, m := range messages {
 		if l := r.letters[m.ID]; err == nil && l != nil && l.handle == m.Handle {
 			l.until = time.Now().Add(d)
+			l.held++
 		}
 	}
 	return err
@@ -299,14 +301,18 @@ func TestObjectsNotifiedHeld(t *testing.T) {
 	hang.Add(1)
 	end := listen(t, k, c, func(s *ObjectSource, _ *Options) {
 		if s != nil {
-			s.hold = 3 * tidyNotices
+			s.hold = 10 * tidyNotices
 		}
 	})
 	c.onOpen = func(objstore.Object, int64) error { hang.Wait(); return nil }
 	c.put("p/large", lines("large", 3))
 	c.queue.send("p/large")
 	within(t, time.Minute, "the message", func() bool { _, received := c.queue.left(); return received == 1 })
-	time.Sleep(5 * tidyNotices)
+	within(t, 2*time.Minute, "its time to be made longer", func() bool {
+		c.queue.mu.Lock()
+		defer c.queue.mu.Unlock()
+		return c.queue.letters["1"].held > 1
+	})
 	_, received := c.queue.left()
 	hang.Done()
 	within(t, time.Minute, "the end of the message", func() bool { left, _ := c.queue.left(); return left == 0 })

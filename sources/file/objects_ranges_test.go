@@ -217,15 +217,18 @@ func TestObjectsLargeRate(t *testing.T) {
 	if requests != 1 {
 		t.Errorf("%d requests", requests)
 	}
-	content, err := s.content(t.Context(), &fetched{Object: page[0]})
-	if err != nil {
-		t.Fatal(err)
+	var many time.Duration
+	for try := 0; try == 0 || try < 5 && many >= one; try++ { // a busy machine may hold up one of them for as long
+		content, err := s.content(t.Context(), &fetched{Object: page[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		many, requests = read(content, page[0].Size)
 	}
-	many, requests := read(content, page[0].Size)
 	if most := page[0].Size/rangeSize + 1; requests > most || many >= one {
 		t.Errorf("%d requests, want at most %d; %v, and %v by one", requests, most, many, one)
 	}
-	content, err = s.content(t.Context(), &fetched{Object: page[1]})
+	content, err := s.content(t.Context(), &fetched{Object: page[1]})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ var broken = storeFault{"body broken in the middle", func(p *storeProxy, w http.
 const large, late = ".large.gz", ".late.gz"
 
 // fencedWithin is how long two processes may read the same objects before one of them finds its positions taken, on the slowest machine.
-const fencedWithin = 30 * time.Second
+const fencedWithin = 2 * time.Minute
 
 // objectSource reads a bucket with two processes while objects appear in it in no order, requests fail, the server is restarted, and
 // the processes are killed. One of them sleeps in the middle of its work while a third one does that. A record names its object and its

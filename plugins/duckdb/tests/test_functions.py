@@ -224,7 +224,7 @@ assert con.execute("SELECT url_host('http://a/x')").fetchall() == [("a",)]
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_forked_child_is_told(extension: Path) -> None:
     """Go's threads do not survive a fork. A call in the child is an error, and does not wait for them for ever."""
-    subprocess.run([sys.executable, "-c", FORK, HERE], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", FORK, HERE], check=True, timeout=600)
 
 
 PSL = """

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -120,15 +121,16 @@ func get(client *http.Client, url, token string) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-// freePort returns a port that nothing listens at.
+// freePort returns a port that nothing listens at, and that no system hands out by itself until it is listened at.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		port := 10_000 + mathrand.IntN(10_000)
+		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // certificate writes a certificate and its key, named as in a Secret of type kubernetes.io/tls.
