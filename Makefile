@@ -189,7 +189,7 @@ plugins-spark: build jvm-native $(PLUGINS_VENV)/.installed ## the jars for Spark
 	$(MAVEN) package
 	plugins/jvm/collect.sh $(JVM) $(RELEASE)
 	cd plugins/jvm/tests && URLMILL_REQUIRE_HOSTS=1 URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill URLMILL_SPARK_JARS=$(CURDIR)/$(JVM) $(PLUGINS_PYTHON) -m pytest -q -p no:cacheprovider
-	URLMILL_REQUIRE_SPARK=1 URLMILL_REQUIRE_KAFKA=1 URLMILL_SPARK_JARS=$(CURDIR)/$(JVM) $(GO) test -count=1 -run TestSparkStream ./internal/dev/doctest
+	URLMILL_REQUIRE_SPARK=1 URLMILL_REQUIRE_KAFKA=1 URLMILL_SPARK_JARS=$(CURDIR)/$(JVM) $(GO) test -count=1 -timeout 30m -run TestSparkStream ./internal/dev/doctest
 
 .PHONY: spark-10m
 spark-10m: build spark $(PLUGINS_VENV)/.installed ## what Spark's functions make of ten million URLs is what urlmill parse makes of them (4 GB of disk)

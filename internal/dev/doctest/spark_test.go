@@ -209,7 +209,7 @@ func killSparkWithin(t *testing.T, dir string, cmd *exec.Cmd, least int) int {
 			t.Logf("killed in batch %d; the last one committed is %d", planned, lastBatch(filepath.Join(dir, "checkpoint", "commits")))
 			return planned
 		}
-		if process.Ended() || time.Since(begin) > 3*time.Minute {
+		if process.Ended() || time.Since(begin) > 10*time.Minute {
 			log, _ := os.ReadFile(testproc.LogOf(dir))
 			t.Fatalf("batch %d of %d, and it has ended: %v\n%s", planned, least, process.Ended(), log)
 		}
