@@ -7,9 +7,11 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
@@ -38,7 +40,7 @@ public final class SoakJobs extends SparkListener {
   private final boolean cluster;
   private final List<Query> queries = new ArrayList<>();
   private final Map<String, Boolean> groups = new ConcurrentHashMap<>(); // of jobs that run, and whether they were killed
-  private final Map<Long, Long> tasks = new ConcurrentHashMap<>();
+  private final Set<Long> tasks = ConcurrentHashMap.newKeySet(); // that run
   private final AtomicLong right = new AtomicLong();
   private final AtomicLong killed = new AtomicLong();
   private final AtomicLong failed = new AtomicLong();
@@ -158,7 +160,7 @@ public final class SoakJobs extends SparkListener {
       }).start();
     }
     free.acquire(AT_ONCE);
-    System.out.println("soak: windows rss=" + java.util.Arrays.toString(rss) + " peak=" + java.util.Arrays.toString(peak));
+    System.out.println("soak: windows rss=" + Arrays.toString(rss) + " peak=" + Arrays.toString(peak));
     System.out.println("soak: ended " + counts() + " alive=" + alive() + " rss_first=" + rss[1] + " rss_last=" + rss[WINDOWS - 1]
         + " peak_first=" + peak[1] + " peak_last=" + peak[WINDOWS - 1]);
   }
@@ -221,7 +223,7 @@ public final class SoakJobs extends SparkListener {
             if (cluster && (executors.get() == 0 || r.nextInt(3) == 0)) {
               killExecutor(r);
             } else {
-              tasks.keySet().stream().limit(1 + r.nextInt(3)).forEach(this::killTask);
+              tasks.stream().limit(1 + r.nextInt(3)).forEach(this::killTask);
             }
           }
         }
@@ -283,7 +285,7 @@ public final class SoakJobs extends SparkListener {
 
   @Override
   public void onTaskStart(SparkListenerTaskStart started) {
-    tasks.put(started.taskInfo().taskId(), 0L);
+    tasks.add(started.taskInfo().taskId());
   }
 
   @Override
