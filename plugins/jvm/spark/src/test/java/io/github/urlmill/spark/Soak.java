@@ -33,12 +33,13 @@ class Soak {
     double minutes = Double.parseDouble(System.getProperty("urlmill.minutes", "2"));
     Path folder = Files.createTempDirectory("urlmill-soak");
     Map<String, Long> local = process(folder.resolve("local"), "local[4,1]", (long) (minutes * 50));
-    process(folder.resolve("cluster"), "local-cluster[2,1,512]", (long) Math.max(30, minutes * 10));
+    Map<String, Long> cluster = process(folder.resolve("cluster"), "local-cluster[2,1,512]", (long) Math.max(30, minutes * 10));
     String told = String.format("soak: minutes=%.0f queries=%d killed=%d failed_as_asked=%d wrong=%d crashed=%d jni_warnings=%d other_jni_warnings=%d tasks_killed=%d executors_killed=%d"
-        + " alive=%d rss_first=%dMB rss_last=%dMB peak_first=%d peak_last=%d", minutes, of("queries"), of("killed"), of("failed_as_asked"), of("wrong"), of("crashed"), of("ours"),
-        of("others"), of("tasks_killed"), of("executors_killed"), local.get("alive"), local.get("rss_first"), local.get("rss_last"), local.get("peak_first"), local.get("peak_last"));
+        + " alive=%d rss_first=%dMB rss_last=%dMB peak_first=%d peak_last=%d executor_rss_most=%dMB", minutes, of("queries"), of("killed"), of("failed_as_asked"), of("wrong"), of("crashed"), of("ours"),
+        of("others"), of("tasks_killed"), of("executors_killed"), local.get("alive"), local.get("rss_first"), local.get("rss_last"), local.get("peak_first"), local.get("peak_last"), cluster.get("rss_most"));
     System.out.println(told);
-    boolean grew = local.get("rss_last") > local.get("rss_first") * 1.25 + 100 || local.get("peak_last") > local.get("peak_first") * 3 || local.get("alive") > 16;
+    boolean grew = local.get("rss_last") > local.get("rss_first") * 1.25 + 100 || local.get("peak_last") > local.get("peak_first") * 3 || local.get("alive") > 16
+        || cluster.get("rss_most") > 1024; // twice the heap of an executor
     boolean idle = of("queries") == 0 || of("killed") == 0 || of("failed_as_asked") == 0 || of("tasks_killed") == 0 || of("executors_killed") == 0;
     assertTrue(of("wrong") + of("crashed") + of("ours") == 0 && !grew && !idle, told + "; see " + folder);
     try (Stream<Path> all = Files.walk(folder)) {

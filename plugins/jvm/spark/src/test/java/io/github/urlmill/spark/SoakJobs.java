@@ -15,6 +15,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.apache.spark.scheduler.AccumulableInfo;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -47,7 +49,7 @@ public final class SoakJobs extends SparkListener {
   private final AtomicLong wrong = new AtomicLong();
   private final AtomicLong attempts = new AtomicLong(); // killed, of tasks
   private final AtomicLong executors = new AtomicLong(); // killed
-  private final long[] rss = new long[WINDOWS];
+  private final long[] rss = new long[WINDOWS]; // MB at most, of this process, or of the largest executor
   private final long[] peak = new long[WINDOWS];
   private volatile int window;
 
@@ -144,10 +146,10 @@ public final class SoakJobs extends SparkListener {
     long told = 0;
     for (int n = 0; System.nanoTime() < end; n++) {
       window = (int) Math.min(WINDOWS - 1, (System.nanoTime() - start) * WINDOWS / (end - start));
-      rss[window] = Math.max(rss[window], resident());
+      rss[window] = Math.max(rss[window], cluster ? executors().mapToLong(p -> resident(p.pid() + "")).max().orElse(0) : resident("self"));
       if ((System.nanoTime() - start) / 60_000_000_000L > told) {
         told++;
-        System.out.println("soak: minute " + told + ": " + counts() + " rss=" + resident() + "MB");
+        System.out.println("soak: minute " + told + ": " + counts() + " rss=" + rss[window] + "MB");
       }
       free.acquire();
       int number = n;
@@ -162,7 +164,7 @@ public final class SoakJobs extends SparkListener {
     free.acquire(AT_ONCE);
     System.out.println("soak: windows rss=" + Arrays.toString(rss) + " peak=" + Arrays.toString(peak));
     System.out.println("soak: ended " + counts() + " alive=" + alive() + " rss_first=" + rss[1] + " rss_last=" + rss[WINDOWS - 1]
-        + " peak_first=" + peak[1] + " peak_last=" + peak[WINDOWS - 1]);
+        + " rss_most=" + LongStream.of(rss).max().getAsLong() + " peak_first=" + peak[1] + " peak_last=" + peak[WINDOWS - 1]);
   }
 
   private String counts() {
@@ -249,8 +251,12 @@ public final class SoakJobs extends SparkListener {
     }
   }
 
+  private static Stream<ProcessHandle> executors() {
+    return ProcessHandle.current().descendants().filter(p -> p.info().command().orElse("").endsWith("/java"));
+  }
+
   private void killExecutor(Random r) {
-    List<ProcessHandle> all = ProcessHandle.current().descendants().filter(p -> p.info().command().orElse("").endsWith("/java")).toList();
+    List<ProcessHandle> all = executors().toList();
     if (!all.isEmpty() && all.get(r.nextInt(all.size())).destroyForcibly()) {
       executors.incrementAndGet();
     }
@@ -278,9 +284,14 @@ public final class SoakJobs extends SparkListener {
     return alive;
   }
 
-  private static long resident() throws IOException {
-    return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith("VmRSS:"))
-        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) / 1024).sum();
+  /** Returns the MB that a process has in memory, 0 of one that has just ended. */
+  private static long resident(String pid) {
+    try {
+      return Files.readAllLines(Path.of("/proc", pid, "status")).stream().filter(line -> line.startsWith("VmRSS:"))
+          .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) / 1024).sum();
+    } catch (IOException e) {
+      return 0;
+    }
   }
 
   @Override
