@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 
 	"github.com/apache/arrow/go/v15/parquet/file"
@@ -15,8 +16,10 @@ import (
 	"github.com/urlmill/urlmill/sources/generate"
 )
 
-// pipeBytes is what is written at a time, and what a pipe holds.
-const pipeBytes = 1 << 20
+const (
+	pipeBytes   = 1 << 20 // that are written at a time, and that a pipe holds
+	setPipeSize = 1031    // F_SETPIPE_SZ, which Linux alone has
+)
 
 // crawl is the input: files of URLs, or with options.stream named pipes of them.
 type crawl struct {
@@ -85,7 +88,9 @@ func (c *crawl) pipe(name string, blocks <-chan int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = unix.FcntlInt(f.Fd(), unix.F_SETPIPE_SZ, pipeBytes)
+	if runtime.GOOS == "linux" {
+		_, err = unix.FcntlInt(f.Fd(), setPipeSize, pipeBytes)
+	}
 	for begin := range blocks {
 		if err == nil {
 			err = c.block(f, begin)
