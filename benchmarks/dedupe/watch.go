@@ -81,6 +81,7 @@ func (m *mill) watch(r *result, o options) error {
 				return fmt.Errorf("urlmill run: %w\n%s", err, &m.log)
 			}
 			r.State = output.Bytes(m.seen)
+			r.PeakState = max(r.PeakState, r.State)
 			r.Seconds = time.Since(m.began).Seconds()
 			return nil
 		case <-tick.C:
