@@ -102,19 +102,31 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestDedupeSteps compares the table of docs/dedupe.md with the results of make dedupe-100m.
+// dedupeReport is the result of make dedupe-100m, and of make dedupe-1b.
+type dedupeReport struct {
+	Found int64 `json:"found_duplicates"`
+	Steps []struct {
+		Rows   int64   `json:"rows"`
+		Rate   int64   `json:"rows_per_s"`
+		CPU    float64 `json:"cpu_ns_per_row"`
+		Memory float64 `json:"memory_bytes"`
+		State  float64 `json:"state_bytes"`
+	} `json:"steps"`
+}
+
+// TestDedupeSteps compares the tables of docs/dedupe.md and docs/design/dedupe.md with the results of make dedupe-100m and make dedupe-1b.
 func TestDedupeSteps(t *testing.T) {
-	report := results[struct {
-		Steps []struct {
-			Rows  int64   `json:"rows"`
-			Rate  int64   `json:"rows_per_s"`
-			CPU   float64 `json:"cpu_ns_per_row"`
-			State float64 `json:"state_bytes"`
-		} `json:"steps"`
-	}](t, "dedupe.json")
-	for _, s := range report.Steps {
-		says(t, "docs/dedupe.md", fmt.Sprintf("| %d M | %s | %.1f µs | %s MiB |",
-			s.Rows/1e6, thousands(s.Rate), s.CPU/1e3, thousands(int64(s.State/(1<<20)+0.5))))
+	mebibytes := func(n float64) string { return thousands(int64(n/(1<<20) + 0.5)) }
+	for _, s := range results[dedupeReport](t, "dedupe.json").Steps {
+		says(t, "docs/dedupe.md", fmt.Sprintf("| %d M | %s | %.1f µs | %s MiB |", s.Rows/1e6, thousands(s.Rate), s.CPU/1e3, mebibytes(s.State)))
+	}
+	billion := results[dedupeReport](t, "dedupe-billion.json")
+	says(t, "docs/design/dedupe.md", fmt.Sprintf("**%s duplicates were found**", thousands(billion.Found)))
+	for _, s := range billion.Steps {
+		if s.Rows%100_000_000 == 0 {
+			says(t, "docs/design/dedupe.md", fmt.Sprintf("| %d M | %s | %.1f µs | %s MiB | %s MiB |",
+				s.Rows/1e6, thousands(s.Rate), s.CPU/1e3, mebibytes(s.Memory), mebibytes(s.State)))
+		}
 	}
 }
 
