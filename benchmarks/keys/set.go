@@ -28,7 +28,7 @@ type setReport struct {
 	Filters float64 `json:"run_filters_bits"`
 	Hot     float64 `json:"hot_bits"`
 	Indexes float64 `json:"index_bits"`
-	Tables  float64 `json:"tables_bits_mean"` // keys that are in no run, when a commit was added
+	Tables  float64 `json:"tables_bits_mean"` // keys that are in no run, before and behind commits
 	Most    float64 `json:"tables_bits_most"`
 	Sum     float64 `json:"sum_bits"`  // in the end
 	Heap    float64 `json:"heap_bits"` // in the end, as the runtime counts it
@@ -100,6 +100,12 @@ func idle() {
 // set fills a set, and asks it.
 func (o options) set(tb interface{ TempDir() string }, r *report, keys uint64) error {
 	f := &files{dir: tb.TempDir()}
+	var making []float64 // a key, when nothing else goes on
+	for range 5 {
+		began := cputime.Used()
+		keysOf(0, min(commitKeys, keys))
+		making = append(making, float64(cputime.Used()-began)/float64(min(commitKeys, keys)))
+	}
 	before := heap()
 	s, err := runs.Open(runs.Options{
 		Files: f, Memory: setMemory, Commit: func(runs.Change) error { return nil },
@@ -111,19 +117,18 @@ func (o options) set(tb interface{ TempDir() string }, r *report, keys uint64) e
 	defer s.Close()
 	bits := func(bytes int64) float64 { return 8 * float64(bytes) / float64(keys) }
 	m := &setReport{Keys: keys, Memory: setMemory}
-	began, making, commits := cputime.Used(), time.Duration(0), 0.0
+	began, commits := cputime.Used(), 0.0
 	for at := uint64(0); at < keys; at += commitKeys {
-		from := cputime.Used()
 		more := keysOf(at, min(at+commitKeys, keys))
-		making += cputime.Used() - from
+		then := bits(s.Memory().Tables)
 		if err := s.Add(more, at/commitKeys, at); err != nil {
 			return err
 		}
-		tables := bits(s.Memory().Tables)
-		m.Tables, m.Most, commits = m.Tables+tables, max(m.Most, tables), commits+1
+		after := bits(s.Memory().Tables)
+		m.Tables, m.Most, commits = m.Tables+(then+after)/2, max(m.Most, after), commits+1
 	}
 	idle()
-	m.Add = float64((cputime.Used() - began - making).Nanoseconds()) / float64(keys)
+	m.Add = float64(cputime.Used()-began)/float64(keys) - median(making)
 	now := s.Memory()
 	m.Filter, m.Filters, m.Hot, m.Indexes = bits(now.Filter), bits(now.RunFilters), bits(now.Hot), bits(now.Indexes)
 	m.Tables /= commits
