@@ -491,6 +491,10 @@ generate-asm: ## the assembly of urlcore/internal/scan
 dedupe-100m: build ## the duplicates among 100 million URLs of files, in 512 MiB, counted (20 GB of disk); QUICK=1, DIR=
 	cd benchmarks && $(GO) build -o ../$(BIN)/dedupe-100m ./dedupe && QUICK=$(QUICK) ../$(BIN)/dedupe-100m -binary ../$(BIN)/urlmill -dir "$(DIR)" -out $(RESULTS)/dedupe.json $(if $(QUICK),,-plots ../docs/performance)
 
+.PHONY: dedupe-1b
+dedupe-1b: build ## the same with a billion URLs through pipes, in 6 GiB (35 GB of disk, some hours); ROWS=, DIR=; an interrupt ends it early
+	cd benchmarks && $(GO) build -o ../$(BIN)/dedupe-100m ./dedupe && exec ../$(BIN)/dedupe-100m -binary ../$(BIN)/urlmill -dir "$(DIR)" -stream -rows $(or $(ROWS),1000000000) -step 25000000 -memory 3GiB -limit 6GiB $(if $(ROWS),,-out $(RESULTS)/dedupe-billion.json)
+
 BENCH_SEEN_VENV := $(or $(URLMILL_BENCH_SEEN_VENV),$(CURDIR)/$(BIN)/venv-bench-seen)
 
 # PySpark comes as source: what builds it is of a known version, too.
