@@ -518,6 +518,10 @@ $(BENCH_SEEN_VENV)/.installed: benchmarks/seen/requirements.txt plugins/python/t
 bench-seen: build $(if $(QUICK),,$(BENCH_SEEN_VENV)/.installed) ## the duplicates in a list of URLs found by urlmill, filters and a set in Redis, Spark's dropDuplicates: speed, memory, errors (Debian's redis-server, python3, Java); QUICK=1, DIR=
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-seen ./seen && QUICK=$(QUICK) BENCH_SEEN_PYTHON=$(if $(QUICK),,$(BENCH_SEEN_VENV)/bin/python3) ../$(BIN)/bench-seen -binary ../$(BIN)/urlmill -dir "$(DIR)" -out $(RESULTS)/seen.json
 
+.PHONY: bench-keys
+bench-keys: ## what the sets of keys of dedupe take: memory and disk of a key, look-ups a second, restoring the state of a partition (versitygw; 5 GB of disk); QUICK=1, DIR=
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-keys ./keys && QUICK=$(QUICK) ../$(BIN)/bench-keys -dir "$(DIR)" -out $(RESULTS)/keys.json
+
 .PHONY: bench
 bench: ## Go benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...
