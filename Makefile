@@ -383,7 +383,7 @@ test-arch: ## urlcore and pipeline tested for 32 bit, a fifth of what is random,
 
 .PHONY: test-older
 test-older: ## an older Go builds urlmill, and what it builds conforms but for what is known
-	GOTOOLCHAIN=$(OLDER_GO) $(GO) build $(FOREIGN) -o /dev/null ./cmd/urlmill
+	GOTOOLCHAIN=$(OLDER_GO) $(GO) build -o /dev/null ./cmd/urlmill
 	GOTOOLCHAIN=$(OLDER_GO) $(GO) test -timeout 30m ./urlcore/... ./internal/dev/conformance/...
 
 CHAOS_VENV := $(or $(URLMILL_CHAOS_VENV),$(CURDIR)/$(BIN)/venv-chaos)
