@@ -110,7 +110,7 @@ func (s *Set) rewrite(some []*fileRun, keep func(uint64) bool) (*fileRun, error)
 
 // newFilter returns the filter of a run: none where it is the only one without one, or where there is no memory for one. s.mu is held.
 func (s *Set) newFilter(keys int64, only bool) *Filter {
-	size := min(keys, s.spare) // eight bits a key
+	size := min(keys, s.most, s.spare) // eight bits a key
 	if only || size < keys/4 {
 		return nil
 	}
