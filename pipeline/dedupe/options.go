@@ -220,7 +220,7 @@ func (o Options) claimsMemory() int64 { return o.Memory / 16 * 3 }
 // inRuns reports whether keys are in sorted runs.
 func (o Options) inRuns() bool { return o.Approximate == nil && !o.windows() }
 
-// setMemory is the share of the memory for filters of keys, and for keys that are in no run yet, where keys are in runs: eight and a half bits
+// setMemory is the share of the memory for filters of keys, and for keys that are in no run yet, where keys are in runs: eleven bits
 // for each of 75 million keys of 256 MiB are the filter that is asked first. The store has an eighth then.
 func (o Options) setMemory() int64 {
 	if !o.inRuns() {

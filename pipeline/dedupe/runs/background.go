@@ -110,7 +110,7 @@ func (s *Set) rewrite(some []*fileRun, keep func(uint64) bool) (*fileRun, error)
 
 // newFilter returns the filter of a run: none where it is the only one without one, or where there is no memory for one. s.mu is held.
 func (s *Set) newFilter(keys int64, only bool) *Filter {
-	size := min(keys, s.most, s.spare) // eight bits a key
+	size := min(keys, s.spare) // eight bits a key
 	if only || size < keys/4 {
 		return nil
 	}
@@ -159,11 +159,9 @@ func (s *Set) write(sources []source, filter *Filter, keep func(uint64) bool) (*
 
 // drop gives back the memory of a filter.
 func (s *Set) drop(f *Filter) {
-	if f != nil {
-		s.mu.Lock()
-		s.spare += int64(len(f.blocks)) * 64
-		s.mu.Unlock()
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spare += f.size()
 }
 
 // install puts a run, if it is not nil, in the place of others, and of the frozen table if that was written.

@@ -83,7 +83,6 @@ type Set struct {
 	frozen  *table // being written as a run; nil without one
 	runs    []*fileRun
 	spare   int64 // bytes of memory that filters of runs may take yet
-	most    int64 // bytes that one of them may take, so that there are enough for runs that are to be merged
 	err     error // of the background
 	filling bool
 
@@ -101,10 +100,10 @@ type fileRun struct {
 
 // The shares of the memory, in 48 parts: what is left is for merges.
 const (
-	shareAll   = 21 // filter of all keys
+	shareAll   = 27 // filter of all keys
 	shareRuns  = 12 // filters of runs
 	shareHot   = 2
-	shareTable = 4 // there are two, and a part of one more while batches are merged
+	shareTable = 1 // there are two, and a part of one more while batches are merged; one with a large commit is larger
 	shares     = 48
 )
 
@@ -116,7 +115,7 @@ func Open(opts Options, files []File) (*Set, error) {
 	part := opts.Memory / shares
 	s := &Set{
 		opts: opts, all: NewFilter(part * shareAll), hot: newHot(part * shareHot), table: &table{},
-		limit: int(max(part*shareTable/tableBytes, minTable)), spare: part * shareRuns, most: part * shareRuns / fanIn,
+		limit: int(max(part*shareTable/tableBytes, minTable)), spare: part * shareRuns,
 	}
 	if opts.Table > 0 {
 		s.limit = opts.Table
