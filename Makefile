@@ -224,7 +224,7 @@ ARM64_HOSTS := pyarrow$(if $(LONG),$(COMMA)polars$(COMMA)duckdb$(COMMA)pandas)
 $(ARM64)/.installed$(if $(LONG),-long): plugins/python/machines/arm64.sh plugins/python/tests/requirements.txt $(WHEELS_VENV)/.installed
 	$(AGAIN) plugins/python/machines/arm64.sh $(ARM64)
 	$(AGAIN) $(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --only-binary :all: $(foreach glibc,28 27 26 24 17,--platform manylinux_2_$(glibc)_aarch64) \
-	  --python-version $$($(ARM64)/python3 -c 'import platform; print(platform.python_version())') -c plugins/python/tests/requirements.txt $(sort $(subst $(COMMA), ,$(ARM64_HOSTS)) duckdb) pytest
+	  --python-version $$($(ARM64)/python3 -c 'import platform; print(platform.python_version())') -c plugins/python/tests/requirements.txt $(sort $(subst $(COMMA), ,$(ARM64_HOSTS)) duckdb numpy) pytest
 	@touch $(ARM64)/.installed $@
 
 # Of github.com/kluctl/go-embed-python: the newest, Python 3.14, and 3.10, the oldest that the package allows.
