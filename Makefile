@@ -6,7 +6,7 @@ COMMA := ,
 LINT_VERSION := v2.15.0
 TOOLS := $(CURDIR)/$(BIN)/tools
 AGAIN := $(CURDIR)/.ci/again # before what takes something from the network
-PIP_FLAGS := --quiet --disable-pip-version-check --retries 10 --timeout 180
+PIP_FLAGS := --quiet --no-compile --disable-pip-version-check --retries 10 --timeout 180
 PIP_INSTALL := -m pip install $(PIP_FLAGS)
 MAVEN_COPY := mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
 
@@ -215,8 +215,8 @@ compat: $(PLUGINS_VENV)/.chdb ## package urlcore/compat beside Spark and ClickHo
 	URLMILL_REQUIRE_COMPAT=1 URLMILL_COMPAT_PYTHON=$(PLUGINS_PYTHON) URLMILL_COMPAT_URLS=$(if $(QUICK),30000,1000000) \
 	  $(GO) test -count=1 -v -timeout 120m -run 'TestEngines|TestFatal' ./urlcore/compat
 
-# Wheels of other platforms, into a folder beside the interpreter that is to import them.
-SITE := $(PIP_INSTALL) --target
+# Wheels of other platforms, into a folder beside the interpreter that is to import them. Emulated, it would take long to compile them.
+SITE := $(PIP_INSTALL) --compile --target
 
 ARM64 := $(or $(URLMILL_PLUGINS_ARM64),$(CURDIR)/$(BIN)/python-arm64)
 ARM64_HOSTS := pyarrow$(if $(LONG),$(COMMA)polars$(COMMA)duckdb$(COMMA)pandas)
@@ -320,7 +320,7 @@ SCHEDULERS := dbt airflow
 $(BIN)/venv-%/.installed: internal/dev/doctest/requirements-%.txt
 	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
 	python3 -m venv $(@D) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
-	$(AGAIN) $(@D)/bin/python3 $(PIP_INSTALL) --no-compile -r $<
+	$(AGAIN) $(@D)/bin/python3 $(PIP_INSTALL) -r $<
 	@touch $@
 
 .PHONY: schedulers
@@ -340,8 +340,7 @@ lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, cop
 	$(TOOLS)/golangci-lint run --allow-parallel-runners ./...
 	cd internal/dev/itest && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml ./...
 	cd plugins/arrowc && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml ./...
-	$(GO) vet ./...
-	$(GO) build -o $(BIN)/tools/urlcopy ./urlcore/urlcopy && $(GO) vet -vettool=$(TOOLS)/urlcopy ./...
+	$(GO) build -o $(BIN)/tools/urlcopy ./urlcore/urlcopy && $(TOOLS)/urlcopy ./... && $(GO) vet -vettool=$(TOOLS)/urlcopy ./urlcore
 	$(GO) mod tidy -diff
 	cd internal/dev/itest && $(GO) mod tidy -diff
 	cd internal/dev/itest/monitoring && $(GO) mod tidy -diff && $(GO) vet ./...
@@ -375,9 +374,20 @@ conformance: ## cases passed of each conformance file, also when an older Go bui
 conformance-docs: ## the same, written into docs/conformance.md
 	@$(GO) run ./internal/dev/conformance/matrix -older $(OLDER_GO) -write
 
+# For what is built to see that it can be: modules of others are not optimized, and nothing has what debuggers read, which takes the compiler half the time.
+FOREIGN := -gcflags='all=-N -l -dwarf=false' -gcflags=std=-dwarf=false -gcflags=github.com/urlmill/urlmill/...=-dwarf=false
+
+.PHONY: test-arch
+test-arch: ## urlcore and pipeline tested for 32 bit, a fifth of what is random, and all vetted; urlmill built for it and for arm64
+	GOARCH=386 $(GO) test -short -timeout 30m ./urlcore/... ./pipeline/...
+	GOARCH=386 $(GO) vet ./...
+	GOARCH=386 $(GO) build -o /dev/null ./cmd/urlmill
+	GOARCH=arm64 $(GO) vet ./urlcore/internal/scan
+	GOARCH=arm64 $(GO) build $(FOREIGN) -o /dev/null ./cmd/urlmill
+
 .PHONY: test-older
 test-older: ## an older Go builds urlmill, and what it builds conforms but for what is known
-	GOTOOLCHAIN=$(OLDER_GO) $(GO) build -o /dev/null ./cmd/urlmill
+	GOTOOLCHAIN=$(OLDER_GO) $(GO) build $(FOREIGN) -o /dev/null ./cmd/urlmill
 	GOTOOLCHAIN=$(OLDER_GO) $(GO) test -timeout 30m ./urlcore/... ./internal/dev/conformance/...
 
 CHAOS_VENV := $(or $(URLMILL_CHAOS_VENV),$(CURDIR)/$(BIN)/venv-chaos)
@@ -495,6 +505,10 @@ generate-asm: ## the assembly of urlcore/internal/scan
 dedupe-100m: build ## the duplicates among 100 million URLs of files, in 512 MiB, counted (20 GB of disk); QUICK=1, DIR=
 	cd benchmarks && $(GO) build -o ../$(BIN)/dedupe-100m ./dedupe && QUICK=$(QUICK) ../$(BIN)/dedupe-100m -binary ../$(BIN)/urlmill -dir "$(DIR)" -out $(RESULTS)/dedupe.json $(if $(QUICK),,-plots ../docs/performance)
 
+.PHONY: dedupe-1b
+dedupe-1b: build ## the same with a billion URLs through pipes, in 6 GiB (35 GB of disk, some hours); ROWS=, DIR=; an interrupt ends it early
+	cd benchmarks && $(GO) build -o ../$(BIN)/dedupe-100m ./dedupe && exec ../$(BIN)/dedupe-100m -binary ../$(BIN)/urlmill -dir "$(DIR)" -stream -rows $(or $(ROWS),1000000000) -step 25000000 -memory 3GiB -limit 6GiB $(if $(ROWS),,-out $(RESULTS)/dedupe-billion.json)
+
 BENCH_SEEN_VENV := $(or $(URLMILL_BENCH_SEEN_VENV),$(CURDIR)/$(BIN)/venv-bench-seen)
 
 # PySpark comes as source: what builds it is of a known version, too.
@@ -507,6 +521,10 @@ $(BENCH_SEEN_VENV)/.installed: benchmarks/seen/requirements.txt plugins/python/t
 .PHONY: bench-seen
 bench-seen: build $(if $(QUICK),,$(BENCH_SEEN_VENV)/.installed) ## the duplicates in a list of URLs found by urlmill, filters and a set in Redis, Spark's dropDuplicates: speed, memory, errors (Debian's redis-server, python3, Java); QUICK=1, DIR=
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-seen ./seen && QUICK=$(QUICK) BENCH_SEEN_PYTHON=$(if $(QUICK),,$(BENCH_SEEN_VENV)/bin/python3) ../$(BIN)/bench-seen -binary ../$(BIN)/urlmill -dir "$(DIR)" -out $(RESULTS)/seen.json
+
+.PHONY: bench-keys
+bench-keys: ## what the sets of keys of dedupe take: memory and disk of a key, look-ups a second, restoring the state of a partition (versitygw; 5 GB of disk); QUICK=1, DIR=
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-keys ./keys && QUICK=$(QUICK) ../$(BIN)/bench-keys -dir "$(DIR)" -out $(RESULTS)/keys.json
 
 .PHONY: bench
 bench: ## Go benchmarks of every package

@@ -5,17 +5,21 @@
 // words or in others; runs "urlmill run" over them, as it would be run in production; and prints its rate at every ten
 // million rows, its largest memory, the size of the state and what came out. It exits with 1 unless the duplicates that were
 // marked are as many as were planted, no row is missing, and the process stayed below its limit.
+//
+// With -stream URLs come through pipes, and files of the output are counted and removed as soon as they are committed, so that the
+// disk has to hold nothing but the state. An interrupt ends the input early then, and what has been read is counted in the same way.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"time"
 
-	"github.com/urlmill/urlmill/benchmarks/internal/output"
 	"github.com/urlmill/urlmill/benchmarks/internal/results"
 )
 
@@ -25,6 +29,7 @@ type options struct {
 	rows, perFile, step                    int64
 	share                                  float64
 	cores                                  int
+	stream                                 bool
 }
 
 // maxCores is how many cores urlmill gets at most: each takes its part of the limit, and more would not leave enough.
@@ -54,10 +59,12 @@ type result struct {
 
 // step is the rate between the last step and so many rows.
 type step struct {
-	Rows       int64 `json:"rows"`
-	RowsPerSec int64 `json:"rows_per_s"`
-	CPU        int64 `json:"cpu_ns_per_row"`
-	State      int64 `json:"state_bytes"`
+	Rows       int64   `json:"rows"`
+	Seconds    float64 `json:"seconds,omitempty"` // since the start
+	RowsPerSec int64   `json:"rows_per_s"`
+	CPU        int64   `json:"cpu_ns_per_row"`
+	Memory     int64   `json:"memory_bytes,omitempty"` // at most, so far
+	State      int64   `json:"state_bytes"`
 }
 
 func main() {
@@ -75,6 +82,7 @@ func main() {
 	flag.Float64Var(&o.share, "share", 0.4, "share of URLs that are to repeat one; more than half of these do")
 	flag.StringVar(&o.memory, "memory", "256MiB", "dedupe.memory")
 	flag.StringVar(&o.limit, "limit", "512MiB", "memory_limit of the process")
+	flag.BoolVar(&o.stream, "stream", false, "URLs through pipes, and output that is removed when it has been counted")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "dedupe:", err)
@@ -94,27 +102,40 @@ func run(o options) (err error) {
 	}()
 	r := result{
 		Head: results.NewHead(), Cores: o.cores,
-		Memory: o.memory, Limit: o.limit, Rows: o.rows,
+		Memory: o.memory, Limit: o.limit,
+	}
+	ctx := context.Background()
+	if o.stream {
+		var stop func()
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
+		defer stop()
 	}
 	began := time.Now()
-	if r.Planted, r.Input, err = writeInput(filepath.Join(dir, "crawl"), o); err != nil {
+	input, err := writeCrawl(ctx, filepath.Join(dir, "crawl"), o)
+	if err != nil {
 		return err
 	}
-	fmt.Printf("%s URLs with %s planted duplicates, %s in files, written in %.0f s\n",
-		count(o.rows), count(r.Planted), size(r.Input), time.Since(began).Seconds())
+	if !o.stream {
+		if err := input.wait(); err != nil {
+			return err
+		}
+		fmt.Printf("%s in files, written in %.0f s\n", size(input.bytes), time.Since(began).Seconds())
+	}
 	m, err := start(dir, o)
 	if err != nil {
 		return err
 	}
-	if err := m.watch(&r, o.step); err != nil {
+	if err := m.watch(&r, o); err != nil {
 		return err
 	}
-	rows, found, err := countMarks(filepath.Join(dir, "pages"))
-	if err != nil {
+	if err := input.wait(); err != nil {
 		return err
 	}
-	r.Found = found
-	r.Output = output.Bytes(filepath.Join(dir, "pages"))
+	if err := m.out.count(m.pages); err != nil {
+		return err
+	}
+	r.Rows, r.Planted, r.Input, r.Found, r.Output = input.written, input.planted, input.bytes, m.out.duplicates, m.out.bytes
+	r.RowsPerSec = int64(float64(r.Rows) / r.Seconds)
 	r.print()
 	if o.out != "" {
 		if err := results.Write(o.out, &r); err != nil {
@@ -126,7 +147,7 @@ func run(o options) (err error) {
 			return err
 		}
 	}
-	return r.check(rows)
+	return r.check(m.out.rows)
 }
 
 // check returns what is not as it has to be.

@@ -20,14 +20,14 @@ import (
 
 const configText = `
 source:
-  file: {paths: ["%[1]s/crawl"]}
+  file: {paths: ["%[1]s/crawl/*"]}
 columns:
   canonical: {form: dedupe}
   include: [url, canonical_url, url_key]
 dedupe: {path: "%[1]s/seen", memory: %[2]s}
 sink:
   parquet: {path: "%[1]s/pages"}
-  roll: {bytes: 512MiB, every: 0s}
+  roll: {rows: %[5]d, every: 0s}
 memory_limit: %[3]s
 admin: {listen: "%[4]s", pprof: true}
 log: {format: json}
@@ -37,6 +37,8 @@ log: {format: json}
 type mill struct {
 	process *testproc.Process
 	seen    string
+	pages   string
+	out     pages  // counted so far
 	metrics string // its address
 	log     testproc.Log
 	began   time.Time
@@ -51,10 +53,10 @@ func start(dir string, o options) (*mill, error) {
 	}
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[0]))
 	config := filepath.Join(dir, "dedupe.yaml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, configText, dir, o.memory, o.limit, address), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, configText, dir, o.memory, o.limit, address, o.perFile), 0o600); err != nil {
 		return nil, err
 	}
-	m := &mill{seen: filepath.Join(dir, "seen"), metrics: "http://" + address + "/metrics", release: release}
+	m := &mill{seen: filepath.Join(dir, "seen"), pages: filepath.Join(dir, "pages"), metrics: "http://" + address + "/metrics", release: release}
 	cmd := exec.Command(o.binary, "run", config)
 	cmd.Stdout, cmd.Stderr = &m.log, &m.log
 	cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", o.cores))
@@ -67,11 +69,11 @@ func start(dir string, o options) (*mill, error) {
 }
 
 // watch notes rate, memory and state until the process has ended.
-func (m *mill) watch(r *result, every int64) error {
+func (m *mill) watch(r *result, o options) error {
 	defer m.release()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
-	last, lastCPU, lastAt, next := int64(0), 0.0, m.began, every
+	last, lastCPU, lastAt, next := int64(0), 0.0, m.began, o.step
 	for n := 0; ; n++ {
 		select {
 		case <-m.process.Done():
@@ -79,14 +81,19 @@ func (m *mill) watch(r *result, every int64) error {
 				return fmt.Errorf("urlmill run: %w\n%s", err, &m.log)
 			}
 			r.State = output.Bytes(m.seen)
+			r.PeakState = max(r.PeakState, r.State)
 			r.Seconds = time.Since(m.began).Seconds()
-			r.RowsPerSec = int64(float64(r.Rows) / r.Seconds)
 			return nil
 		case <-tick.C:
 		}
 		r.PeakMemory = max(r.PeakMemory, machine.PeakMemory(m.process.ID()))
 		if n%10 == 0 {
 			r.PeakState = max(r.PeakState, output.Bytes(m.seen))
+			if o.stream {
+				if err := m.out.count(m.pages); err != nil {
+					return err
+				}
+			}
 		}
 		rows, cpu := m.progress()
 		if rows < next {
@@ -94,12 +101,12 @@ func (m *mill) watch(r *result, every int64) error {
 		}
 		now := time.Now()
 		s := step{
-			Rows: next, RowsPerSec: int64(float64(rows-last) / now.Sub(lastAt).Seconds()),
-			CPU: int64((cpu - lastCPU) / float64(rows-last) * 1e9), State: output.Bytes(m.seen),
+			Rows: next, Seconds: now.Sub(m.began).Seconds(), RowsPerSec: int64(float64(rows-last) / now.Sub(lastAt).Seconds()),
+			CPU: int64((cpu - lastCPU) / float64(rows-last) * 1e9), Memory: r.PeakMemory, State: output.Bytes(m.seen),
 		}
 		r.Steps = append(r.Steps, s)
 		fmt.Printf("%12s rows  %9s rows/s  %5s ns of CPU a row  memory %s  state %s\n", count(s.Rows), count(s.RowsPerSec), count(s.CPU), size(r.PeakMemory), size(s.State))
-		last, lastCPU, lastAt, next = rows, cpu, now, (rows/every+1)*every
+		last, lastCPU, lastAt, next = rows, cpu, now, (rows/o.step+1)*o.step
 	}
 }
 
