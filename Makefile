@@ -224,7 +224,7 @@ ARM64_HOSTS := pyarrow$(if $(LONG),$(COMMA)polars$(COMMA)duckdb$(COMMA)pandas)
 $(ARM64)/.installed$(if $(LONG),-long): plugins/python/machines/arm64.sh plugins/python/tests/requirements.txt $(WHEELS_VENV)/.installed
 	$(AGAIN) plugins/python/machines/arm64.sh $(ARM64)
 	$(AGAIN) $(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --only-binary :all: $(foreach glibc,28 27 26 24 17,--platform manylinux_2_$(glibc)_aarch64) \
-	  --python-version $$($(ARM64)/python3 -c 'import platform; print(platform.python_version())') -c plugins/python/tests/requirements.txt $(subst $(COMMA), ,$(ARM64_HOSTS)) pytest
+	  --python-version $$($(ARM64)/python3 -c 'import platform; print(platform.python_version())') -c plugins/python/tests/requirements.txt $(sort $(subst $(COMMA), ,$(ARM64_HOSTS)) duckdb numpy) pytest
 	@touch $(ARM64)/.installed $@
 
 # Of github.com/kluctl/go-embed-python: the newest, Python 3.14, and 3.10, the oldest that the package allows.
@@ -243,11 +243,15 @@ $(WINDOWS)/.installed: plugins/python/machines/windows.sh plugins/python/machine
 ALONE := tests/test_parser.py tests/test_fork.py tests/test_package.py -k 'not types and not tag'
 
 .PHONY: plugins-arm64
-plugins-arm64: build $(ARM64)/.installed$(if $(LONG),-long) ## the Python package with pyarrow in a Python for Linux on arm64, under emulation (Debian: qemu-user-static); LONG=1: with Polars, DuckDB, pandas, too
-	rm -rf $(BIN)/wheels-arm64
+plugins-arm64: build $(ARM64)/.installed$(if $(LONG),-long) ## in an emulated Linux on arm64: the Python package with pyarrow, DuckDB's extension, and the jars' library in a JVM (Debian: qemu-user-static; JDK 17, Maven); LONG=1: with Polars, DuckDB, pandas, and threads and signals of the JVM, too
+	rm -rf $(BIN)/wheels-arm64 $(BIN)/duckdb-arm64 $(BIN)/jvm-arm64
 	PLATFORMS=linux/arm64 PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(BIN)/wheels-arm64
+	PLATFORMS=linux/arm64 PYTHON=$(WHEELS_VENV)/bin/python3 plugins/duckdb/release.sh $(BIN)/duckdb-arm64
+	PLATFORMS=linux/arm64 PYTHON=$(WHEELS_VENV)/bin/python3 plugins/jvm/native.sh $(BIN)/jvm-arm64
 	$(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --upgrade --no-deps --no-index --only-binary :all: --platform manylinux_2_17_aarch64 $(BIN)/wheels-arm64/*.whl
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=$(ARM64_HOSTS),command,wheel URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill timeout 30m $(ARM64)/python3 -m pytest -q -rs -p no:cacheprovider $(if $(LONG),tests/test_hosts.py) $(ALONE)
+	cd plugins/duckdb/tests && URLMILL_REQUIRE_HOSTS=1 URLMILL_DUCKDB_EXTENSION=$(CURDIR)/$(BIN)/duckdb-arm64/linux_arm64/urlmill.duckdb_extension timeout 30m $(ARM64)/python3 -m pytest -q -p no:cacheprovider -k test_python test_hosts.py
+	timeout 30m $(patsubst $(AGAIN),,$(MAVEN)) -Durlmill.native=$(CURDIR)/$(BIN)/jvm-arm64 -Djvm=$(ARM64)/bin/java -pl core $(if $(LONG),,-Dtest='CasesTest$(COMMA)LibraryTest') test
 
 OLDEST := $(or $(URLMILL_PLUGINS_OLDEST),$(CURDIR)/$(BIN)/python-oldest)
 OLDEST_HOSTS := pyarrow,polars,duckdb,pandas$(if $(LONG),$(COMMA)pyspark)

@@ -39,7 +39,7 @@ type options struct {
 }
 
 func main() {
-	o := options{sets: []uint64{10_000_000, 75_000_000}, lanes: []uint64{1_000_000, 10_000_000}, asked: 1 << 20, rounds: 5}
+	o := options{sets: []uint64{10_000_000, 75_000_000}, lanes: []uint64{1_000_000, 10_000_000}, asked: 1 << 19, rounds: 5}
 	if os.Getenv("QUICK") != "" {
 		o = options{sets: []uint64{1_000_000}, lanes: []uint64{100_000}, asked: 1 << 16, rounds: 1}
 	}
