@@ -6,7 +6,7 @@ COMMA := ,
 LINT_VERSION := v2.15.0
 TOOLS := $(CURDIR)/$(BIN)/tools
 AGAIN := $(CURDIR)/.ci/again # before what takes something from the network
-PIP_FLAGS := --quiet --disable-pip-version-check --retries 10 --timeout 180
+PIP_FLAGS := --quiet --no-compile --disable-pip-version-check --retries 10 --timeout 180
 PIP_INSTALL := -m pip install $(PIP_FLAGS)
 MAVEN_COPY := mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
 
@@ -215,8 +215,8 @@ compat: $(PLUGINS_VENV)/.chdb ## package urlcore/compat beside Spark and ClickHo
 	URLMILL_REQUIRE_COMPAT=1 URLMILL_COMPAT_PYTHON=$(PLUGINS_PYTHON) URLMILL_COMPAT_URLS=$(if $(QUICK),30000,1000000) \
 	  $(GO) test -count=1 -v -timeout 120m -run 'TestEngines|TestFatal' ./urlcore/compat
 
-# Wheels of other platforms, into a folder beside the interpreter that is to import them.
-SITE := $(PIP_INSTALL) --target
+# Wheels of other platforms, into a folder beside the interpreter that is to import them. Emulated, it would take long to compile them.
+SITE := $(PIP_INSTALL) --compile --target
 
 ARM64 := $(or $(URLMILL_PLUGINS_ARM64),$(CURDIR)/$(BIN)/python-arm64)
 ARM64_HOSTS := pyarrow$(if $(LONG),$(COMMA)polars$(COMMA)duckdb$(COMMA)pandas)
@@ -224,7 +224,7 @@ ARM64_HOSTS := pyarrow$(if $(LONG),$(COMMA)polars$(COMMA)duckdb$(COMMA)pandas)
 $(ARM64)/.installed$(if $(LONG),-long): plugins/python/machines/arm64.sh plugins/python/tests/requirements.txt $(WHEELS_VENV)/.installed
 	$(AGAIN) plugins/python/machines/arm64.sh $(ARM64)
 	$(AGAIN) $(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --only-binary :all: $(foreach glibc,28 27 26 24 17,--platform manylinux_2_$(glibc)_aarch64) \
-	  --python-version $$($(ARM64)/python3 -c 'import platform; print(platform.python_version())') -c plugins/python/tests/requirements.txt $(subst $(COMMA), ,$(ARM64_HOSTS)) pytest
+	  --python-version $$($(ARM64)/python3 -c 'import platform; print(platform.python_version())') -c plugins/python/tests/requirements.txt $(sort $(subst $(COMMA), ,$(ARM64_HOSTS)) duckdb numpy) pytest
 	@touch $(ARM64)/.installed $@
 
 # Of github.com/kluctl/go-embed-python: the newest, Python 3.14, and 3.10, the oldest that the package allows.
@@ -243,11 +243,15 @@ $(WINDOWS)/.installed: plugins/python/machines/windows.sh plugins/python/machine
 ALONE := tests/test_parser.py tests/test_fork.py tests/test_package.py -k 'not types and not tag'
 
 .PHONY: plugins-arm64
-plugins-arm64: build $(ARM64)/.installed$(if $(LONG),-long) ## the Python package with pyarrow in a Python for Linux on arm64, under emulation (Debian: qemu-user-static); LONG=1: with Polars, DuckDB, pandas, too
-	rm -rf $(BIN)/wheels-arm64
+plugins-arm64: build $(ARM64)/.installed$(if $(LONG),-long) ## in an emulated Linux on arm64: the Python package with pyarrow, DuckDB's extension, and the jars' library in a JVM (Debian: qemu-user-static; JDK 17, Maven); LONG=1: with Polars, DuckDB, pandas, and threads and signals of the JVM, too
+	rm -rf $(BIN)/wheels-arm64 $(BIN)/duckdb-arm64 $(BIN)/jvm-arm64
 	PLATFORMS=linux/arm64 PYTHON=$(WHEELS_VENV)/bin/python3 plugins/arrowc/release.sh $(BIN)/wheels-arm64
+	PLATFORMS=linux/arm64 PYTHON=$(WHEELS_VENV)/bin/python3 plugins/duckdb/release.sh $(BIN)/duckdb-arm64
+	PLATFORMS=linux/arm64 PYTHON=$(WHEELS_VENV)/bin/python3 plugins/jvm/native.sh $(BIN)/jvm-arm64
 	$(WHEELS_VENV)/bin/python3 $(SITE) $(ARM64)/site --upgrade --no-deps --no-index --only-binary :all: --platform manylinux_2_17_aarch64 $(BIN)/wheels-arm64/*.whl
 	cd plugins/python && URLMILL_REQUIRE_HOSTS=$(ARM64_HOSTS),command,wheel URLMILL_COMMAND=$(CURDIR)/$(BIN)/urlmill timeout 30m $(ARM64)/python3 -m pytest -q -rs -p no:cacheprovider $(if $(LONG),tests/test_hosts.py) $(ALONE)
+	cd plugins/duckdb/tests && URLMILL_REQUIRE_HOSTS=1 URLMILL_DUCKDB_EXTENSION=$(CURDIR)/$(BIN)/duckdb-arm64/linux_arm64/urlmill.duckdb_extension timeout 30m $(ARM64)/python3 -m pytest -q -p no:cacheprovider -k test_python test_hosts.py
+	timeout 30m $(patsubst $(AGAIN),,$(MAVEN)) -Durlmill.native=$(CURDIR)/$(BIN)/jvm-arm64 -Djvm=$(ARM64)/bin/java -pl core $(if $(LONG),,-Dtest='CasesTest$(COMMA)LibraryTest') test
 
 OLDEST := $(or $(URLMILL_PLUGINS_OLDEST),$(CURDIR)/$(BIN)/python-oldest)
 OLDEST_HOSTS := pyarrow,polars,duckdb,pandas$(if $(LONG),$(COMMA)pyspark)
@@ -316,7 +320,7 @@ SCHEDULERS := dbt airflow
 $(BIN)/venv-%/.installed: internal/dev/doctest/requirements-%.txt
 	@command -v python3 >/dev/null || { echo "there is no python3: apt-get install python3 python3-venv"; exit 1; }
 	python3 -m venv $(@D) || { echo "python3 has no venv: apt-get install python3-venv"; exit 1; }
-	$(AGAIN) $(@D)/bin/python3 $(PIP_INSTALL) --no-compile -r $<
+	$(AGAIN) $(@D)/bin/python3 $(PIP_INSTALL) -r $<
 	@touch $@
 
 .PHONY: schedulers
@@ -336,8 +340,7 @@ lint: $(TOOLS)/golangci-lint ## golangci-lint with the import rules, go vet, cop
 	$(TOOLS)/golangci-lint run --allow-parallel-runners ./...
 	cd internal/dev/itest && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml ./...
 	cd plugins/arrowc && $(TOOLS)/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml ./...
-	$(GO) vet ./...
-	$(GO) build -o $(BIN)/tools/urlcopy ./urlcore/urlcopy && $(GO) vet -vettool=$(TOOLS)/urlcopy ./...
+	$(GO) build -o $(BIN)/tools/urlcopy ./urlcore/urlcopy && $(TOOLS)/urlcopy ./... && $(GO) vet -vettool=$(TOOLS)/urlcopy ./urlcore
 	$(GO) mod tidy -diff
 	cd internal/dev/itest && $(GO) mod tidy -diff
 	cd internal/dev/itest/monitoring && $(GO) mod tidy -diff && $(GO) vet ./...
@@ -370,6 +373,17 @@ conformance: ## cases passed of each conformance file, also when an older Go bui
 .PHONY: conformance-docs
 conformance-docs: ## the same, written into docs/conformance.md
 	@$(GO) run ./internal/dev/conformance/matrix -older $(OLDER_GO) -write
+
+# For what is built to see that it can be: modules of others are not optimized, and nothing has what debuggers read, which takes the compiler half the time.
+FOREIGN := -gcflags='all=-N -l -dwarf=false' -gcflags=std=-dwarf=false -gcflags=github.com/urlmill/urlmill/...=-dwarf=false
+
+.PHONY: test-arch
+test-arch: ## urlcore and pipeline tested for 32 bit, a fifth of what is random, and all vetted; urlmill built for it and for arm64
+	GOARCH=386 $(GO) test -short -timeout 30m ./urlcore/... ./pipeline/...
+	GOARCH=386 $(GO) vet ./...
+	GOARCH=386 $(GO) build -o /dev/null ./cmd/urlmill
+	GOARCH=arm64 $(GO) vet ./urlcore/internal/scan
+	GOARCH=arm64 $(GO) build $(FOREIGN) -o /dev/null ./cmd/urlmill
 
 .PHONY: test-older
 test-older: ## an older Go builds urlmill, and what it builds conforms but for what is known
@@ -507,6 +521,10 @@ $(BENCH_SEEN_VENV)/.installed: benchmarks/seen/requirements.txt plugins/python/t
 .PHONY: bench-seen
 bench-seen: build $(if $(QUICK),,$(BENCH_SEEN_VENV)/.installed) ## the duplicates in a list of URLs found by urlmill, filters and a set in Redis, Spark's dropDuplicates: speed, memory, errors (Debian's redis-server, python3, Java); QUICK=1, DIR=
 	cd benchmarks && $(GO) build -o ../$(BIN)/bench-seen ./seen && QUICK=$(QUICK) BENCH_SEEN_PYTHON=$(if $(QUICK),,$(BENCH_SEEN_VENV)/bin/python3) ../$(BIN)/bench-seen -binary ../$(BIN)/urlmill -dir "$(DIR)" -out $(RESULTS)/seen.json
+
+.PHONY: bench-keys
+bench-keys: ## what the sets of keys of dedupe take: memory and disk of a key, look-ups a second, restoring the state of a partition (versitygw; 5 GB of disk); QUICK=1, DIR=
+	cd benchmarks && $(GO) build -o ../$(BIN)/bench-keys ./keys && QUICK=$(QUICK) ../$(BIN)/bench-keys -dir "$(DIR)" -out $(RESULTS)/keys.json
 
 .PHONY: bench
 bench: ## Go benchmarks of every package

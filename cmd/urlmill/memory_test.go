@@ -30,7 +30,7 @@ func TestMemoryLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer broker.Close()
+	t.Cleanup(broker.Close)
 	produce := process(t, "produce", "--brokers", broker.Addr, "--topic", "clicks", "--records", strconv.Itoa(records), "--partitions", strconv.Itoa(partitions))
 	if said, err := produce.CombinedOutput(); err != nil {
 		t.Fatalf("produce: %v\n%s", err, said)
@@ -38,6 +38,7 @@ func TestMemoryLimit(t *testing.T) {
 	client := kafkatest.Client(t, []string{broker.Addr})
 	for name, limit := range map[string]string{"small": "memory_limit: 256MiB", "default": "", "partitioned": "memory_limit: 256MiB"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			out, by := filepath.Join(dir, "out"), ""
 			if name == "partitioned" {

@@ -34,9 +34,11 @@ type notified struct {
 // New objects are read as their messages come, also when the process is killed at any moment and messages come again: every record is there
 // once. Messages that are not meant for the source stay in the queue, and one that is deleted does not end the process.
 func TestObjectsNotified(t *testing.T) {
+	gateway, sqs, pubsub := s3test.Start(t), sqstest.Start(t), pubsubtest.Start(t)
+	gateway.Setenv(t)
+	t.Setenv("PUBSUB_EMULATOR_HOST", pubsub.Host)
 	t.Run("s3", func(t *testing.T) {
-		gateway, sqs := s3test.Start(t), sqstest.Start(t)
-		gateway.Setenv(t)
+		t.Parallel() // most of the time messages that the dead had in hand are waited for
 		testNotified(t, notified{
 			root: "s3://" + gateway.Bucket, section: fmt.Sprintf("s3: {endpoint: %q, region: us-east-1, queue: %%q}", gateway.Endpoint),
 			upload: func(objects map[string][]byte) { upload(t, gateway.Server, objects) },
@@ -52,8 +54,8 @@ func TestObjectsNotified(t *testing.T) {
 		})
 	})
 	t.Run("gcs", func(t *testing.T) {
-		server, pubsub := gcstest.Start(t), pubsubtest.Start(t)
-		t.Setenv("PUBSUB_EMULATOR_HOST", pubsub.Host)
+		t.Parallel()
+		server := gcstest.Start(t)
 		root, o := "gs://"+server.Bucket, gcs.Default()
 		o.Endpoint = server.Endpoint
 		testNotified(t, notified{
@@ -67,6 +69,7 @@ func TestObjectsNotified(t *testing.T) {
 		})
 	})
 	t.Run("azure", func(t *testing.T) {
+		t.Parallel()
 		server := azuretest.Start(t)
 		o := azure.Default()
 		o.Endpoint = server.Endpoint

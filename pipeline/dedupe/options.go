@@ -211,8 +211,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// claimBytes is what a claim takes: its place in the map, which is 7/16 full at least, and in the list of its lane.
-const claimBytes = int64(unsafe.Sizeof(Key{})+unsafe.Sizeof(claim{})+1)*16/7 + 2*int64(unsafe.Sizeof(entry{}))
+// claimBytes is what a claim takes: its place in the table, which is 4/9 full at least, and in the list of its lane.
+const claimBytes = int64(unsafe.Sizeof(claim{}))*9/4 + 2*int64(unsafe.Sizeof(entry{}))
 
 // claimsMemory is the share of the memory that claims have; the store has the rest.
 func (o Options) claimsMemory() int64 { return o.Memory / 16 * 3 }
@@ -220,8 +220,8 @@ func (o Options) claimsMemory() int64 { return o.Memory / 16 * 3 }
 // inRuns reports whether keys are in sorted runs.
 func (o Options) inRuns() bool { return o.Approximate == nil && !o.windows() }
 
-// setMemory is the share of the memory for filters of keys, and for keys that are in no run yet, where keys are in runs: eleven bits for each of 75
-// million keys of 256 MiB are the filter that is asked first. The store has an eighth then.
+// setMemory is the share of the memory for filters of keys, and for keys that are in no run yet, where keys are in runs: eleven bits
+// for each of 75 million keys of 256 MiB are the filter that is asked first. The store has an eighth then.
 func (o Options) setMemory() int64 {
 	if !o.inRuns() {
 		return 0

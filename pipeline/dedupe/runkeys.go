@@ -160,6 +160,7 @@ func (k *runKeys) add(number uint64, keys []Key) error {
 
 // questions is what [runKeys.find] needs for a while.
 type questions struct {
+	order []runs.Place
 	keys  []Key
 	found []bool
 }
@@ -168,19 +169,19 @@ var questionRooms = sync.Pool{New: func() any { return new(questions) }}
 
 // find implements [seenSet].
 func (k *runKeys) find(asked []question) error {
-	runs.Sort(asked, func(q *question) *Key { return &q.key })
 	room := questionRooms.Get().(*questions)
 	defer questionRooms.Put(room)
+	room.order = runs.Order(room.order, len(asked), func(i int) *Key { return &asked[i].key })
 	room.keys, room.found = room.keys[:0], resize(room.found, len(asked))
 	clear(room.found)
-	for i := range asked {
-		room.keys = append(room.keys, asked[i].key)
+	for _, p := range room.order {
+		room.keys = append(room.keys, asked[p.At].key)
 	}
 	if err := k.set.Find(room.keys, room.found); err != nil {
 		return k.opts.unusable(err)
 	}
-	for i := range asked {
-		asked[i].seen = room.found[i]
+	for i, p := range room.order {
+		asked[p.At].seen = room.found[i]
 	}
 	return nil
 }

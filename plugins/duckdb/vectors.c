@@ -8,6 +8,7 @@
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "machines with the most significant byte first are not supported"
 #endif
+_Static_assert(sizeof(duckdb_string_t) == 16 && sizeof(char *) == 8, "a string is its length, its first 4 bytes, and a pointer to it or 8 bytes more");
 
 static bool is(const struct ArrowSchema *s, const char *format) { return strcmp(s->format, format) == 0; }
 
@@ -77,21 +78,22 @@ static void put_nulls(const struct ArrowArray *a, int64_t at, int64_t rows, cons
 	}
 }
 
-/* short_text copies up to 12 bytes of those that are there, and zeros behind them: strings are compared with those. */
-static inline void short_text(char *to, const char *from, uint32_t length, int32_t there) {
-	if (there < 12) {
-		memset(to, 0, 12);
-		memcpy(to, from, length);
-		return;
+/* first_bytes returns the first 12 bytes of a text, with zeros behind them where it is shorter: strings are compared with those. there is
+ * how many may be read. */
+static inline unsigned __int128 first_bytes(const char *from, uint32_t length, int32_t there) {
+	uint64_t low = 0;
+	uint32_t high = 0;
+	if (there >= 12) {
+		memcpy(&low, from, 8);
+		memcpy(&high, from + 8, 4);
+	} else {
+		char text[12] = {0};
+		memcpy(text, from, length);
+		memcpy(&low, text, 8);
+		memcpy(&high, text + 8, 4);
 	}
-	uint64_t low;
-	uint32_t high;
-	memcpy(&low, from, 8);
-	memcpy(&high, from + 8, 4);
-	if (length < 8) low &= ((uint64_t)1 << (8 * length)) - 1;
-	high &= length > 8 ? (uint32_t)(((uint64_t)1 << (8 * (length - 8))) - 1) : 0;
-	memcpy(to, &low, 8);
-	memcpy(to + 8, &high, 4);
+	uint32_t bits = 8 * (length < 12 ? length : 12);
+	return ((unsigned __int128)high << 64 | low) & (((unsigned __int128)1 << bits) - 1);
 }
 
 /* put_text hands over the bytes of all rows as one string, which DuckDB copies into memory that lives as long as the vector, and has
@@ -113,16 +115,11 @@ static fault put_text(const struct ArrowArray *a, int64_t at, int64_t rows, duck
 		int32_t end = offsets[i + 1]; /* which the compiler takes for a part of what is written */
 		uint32_t length = (uint32_t)(end - begin);
 		const char *from = bytes + begin;
-		duckdb_string_t s;
-		if (length > 12) {
-			s.value.pointer.length = length;
-			memcpy(s.value.pointer.prefix, from, 4);
-			s.value.pointer.ptr = base + (begin - first);
-		} else {
-			s.value.inlined.length = length;
-			short_text(s.value.inlined.inlined, from, length, last - begin);
-		}
-		strings[i] = s;
+		unsigned __int128 text = first_bytes(from, length, last - begin);
+		/* Its two words at once: memory that is written in parts is slow to read as a whole. */
+		uint64_t words[2] = {(uint64_t)text << 32 | length, (uint64_t)(text >> 32)};
+		if (length > 12) words[1] = (uint64_t)(uintptr_t)(base + (begin - first));
+		memcpy(&strings[i], words, sizeof words);
 		begin = end;
 	}
 	return NULL;

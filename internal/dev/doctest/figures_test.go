@@ -152,6 +152,53 @@ func TestSeen(t *testing.T) {
 	}
 }
 
+// TestKeys compares the tables of docs/performance.md with the results of make bench-keys.
+func TestKeys(t *testing.T) {
+	report := results[struct {
+		Sets []struct {
+			Keys    int64   `json:"keys"`
+			Filter  float64 `json:"filter_bits"`
+			Filters float64 `json:"run_filters_bits"`
+			Hot     float64 `json:"hot_bits"`
+			Indexes float64 `json:"index_bits"`
+			Tables  float64 `json:"tables_bits_mean"`
+			Most    float64 `json:"tables_bits_most"`
+			Disk    float64 `json:"disk_bytes"`
+			Written float64 `json:"written_bytes"`
+			Add     float64 `json:"cpu_ns_to_add"`
+		} `json:"sets"`
+		Lookups []struct {
+			Store string  `json:"store"`
+			Keys  int64   `json:"keys"`
+			What  string  `json:"what"`
+			Ns    float64 `json:"cpu_ns"`
+			Rate  float64 `json:"per_cpu_s"`
+		} `json:"lookups"`
+		Restores []struct {
+			Where   string  `json:"where"`
+			Keys    int64   `json:"keys"`
+			Runs    int64   `json:"runs"`
+			Bytes   float64 `json:"fetched_bytes_per_key"`
+			Seconds float64 `json:"seconds"`
+			CPU     float64 `json:"cpu_s_per_million"`
+			Heap    float64 `json:"heap_bits"`
+		} `json:"restores"`
+	}](t, "keys.json")
+	for _, m := range report.Sets {
+		says(t, "docs/performance.md", fmt.Sprintf("| %d M | %.1f | %.1f | %.2f | %.2f | %.2f | %.2f | %.1f | %.1f | %.0f |",
+			m.Keys/1e6, m.Filter, m.Filters, m.Hot, m.Indexes, m.Tables, m.Most, m.Disk, m.Written, m.Add))
+	}
+	for _, l := range report.Lookups {
+		says(t, "docs/performance.md", fmt.Sprintf("| `%s` | %d M | %s | %.0f | %.1f |", l.Store, l.Keys/1e6, l.What, l.Ns, l.Rate/1e6))
+	}
+	for _, r := range report.Restores {
+		says(t, "docs/performance.md", fmt.Sprintf("| %s | %d M | %d | %.1f | %.2f | %.3f | %.1f |", r.Where, r.Keys/1e6, r.Runs, r.Bytes, r.Seconds, r.CPU, r.Heap))
+	}
+	if len(report.Sets) != 2 || len(report.Lookups) != 12 || len(report.Restores) != 6 {
+		t.Errorf("%d sets, %d look-ups, %d restores", len(report.Sets), len(report.Lookups), len(report.Restores))
+	}
+}
+
 // thousands writes a number with commas.
 func thousands(n int64) string {
 	if n < 1000 {

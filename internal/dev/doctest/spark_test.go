@@ -75,8 +75,8 @@ func TestSparkStream(t *testing.T) {
 	records, want := clicks(2 * half)
 	cluster.Produce(t, records[:half])
 	last := -1
-	for range 2 {
-		last = killSparkWithin(t, dir, exec.Command(java[0], java[1:]...), last+3)
+	for _, written := range []bool{false, true} {
+		last = killSparkWithin(t, dir, java, last+3, written)
 	}
 	cluster.Produce(t, records[half:])
 	cmd := exec.CommandContext(t.Context(), java[0], java[1:]...)
@@ -194,19 +194,28 @@ func sparkJava(t *testing.T, jar string) []string {
 	return append(command, "-cp", jar+":"+libs+"/*", "Job.java")
 }
 
-// killSparkWithin starts a job in a folder, kills it when a batch is planned and not committed whose number is least or more, and returns that.
-func killSparkWithin(t *testing.T, dir string, cmd *exec.Cmd, least int) int {
+// killSparkWithin starts a job in a folder, kills it when a batch is planned and not committed whose number is least or more, and returns that. With
+// written the batch has files among the output's already.
+func killSparkWithin(t *testing.T, dir string, java []string, least int, written bool) int {
 	t.Helper()
-	process, err := testproc.StartIn(dir, cmd)
+	process, err := testproc.StartIn(dir, exec.Command(java[0], java[1:]...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer process.Kill()
+	files, of := 0, -1 // that the output had when batch of was first seen
 	for begin := time.Now(); ; time.Sleep(2 * time.Millisecond) {
 		planned, committed := lastBatch(filepath.Join(dir, "checkpoint", "offsets")), lastBatch(filepath.Join(dir, "checkpoint", "commits"))
-		if planned >= least && committed < planned {
+		parts, _ := filepath.Glob(filepath.Join(dir, "parsed", "*.parquet"))
+		if planned != of {
+			files, of = len(parts), planned
+		}
+		if planned >= least && committed < planned && (!written || len(parts) > files) {
 			process.Kill()
-			t.Logf("killed in batch %d; the last one committed is %d", planned, lastBatch(filepath.Join(dir, "checkpoint", "commits")))
+			if committed = lastBatch(filepath.Join(dir, "checkpoint", "commits")); committed >= planned { // meanwhile
+				return killSparkWithin(t, dir, java, planned+1, written)
+			}
+			t.Logf("killed in batch %d, which had made %d files; the last one committed is %d", planned, len(parts)-files, committed)
 			return planned
 		}
 		if process.Ended() || time.Since(begin) > 10*time.Minute {

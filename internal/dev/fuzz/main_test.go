@@ -46,7 +46,6 @@ func TestRun(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	t.Setenv("GOFLAGS", "")
 	t.Setenv("GOWORK", "off")
 	for chosen, want := range map[string][]target{"": {{"./in", "FuzzBad"}, {"./in", "FuzzGood"}}, "in FuzzG": {{"./in", "FuzzGood"}}} {
 		re := regexp.MustCompile(chosen)

@@ -57,5 +57,5 @@ func GoInstall(dir, command string) error {
 			environ = append(environ, v)
 		}
 	}
-	return Install(dir, environ, "go", "install", "-trimpath", "-ldflags=-s -w", command)
+	return Install(dir, environ, "go", "install", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", command)
 }

@@ -159,11 +159,9 @@ func (s *Set) write(sources []source, filter *Filter, keep func(uint64) bool) (*
 
 // drop gives back the memory of a filter.
 func (s *Set) drop(f *Filter) {
-	if f != nil {
-		s.mu.Lock()
-		s.spare += int64(len(f.blocks)) * 64
-		s.mu.Unlock()
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spare += f.size()
 }
 
 // install puts a run, if it is not nil, in the place of others, and of the frozen table if that was written.

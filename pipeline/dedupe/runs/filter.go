@@ -28,6 +28,14 @@ func (f *Filter) Has(key *Key) bool { return f.has(numberOf(key)) }
 // Add adds a key.
 func (f *Filter) Add(key *Key) { f.add(numberOf(key)) }
 
+// size returns how many bytes it takes; none where there is none.
+func (f *Filter) size() int64 {
+	if f == nil {
+		return 0
+	}
+	return int64(len(f.blocks)) * 64
+}
+
 func (f *Filter) place(n number) *filterBlock {
 	i, _ := bits.Mul64(n.hi, uint64(len(f.blocks)))
 	return &f.blocks[i]

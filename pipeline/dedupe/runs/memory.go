@@ -67,6 +67,38 @@ func joined(a, b *batch) batch {
 	return all
 }
 
+// Memory is what a set has in memory, in bytes.
+type Memory struct {
+	Filter     int64 // of all keys
+	RunFilters int64
+	Hot        int64
+	Indexes    int64
+	Tables     int64 // keys that are in no run
+}
+
+// Sum returns all of it.
+func (m Memory) Sum() int64 { return m.Filter + m.RunFilters + m.Hot + m.Indexes + m.Tables }
+
+// Memory returns what the set has in memory now, but for what merging takes.
+func (s *Set) Memory() (m Memory) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	m.Filter, m.Hot = s.all.size(), int64(len(s.hot.sets))*64
+	for _, r := range s.runs {
+		m.RunFilters += r.filter.size()
+		m.Indexes += int64(cap(r.firsts))*16 + int64(cap(r.ends))*8
+	}
+	for _, t := range []*table{s.table, s.frozen} {
+		if t == nil {
+			continue
+		}
+		for _, b := range t.batches {
+			m.Tables += int64(cap(b.keys))*16 + int64(cap(b.places))*4
+		}
+	}
+	return m
+}
+
 func (t *table) has(n number) bool {
 	for i := range t.batches {
 		keys := t.batches[i].keys

@@ -101,9 +101,9 @@ type fileRun struct {
 // The shares of the memory, in 48 parts: what is left is for merges.
 const (
 	shareAll   = 27 // filter of all keys
-	shareRuns  = 6  // filters of runs
+	shareRuns  = 12 // filters of runs
 	shareHot   = 2
-	shareTable = 4 // there are two, and a part of one more while batches are merged
+	shareTable = 1 // there are two, and a part of one more while batches are merged; one with a large commit is larger
 	shares     = 48
 )
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -318,4 +319,33 @@ func TestSetSideBySide(t *testing.T) {
 	close(stop)
 	all.Wait()
 	must(t, s.Close())
+}
+
+// TestMemory compares what a set says of its memory with what is free once it is gone.
+func TestMemory(t *testing.T) {
+	k := newKeeper()
+	s := k.open(t, 4<<20)
+	for i := range uint64(121) {
+		k.add(t, s, randomKeys(i+1, 2500), i+1)
+	}
+	waitFor(t, s, func() bool { return s.frozen == nil && s.mergeable() == nil })
+	heap := func() int64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	with, m := heap(), s.Memory()
+	must(t, s.Close())
+	s = nil
+	freed := with - heap()
+	runtime.KeepAlive(k)
+	for what, n := range map[string]int64{"filter": m.Filter, "filters of runs": m.RunFilters, "hot": m.Hot, "indexes": m.Indexes, "tables": m.Tables} {
+		if n < 20<<10 {
+			t.Errorf("%s: %d bytes", what, n)
+		}
+	}
+	if sum := m.Sum(); freed < sum*97/100 || freed > sum*103/100 {
+		t.Errorf("it said %d bytes, and %d are free", sum, freed)
+	}
 }

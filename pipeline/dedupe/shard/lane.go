@@ -238,7 +238,7 @@ func (l *Lane) Stage(ctx context.Context, first, next int64, keys []runs.Key) er
 	if s.merge != nil {
 		named.Runs = append(named.Runs, s.merge.out.Listed)
 	}
-	content, err := named.encode(keys, uint64(max(first, 0)))
+	content, err := named.encode(keys)
 	if err != nil {
 		return err
 	}

@@ -38,8 +38,9 @@ type list struct {
 	Runs []Listed `json:"runs"`
 }
 
-// encode returns the line, and the run of keys, which are in order, behind it.
-func (l list) encode(keys []runs.Key, value uint64) ([]byte, error) {
+// encode returns the line, and the run of keys, which are in order, behind it. Where a key is from is said by no value, which would take up to
+// four bytes of each in a merged run: an output that is put back has the lists of that time.
+func (l list) encode(keys []runs.Key) ([]byte, error) {
 	if l.Runs == nil {
 		l.Runs = []Listed{} // [] in JSON, not null
 	}
@@ -50,7 +51,7 @@ func (l list) encode(keys []runs.Key, value uint64) ([]byte, error) {
 	var out bytes.Buffer
 	out.Write(append(line, '\n'))
 	w := runs.NewWriter(&out)
-	if err := w.Add(keys, value); err != nil {
+	if err := w.Add(keys, 0); err != nil {
 		return nil, err
 	}
 	_, err = w.Finish()

@@ -107,7 +107,7 @@ func TestQueueErrors(t *testing.T) {
 	} {
 		t.Run(code, func(t *testing.T) {
 			server, direct := azuretest.Direct()
-			o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) { return says(tc.status, code)(r, direct) }))
+			o := options(server, storetest.Transport(func(r *http.Request) (*http.Response, error) { return says(tc.status, code)(r, direct) }))
 			o.Attempts = 2
 			if err := newQueue(t, o, "http://store.invalid/account/logs").Check(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %q", err, tc.want)

@@ -48,7 +48,7 @@ func TestReaderTenth(t *testing.T) {
 // A listing whose pages are empty and have the same mark is refused.
 func TestReaderEndless(t *testing.T) {
 	server, _ := azuretest.Direct()
-	o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) {
+	o := options(server, storetest.Transport(func(r *http.Request) (*http.Response, error) {
 		body := `<EnumerationResults><Blobs></Blobs><NextMarker>next</NextMarker></EnumerationResults>`
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 	}))
@@ -78,7 +78,7 @@ func TestReaderErrors(t *testing.T) {
 				answer = skewed
 			}
 			server, direct := azuretest.Direct()
-			o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) { return answer(r, direct) }))
+			o := options(server, storetest.Transport(func(r *http.Request) (*http.Response, error) { return answer(r, direct) }))
 			o.Attempts, o.Endpoint = 2, "http://store.invalid"
 			_, err := newReader(t, o, server.Place).Open(t.Context(), objstore.Object{Key: "k", ETag: "1"}, 0, -1)
 			if err == nil || tc.is != nil && !errors.Is(err, tc.is) || !strings.Contains(err.Error(), tc.want) {
@@ -96,7 +96,7 @@ func TestReaderErrors(t *testing.T) {
 func TestReaderFaults(t *testing.T) {
 	server, direct := azuretest.Direct()
 	requests, sum := 0, "mgNkuembtIDdJeHwKEyFVQ=="
-	o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) {
+	o := options(server, storetest.Transport(func(r *http.Request) (*http.Response, error) {
 		if requests++; requests == 1 {
 			return says(http.StatusServiceUnavailable, "")(r, direct)
 		}
@@ -124,7 +124,7 @@ func TestReaderFaults(t *testing.T) {
 // A name that is out of order, as in an account with a hierarchical namespace, is handed on, so that the caller sees it, and never left out.
 func TestReaderOrder(t *testing.T) {
 	server, _ := azuretest.Direct()
-	o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) {
+	o := options(server, storetest.Transport(func(r *http.Request) (*http.Response, error) {
 		name, next := "b", "<NextMarker>m</NextMarker>"
 		if r.URL.Query().Has("marker") {
 			name, next = "a", ""

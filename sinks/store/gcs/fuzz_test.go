@@ -1,76 +1,22 @@
 package gcs
 
 import (
-	"context"
-	"io"
 	"net/http"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/urlmill/urlmill/internal/dev/alloctest"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/bucket"
+	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
-// FuzzAnswers does all that a store does with a server that answers anything.
 func FuzzAnswers(f *testing.F) {
 	f.Add(200, "", `{"nextPageToken":"t","prefixes":["out/dir/b/"],"items":[{"name":"out/_tmp/0123abcd/a/00001","size":"3","generation":"1","crc32c":"x","updated":"2026-01-02T03:04:05Z"}]}`)
 	f.Add(200, "", `{"name":"out/a","size":"9223372036854775807","generation":"1","metadata":{"urlmill-create":"x"}}`)
 	f.Add(412, "", `{"error":{"code":412,"message":"m","errors":[{"reason":"conditionNotMet"}]}}`)
-	f.Add(404, "", "")
-	f.Add(503, "Mon, 02 Jan 2006 15:04:05 GMT", "<html>")
-	var status, left int
-	var header, body string
-	o := Default()
-	o.Endpoint, o.Attempts, o.Pause, o.Trouble = "http://a.invalid", 1, func(int) time.Duration { return 0 }, new(bucket.Trouble)
-	o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
-		if left--; left < 0 {
-			return nil, context.Canceled
-		}
-		h := http.Header{}
-		for _, name := range []string{"ETag", "Content-Length", "X-Ms-Error-Code", "Date", "Last-Modified"} {
-			h.Set(name, header)
-		}
-		return &http.Response{
-			StatusCode: status, Header: h, Request: r, ContentLength: []int64{-1, int64(len(body)), 1 << 62}[len(body)%3], Body: io.NopCloser(strings.NewReader(body)),
-		}, nil
-	})
-	s, err := Opener(o)("gs://bucket/out", quiet)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, answer int, in, content string) {
-		const most = 4 // answers to a call
-		status, header, body = 200+((answer-200)%400+400)%400, in, content
-		ctx := t.Context()
-		pending := []store.Pending{{Name: "a", Token: "_tmp/0123abcd/a", Bytes: 3}}
-		calls := []func(){
-			func() { _, _ = s.Read(ctx, "a") },
-			func() { _ = s.Create(ctx, "a", []byte("b")) },
-			func() {
-				entries, err := s.List(ctx, "dir", "")
-				for i := 1; err == nil && i < len(entries); i++ {
-					if entries[i].Name < entries[i-1].Name {
-						t.Fatalf("%v are not in order", entries)
-					}
-				}
-			},
-			func() {
-				if o, err := s.Open(ctx, "a"); err == nil {
-					_, _ = o.ReadAt(make([]byte, 16), 1)
-				}
-			},
-			func() { _ = s.Settle(ctx, pending) },
-			func() { _ = s.Publish(ctx, pending) },
-			func() { _ = s.Delete(ctx, "a-0123abcd0001.txt") },
-			func() { _ = s.Sweep(ctx, func(store.Leftover) bool { return true }) },
-		}
-		alloctest.Bound(t, most*len(calls)*(len(in)+len(content)), 512, 32<<20, func() {
-			for _, call := range calls {
-				left = most
-				call()
-			}
-		})
+	storetest.FuzzAnswers(f, func(transport http.RoundTripper, requests bucket.Options) (store.Store, error) {
+		o := Default()
+		o.Endpoint, o.Transport = "http://a.invalid", transport
+		o.Attempts, o.Pause, o.Trouble = requests.Attempts, requests.Pause, requests.Trouble
+		return Opener(o)("gs://bucket/out", quiet)
 	})
 }

@@ -85,7 +85,7 @@ func TestQueueErrors(t *testing.T) {
 			o := Default()
 			o.Attempts, o.Pause = 2, func(int) time.Duration { return 0 }
 			o.anonymous = true
-			o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
+			o.Transport = storetest.Transport(func(r *http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: tc.status, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(
 					`{"error":{"code":1,"message":"` + tc.message + `","status":"` + code + `"}}`))}, nil
 			})

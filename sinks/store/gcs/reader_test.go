@@ -51,7 +51,7 @@ func TestReaderTenth(t *testing.T) {
 // A listing whose pages are empty and have the same mark is refused.
 func TestReaderEndless(t *testing.T) {
 	server, _ := gcstest.Direct()
-	o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) {
+	o := options(server, storetest.Transport(func(r *http.Request) (*http.Response, error) {
 		body := `{"nextPageToken": "next"}`
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 	}))
@@ -84,7 +84,7 @@ func TestReaderErrors(t *testing.T) {
 				answer = skewed
 			}
 			server, direct := gcstest.Direct()
-			o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) { return answer(r, direct) }))
+			o := options(server, storetest.Transport(func(r *http.Request) (*http.Response, error) { return answer(r, direct) }))
 			o.Attempts, o.Endpoint = 2, "http://store.invalid"
 			_, err := newReader(t, o, Scheme+server.Bucket).Open(t.Context(), objstore.Object{Key: "k", ETag: "1"}, 0, -1)
 			if err == nil || tc.is != nil && !errors.Is(err, tc.is) || !strings.Contains(err.Error(), tc.want) {
@@ -102,7 +102,7 @@ func TestReaderErrors(t *testing.T) {
 func TestReaderFaults(t *testing.T) {
 	server, direct := gcstest.Direct()
 	requests, sum := 0, "md5=x,crc32c=Ya91Mw=="
-	o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) {
+	o := options(server, storetest.Transport(func(r *http.Request) (*http.Response, error) {
 		if requests++; requests == 1 {
 			return says(http.StatusServiceUnavailable, "")(r, direct)
 		}
@@ -134,7 +134,7 @@ const between = 20 * time.Second
 func TestReaderStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, _ := gcstest.Direct()
-		o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) {
+		o := options(server, storetest.Transport(func(r *http.Request) (*http.Response, error) {
 			in, out := io.Pipe()
 			stop := context.AfterFunc(r.Context(), func() { _ = out.CloseWithError(context.Cause(r.Context())) })
 			go func() {

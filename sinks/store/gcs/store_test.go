@@ -104,7 +104,7 @@ func TestLateCompose(t *testing.T) {
 	server, direct := gcstest.Direct()
 	var late *http.Request
 	dies := false
-	o := options(server, transportFunc(func(r *http.Request) (*http.Response, error) {
+	o := options(server, storetest.Transport(func(r *http.Request) (*http.Response, error) {
 		if operation(r) == "objects.compose" && late == nil {
 			late = r.Clone(t.Context())
 			late.Body, _ = r.GetBody()

@@ -16,6 +16,7 @@ import (
 	"github.com/urlmill/urlmill/pipeline"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/bucket"
+	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
 func TestValidate(t *testing.T) {
@@ -118,7 +119,7 @@ func TestRequests(t *testing.T) {
 			server, direct := s3test.Direct(t)
 			o := options(t, server)
 			seen, hosts := map[string]string{}, map[string]bool{}
-			o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
+			o.Transport = storetest.Transport(func(r *http.Request) (*http.Response, error) {
 				hosts[r.URL.Host] = true
 				for header, values := range r.Header {
 					seen[operation(r)+" "+header] = values[0]
@@ -188,18 +189,18 @@ func TestRenewing(t *testing.T) {
 
 // A request that fails and is made again is known as long as that goes on.
 func TestTrouble(t *testing.T) {
-	f := newFaulty(t, "PutObject", nil)
-	f.fault = func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
-		if _, err := f.opts.Trouble.Get(); (f.seen.Load() > 1) != (err != nil && strings.Contains(err.Error(), "SlowDown")) {
-			t.Errorf("at attempt %d: %v", f.seen.Load(), err)
+	var f *storetest.Faulty
+	f = newFaulty(t, "PutObject", func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+		if _, err := f.Trouble.Get(); (f.Seen.Load() > 1) != (err != nil && strings.Contains(err.Error(), "SlowDown")) {
+			t.Errorf("at attempt %d: %v", f.Seen.Load(), err)
 		}
-		return says(503, refusal("SlowDown"))(r, next)
-	}
-	before := f.opts.Trouble.Retries()
-	f.left.Store(attempts - 1)
+		return storetest.Says(503, refusal("SlowDown"))(r, next)
+	})
+	before := f.Trouble.Retries()
+	f.Left.Store(storetest.Attempts - 1)
 	must(t, f.Create(t.Context(), "a", nil))
-	if since, err := f.opts.Trouble.Get(); err != nil || !since.IsZero() || f.opts.Trouble.Retries() != before+attempts-1 {
-		t.Errorf("afterwards: %v, %v, %d retries", since, err, f.opts.Trouble.Retries())
+	if since, err := f.Trouble.Get(); err != nil || !since.IsZero() || f.Trouble.Retries() != before+storetest.Attempts-1 {
+		t.Errorf("afterwards: %v, %v, %d retries", since, err, f.Trouble.Retries())
 	}
 	must(t, f.Close())
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/dev/s3test"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
 // random returns bytes without a pattern.
@@ -86,7 +87,7 @@ func TestMemory(t *testing.T) {
 	var onWay, most atomic.Int64
 	two := make(chan struct{}) // closed when as many are on their way
 	prepared := false
-	o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
+	o.Transport = storetest.Transport(func(r *http.Request) (*http.Response, error) {
 		if prepared && operation(r) == "UploadPart" {
 			n := onWay.Add(1)
 			for m := most.Load(); n > m; m = most.Load() {
@@ -151,7 +152,7 @@ func TestWaitsEnd(t *testing.T) {
 	o := options(t, server)
 	o.PartSize, o.Parallel = minPartSize, 1
 	silent, asked := false, make(chan struct{}, 1)
-	o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
+	o.Transport = storetest.Transport(func(r *http.Request) (*http.Response, error) {
 		if operation(r) != "UploadPart" || !silent {
 			return direct.RoundTrip(r)
 		}
@@ -212,12 +213,12 @@ var failedPart = regexp.MustCompile(`^UploadPart [1-9][0-9]* s3://`)
 
 // The first error of a part stays: of any part, as they are on their way side by side.
 func TestErrorsStick(t *testing.T) {
-	f := newFaulty(t, "UploadPart", says(403, refusal("AccessDenied")))
-	f.opts.PartSize = minPartSize
+	f := newFaulty(t, "UploadPart", storetest.Says(403, refusal("AccessDenied")))
+	storeOf(f).opts.PartSize = minPartSize
 	must(t, f.Close())
-	f.Store = open(t, f.opts, f.Location())
+	f.Store = open(t, storeOf(f).opts, f.Location())
 	must(t, f.Prepare(t.Context()))
-	f.left.Store(1000)
+	f.Left.Store(1000)
 	w, err := f.Begin(t.Context(), "a-"+f.Run()+"0001.bin")
 	must(t, err)
 	piece := make([]byte, minPartSize)
@@ -229,7 +230,7 @@ func TestErrorsStick(t *testing.T) {
 	if !errors.Is(err, fs.ErrPermission) || !failedPart.MatchString(err.Error()) || !strings.Contains(err.Error(), "Nothing of this file was committed") {
 		t.Errorf("got %v", err)
 	}
-	f.left.Store(0)
+	f.Left.Store(0)
 	if _, again := w.Finish(); !errors.Is(again, err) || !errors.Is(w.Err(), err) {
 		t.Errorf("then %v", again)
 	}
@@ -250,7 +251,7 @@ func TestSettleFindsDamage(t *testing.T) {
 	if err := f.Settle(t.Context(), []store.Pending{other}); err == nil || !strings.Contains(err.Error(), "has 7 bytes after 8 were written") {
 		t.Errorf("got %v", err)
 	}
-	part, err := f.client.UploadPart(t.Context(), &s3.UploadPartInput{
+	part, err := storeOf(f).client.UploadPart(t.Context(), &s3.UploadPartInput{
 		Bucket: aws.String("fake"), Key: aws.String("out/" + p.Name), UploadId: &p.Token, PartNumber: aws.Int32(1), Body: strings.NewReader("CONTENT"),
 	})
 	must(t, err)

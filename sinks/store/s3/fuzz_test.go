@@ -14,6 +14,7 @@ import (
 	"github.com/urlmill/urlmill/internal/dev/alloctest"
 	"github.com/urlmill/urlmill/sinks/store"
 	"github.com/urlmill/urlmill/sinks/store/bucket"
+	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
 // fuzzedAnswers is a server that gives the same answer so many times, and then none.
@@ -29,7 +30,7 @@ func (a *fuzzedAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	if a.left--; a.left < 0 {
 		return nil, context.Canceled
 	}
-	resp := answer(r, a.status, a.body)
+	resp := storetest.Answer(r, a.status, a.body)
 	if resp.ContentLength = -1; a.length != "" {
 		resp.Header.Set("Content-Length", a.length)
 	}

@@ -142,7 +142,7 @@ func TestQueueErrors(t *testing.T) {
 		"no json":    {418, "", "<html>", "the server refuses this", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := newQueue(t, "https://sqs.eu-central-1.amazonaws.com/1/logs", transportFunc(func(r *http.Request) (*http.Response, error) {
+			q := newQueue(t, "https://sqs.eu-central-1.amazonaws.com/1/logs", storetest.Transport(func(r *http.Request) (*http.Response, error) {
 				if !strings.Contains(r.Header.Get("Authorization"), "/us-east-1/sqs/aws4_request") || !strings.Contains(r.Header.Get("Authorization"), "x-amz-target") {
 					t.Errorf("signed by %q", r.Header.Get("Authorization"))
 				}
@@ -155,7 +155,7 @@ func TestQueueErrors(t *testing.T) {
 			}
 		})
 	}
-	none := newQueue(t, "https://sqs.eu-central-1.amazonaws.com/1/logs", transportFunc(func(*http.Request) (*http.Response, error) { return nil, errors.New("no route") }))
+	none := newQueue(t, "https://sqs.eu-central-1.amazonaws.com/1/logs", storetest.Transport(func(*http.Request) (*http.Response, error) { return nil, errors.New("no route") }))
 	if err := none.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "correct source.file.s3.queue") {
 		t.Error(err)
 	}

@@ -69,7 +69,7 @@ func TestReaderErrors(t *testing.T) {
 			server, _ := s3test.Direct(t)
 			o := options(t, server)
 			o.Attempts = 2
-			o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
+			o.Transport = storetest.Transport(func(r *http.Request) (*http.Response, error) {
 				body := fmt.Sprintf("<Error><Code>%s</Code><Message>no</Message></Error>", code)
 				return &http.Response{StatusCode: tc.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 			})
@@ -89,7 +89,7 @@ func TestReaderFaults(t *testing.T) {
 	var requests atomic.Int64
 	server, _ := s3test.Direct(t)
 	o := options(t, server)
-	o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
+	o.Transport = storetest.Transport(func(r *http.Request) (*http.Response, error) {
 		if requests.Add(1) == 1 {
 			return &http.Response{StatusCode: 503, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urlmill/urlmill/internal/dev/s3test"
 	"github.com/urlmill/urlmill/sinks/store"
+	"github.com/urlmill/urlmill/sinks/store/storetest"
 )
 
 func all(store.Leftover) bool { return true }
@@ -21,7 +22,7 @@ func all(store.Leftover) bool { return true }
 // An output somewhere below another one keeps its uploads.
 func TestSweepSparesOthers(t *testing.T) {
 	f := newFaulty(t, "", nil)
-	below, err := Opener(f.opts)(f.Location()+"/below", quiet)
+	below, err := Opener(storeOf(f).opts)(f.Location()+"/below", quiet)
 	must(t, err, below.Prepare(t.Context()))
 	w, err := below.Begin(t.Context(), "a-0-00000000000000000001-"+below.Run()+"0001.txt")
 	must(t, err)
@@ -41,7 +42,7 @@ func TestClaims(t *testing.T) {
 	o := options(t, server)
 	dies := false
 	var puts atomic.Int32
-	o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
+	o.Transport = storetest.Transport(func(r *http.Request) (*http.Response, error) {
 		if dies && operation(r) != "CreateMultipartUpload" && operation(r) != "PutObject" && r.Method != http.MethodHead {
 			return nil, errors.New("killed")
 		}
@@ -93,8 +94,8 @@ func TestClaims(t *testing.T) {
 
 // What cannot be removed is logged, and stays.
 func TestSweepErrors(t *testing.T) {
-	f := newFaulty(t, "AbortMultipartUpload", says(403, refusal("AccessDenied")))
-	other := open(t, f.opts, f.Location())
+	f := newFaulty(t, "AbortMultipartUpload", storetest.Says(403, refusal("AccessDenied")))
+	other := open(t, storeOf(f).opts, f.Location())
 	must(t, other.Prepare(t.Context()))
 	w, err := other.Begin(t.Context(), "a-0-00000000000000000001-"+other.Run()+"0001.txt")
 	must(t, err)
@@ -102,11 +103,11 @@ func TestSweepErrors(t *testing.T) {
 	must(t, err)
 	_, err = w.Finish()
 	var log bytes.Buffer
-	f.left.Store(1000)
-	must(t, err, openLogged(t, f.opts, f.Location(), slog.New(slog.NewTextHandler(&log, nil))).Sweep(t.Context(), all))
+	f.Left.Store(1000)
+	must(t, err, openLogged(t, storeOf(f).opts, f.Location(), slog.New(slog.NewTextHandler(&log, nil))).Sweep(t.Context(), all))
 	if !strings.Contains(log.String(), "cannot abort an unfinished upload") {
 		t.Errorf("logged %q", log.String())
 	}
-	f.left.Store(0)
+	f.Left.Store(0)
 	must(t, f.Sweep(t.Context(), all), f.Close(), other.Close())
 }

@@ -3,6 +3,7 @@ package udf
 import (
 	"encoding/binary"
 	"slices"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -84,8 +85,21 @@ func adderOfType(t arrow.DataType) adder {
 	return adder{1, func(to parts, a arrow.Array) { to[0] = appendTexts(to[0], a) }}
 }
 
-// few is how many bytes are copied at once, without a call, where a text has no more and there are as many.
+// few is how many bytes are copied at once, without a call.
 const few = 32
+
+// copyText copies the first n bytes of from, and up to few more where both have room behind them.
+func copyText(to, from []byte, n int) {
+	if n > 4*few || n+few > min(len(to), len(from)) {
+		copy(to, from[:n])
+		return
+	}
+	p, q := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(from))
+	for i := 0; i < n; i += few {
+		a, b := *(*[few / 2]byte)(unsafe.Add(q, i)), *(*[few / 2]byte)(unsafe.Add(q, i+few/2))
+		*(*[few / 2]byte)(unsafe.Add(p, i)), *(*[few / 2]byte)(unsafe.Add(p, i+few/2)) = a, b
+	}
+}
 
 // appendTexts appends texts with their length before each.
 func appendTexts(dst []byte, a arrow.Array) []byte {
@@ -109,12 +123,8 @@ func appendTexts(dst []byte, a arrow.Array) []byte {
 		} else {
 			at += binary.PutUvarint(dst[at:], uint64(length))
 		}
-		if end-begin <= few && len(data)-int(begin) >= few {
-			copy(dst[at:at+few], data[begin:begin+few])
-			at += int(end - begin)
-		} else {
-			at += copy(dst[at:], data[begin:end])
-		}
+		copyText(dst[at:], data[begin:], int(end-begin))
+		at += int(end - begin)
 		begin = end
 	}
 	return dst[:at]

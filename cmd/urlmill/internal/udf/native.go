@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -231,16 +232,21 @@ func (t *texts) addTexts(window []byte, rows, size int) int {
 	if len(t.ends) == 0 {
 		t.ends = append(t.ends, 0)
 	}
-	used := 0
-	for t.rows() < rows && len(t.data) < size {
+	at, used := len(t.data), 0
+	data := slices.Grow(t.data, min(len(window), math.MaxInt32-at)+few)
+	data = data[:cap(data)]
+	for len(t.ends) <= rows && at < size {
 		n, k := binary.Uvarint(window[used:])
-		if k <= 0 || n > uint64(len(window)-used-k) || len(t.data)+int(n) > math.MaxInt32 {
+		if k <= 0 || n > uint64(len(window)-used-k) || at+int(n) > math.MaxInt32 {
 			break
 		}
-		begin := used + k
-		used = begin + int(n)
-		t.data = append(t.data, window[begin:used]...)
-		t.ends = append(t.ends, int32(len(t.data)))
+		copyText(data[at:], window[used+k:], int(n))
+		at += int(n)
+		used += k + int(n)
+		t.ends = append(t.ends, int32(at))
+	}
+	t.data = data[:at]
+	for t.rows() < len(t.ends)-1 {
 		t.valid = append(t.valid, true)
 	}
 	return used

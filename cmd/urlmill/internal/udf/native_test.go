@@ -117,3 +117,27 @@ func TestNativeErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestCopyText copies texts of all lengths, with and without room behind them.
+func TestCopyText(t *testing.T) {
+	for n := range 5 * few {
+		for room := range 2 * few {
+			from, to := make([]byte, n+room), make([]byte, n+2*few)
+			for i := range from {
+				from[i] = byte(i + 1)
+			}
+			for _, behind := range []int{room, 2 * few} {
+				copyText(to[:n+behind:n+behind], from, n)
+				if string(to[:n]) != string(from[:n]) {
+					t.Fatalf("%d bytes with %d behind them and room for %d are not copied", n, room, behind)
+				}
+				for i, b := range to[n+behind:] {
+					if b != 0 {
+						t.Fatalf("%d bytes with room for %d: byte %d behind it is written", n, behind, i)
+					}
+				}
+				clear(to)
+			}
+		}
+	}
+}

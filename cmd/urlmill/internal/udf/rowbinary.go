@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -214,16 +215,19 @@ func (t *texts) drop() {
 // take returns the first n values, in the memory of t, which must not be changed before they are released.
 func (t *texts) take(n int) arrow.Array {
 	nulls := 0
-	bits := make([]byte, bitutil.BytesForBits(int64(n)))
-	for i, valid := range t.valid[:n] {
-		if valid {
-			bitutil.SetBit(bits, i)
-		} else {
-			nulls++
+	var bits *memory.Buffer
+	if slices.Contains(t.valid[:n], false) {
+		bits = memory.NewBufferBytes(make([]byte, bitutil.BytesForBits(int64(n))))
+		for i, valid := range t.valid[:n] {
+			if valid {
+				bitutil.SetBit(bits.Bytes(), i)
+			} else {
+				nulls++
+			}
 		}
 	}
 	data := array.NewData(arrow.BinaryTypes.Binary, n, []*memory.Buffer{
-		memory.NewBufferBytes(bits), memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(t.ends[:n+1])), memory.NewBufferBytes(t.data),
+		bits, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(t.ends[:n+1])), memory.NewBufferBytes(t.data),
 	}, nil, nulls, 0)
 	defer data.Release()
 	return array.NewBinaryData(data)

@@ -76,6 +76,8 @@ func New(o Options) (*Function, error) {
 
 // Serve answers the blocks of r on w until r ends. An error is that of w, or says why r is not in the format.
 func (f *Function) Serve(r io.Reader, w io.Writer) error {
+	widen(r)
+	widen(w)
 	serve := f.serveArrow
 	switch f.opts.Format {
 	case RowBinary:

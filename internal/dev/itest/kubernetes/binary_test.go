@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // buildOnce builds the binary without a dependency on urlmill's module, whose versions this one need not follow.
 var buildOnce = sync.OnceValues(func() (string, error) {
 	bin := filepath.Join(folder, "urlmill")
-	cmd := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", bin, "./cmd/urlmill")
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "grpcnotrace", "-o", bin, "./cmd/urlmill")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr

@@ -139,7 +139,7 @@ public final class SoakJobs extends SparkListener {
   private void run(long seconds) throws Exception {
     long start = System.nanoTime();
     long end = start + seconds * 1_000_000_000L;
-    Thread disturbing = new Thread(this::disturb);
+    Thread disturbing = new Thread(() -> disturb(end));
     disturbing.setDaemon(true);
     disturbing.start();
     Semaphore free = new Semaphore(AT_ONCE);
@@ -212,9 +212,10 @@ public final class SoakJobs extends SparkListener {
     }
   }
 
-  private void disturb() {
+  /** Disturbs until the end. What still runs then comes to its end, also where executors take longer to start than they live. */
+  private void disturb(long end) {
     Random r = new Random();
-    while (true) {
+    while (System.nanoTime() < end) {
       try {
         Thread.sleep(r.nextInt(cluster ? 3000 : 600));
         switch (r.nextInt(5)) {
