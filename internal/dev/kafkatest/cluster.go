@@ -185,7 +185,7 @@ func (c *Cluster) start() error {
 	return c.ready()
 }
 
-// ready waits until every broker is known to every other and every partition has a leader.
+// ready waits until every broker is known to every other and listens wherever it is to, and every partition has a leader.
 func (c *Cluster) ready() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
@@ -208,21 +208,23 @@ func (c *Cluster) ready() error {
 }
 
 func (c *Cluster) probe(ctx context.Context) error {
-	for _, addr := range c.Addrs() {
-		if err := c.probeBroker(ctx, addr); err != nil {
-			return fmt.Errorf("%s: %w", addr, err)
+	for _, b := range c.brokers {
+		for _, addr := range b.addrs { // a broker opens its listeners one after the other, and takes requests at the first one
+			// A client would log and retry for a long while what is expected here: nobody listens yet.
+			conn, err := net.DialTimeout("tcp", addr, 10*time.Second)
+			if err != nil {
+				return err
+			}
+			_ = conn.Close()
+		}
+		if err := c.probeBroker(ctx, b.addrs[plain.name]); err != nil {
+			return fmt.Errorf("%s: %w", b.addrs[plain.name], err)
 		}
 	}
 	return nil
 }
 
 func (c *Cluster) probeBroker(ctx context.Context, addr string) error {
-	// A client would log and retry for a long while what is expected here: nobody listens yet.
-	conn, err := net.DialTimeout("tcp", addr, 10*time.Second)
-	if err != nil {
-		return err
-	}
-	_ = conn.Close()
 	client, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.RequestRetries(0))
 	if err != nil {
 		return err
