@@ -64,33 +64,12 @@ func FuzzAnswers(f *testing.F) {
 		}
 		const most = 4 // answers to a call
 		server.status, server.etag, server.body = 200+((status-200)%400+400)%400, etag, body
-		ctx := t.Context()
 		pending := []store.Pending{{Name: "a", Token: "u", Bytes: 3, Checksum: "crc32c:00000000"}}
-		calls := []func(){
-			func() {
-				if content, err := s.Read(ctx, "a"); err == nil && string(content) != body {
-					t.Fatalf("%q was read of %q", content, body)
-				}
-			},
-			func() { _ = s.Create(ctx, "a", []byte("b")) },
-			func() {
-				entries, err := s.List(ctx, "dir", "")
-				for i := 1; err == nil && i < len(entries); i++ {
-					if entries[i].Name < entries[i-1].Name {
-						t.Fatalf("%v are not in order", entries)
-					}
-				}
-			},
-			func() {
-				if o, err := s.Open(ctx, "a"); err == nil {
-					_, _ = o.ReadAt(make([]byte, 16), 1)
-				}
-			},
-			func() { _ = s.Settle(ctx, pending) },
-			func() { _ = s.Publish(ctx, pending) },
-			func() { _ = s.Delete(ctx, "a") },
-			func() { _ = s.Sweep(ctx, func(store.Leftover) bool { return true }) },
-		}
+		calls := storetest.Calls(t, s, pending, "a", func(content []byte) {
+			if string(content) != body {
+				t.Fatalf("%q was read of %q", content, body)
+			}
+		})
 		alloctest.Bound(t, most*len(calls)*(len(etag)+len(body)), 512, 32<<20, func() {
 			for _, call := range calls {
 				server.left = most

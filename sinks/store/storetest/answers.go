@@ -38,29 +38,7 @@ func FuzzAnswers(f *testing.F, open func(http.RoundTripper, bucket.Options) (sto
 	f.Fuzz(func(t *testing.T, answer int, in, content string) {
 		const most = 4 // answers to a call
 		status, header, body = 200+((answer-200)%400+400)%400, in, content
-		ctx := t.Context()
-		pending := []store.Pending{{Name: "a", Token: "_tmp/0123abcd/a", Bytes: 3}}
-		calls := []func(){
-			func() { _, _ = s.Read(ctx, "a") },
-			func() { _ = s.Create(ctx, "a", []byte("b")) },
-			func() {
-				entries, err := s.List(ctx, "dir", "")
-				for i := 1; err == nil && i < len(entries); i++ {
-					if entries[i].Name < entries[i-1].Name {
-						t.Fatalf("%v are not in order", entries)
-					}
-				}
-			},
-			func() {
-				if o, err := s.Open(ctx, "a"); err == nil {
-					_, _ = o.ReadAt(make([]byte, 16), 1)
-				}
-			},
-			func() { _ = s.Settle(ctx, pending) },
-			func() { _ = s.Publish(ctx, pending) },
-			func() { _ = s.Delete(ctx, "a-0123abcd0001.txt") },
-			func() { _ = s.Sweep(ctx, func(store.Leftover) bool { return true }) },
-		}
+		calls := Calls(t, s, []store.Pending{{Name: "a", Token: "_tmp/0123abcd/a", Bytes: 3}}, "a-0123abcd0001.txt", func([]byte) {})
 		alloctest.Bound(t, most*len(calls)*(len(in)+len(content)), 512, 32<<20, func() {
 			for _, call := range calls {
 				left = most
@@ -68,4 +46,35 @@ func FuzzAnswers(f *testing.F, open func(http.RoundTripper, bucket.Options) (sto
 			}
 		})
 	})
+}
+
+// Calls are those that a store makes requests for: pending are files to settle and publish, remove is what is deleted, and content is called
+// with what was read. A listing has to be in order.
+func Calls(t *testing.T, s store.Store, pending []store.Pending, remove string, content func([]byte)) []func() {
+	ctx := t.Context()
+	return []func(){
+		func() {
+			if read, err := s.Read(ctx, "a"); err == nil {
+				content(read)
+			}
+		},
+		func() { _ = s.Create(ctx, "a", []byte("b")) },
+		func() {
+			entries, err := s.List(ctx, "dir", "")
+			for i := 1; err == nil && i < len(entries); i++ {
+				if entries[i].Name < entries[i-1].Name {
+					t.Fatalf("%v are not in order", entries)
+				}
+			}
+		},
+		func() {
+			if o, err := s.Open(ctx, "a"); err == nil {
+				_, _ = o.ReadAt(make([]byte, 16), 1)
+			}
+		},
+		func() { _ = s.Settle(ctx, pending) },
+		func() { _ = s.Publish(ctx, pending) },
+		func() { _ = s.Delete(ctx, remove) },
+		func() { _ = s.Sweep(ctx, func(store.Leftover) bool { return true }) },
+	}
 }
